@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 QUOTED_TAG = "document"
 """The tag of a cell whose program is quoted."""
-SHOWING_CALLS = {*"print predict reveal check Plot Moving curve line points draw ValueError".split()}
+SHOWING_CALLS = {*"print predict reveal check Plot Moving DigitSheet curve line points draw ValueError".split()}
 """The functions that lessons call with words for people."""
 CODE_PATTERN = re.compile(r"\{[^{}]*\}|\w+[_.]\w+|\w+\(.*?\)")
 """Code among words."""

@@ -28,13 +28,16 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``unknown_functions``    functions that exercises hand in
 ``call_log``             what tapes saw of their calls
 ``trials``               small programs that try a learner's class
-``own_tape``             the trials of lesson 12
+``own_tape``             the trials of a learner's tape in lessons 12 and 14
 ``predict``              predictions, and their answers
 ``prediction_buttons``   the buttons of a prediction
 ``retry_predictions``    predictions that come back in a later lesson
 ``plot``, ``slideshow``  pictures for lessons, and their slider
 ``widget_base``          what live widgets are made of, also where none can be shown
 ``datasets``             real data (``data``)
+``digits``               digits that a program drew, and how strokes become an image
+``digit_sheet``          a picture of many of them
+``digit_pad``            a pad to draw digits on, and a page to share
 ``forty_lines``          the program of lesson 8 that `explain` does not speak of
 ``broken_networks``      the patients of lesson 13
 ``framework_programs``   programs in other frameworks, and what these recorded of them (``recordings``)

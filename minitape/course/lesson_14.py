@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .answer_comparison import sort_distinct_parts
+from .digit_pad import DigitPad, check_parameters
+from .digits import load_digits, read_digits
 from .exercise import Answer, Exercise, complete_exercises, say_from_lesson
+from .own_tape import MOVED_TAPE_TRIALS
 from .unknown_functions import Polynomial
 
 _random = np.random.default_rng(14)
@@ -23,7 +26,9 @@ def _compute_loss_gradient(
     hidden, bends = bend._compute(x @ w1), np.vectorize(bend.derivative)(x @ w1)
     features = (hidden - np.mean(hidden)) / np.std(hidden)
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
-    adjoint = adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)  # the mean and the spread move, too
+    adjoint = (
+        adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)
+    )  # the mean and the spread move as well
     return x.T @ (adjoint / np.std(hidden) * bends)
 
 
@@ -53,6 +58,56 @@ def _verify_own_explanation(answer: Answer) -> str:
     return OWN_EXPLANATION
 
 
+GOOD_READER = "a network that reads at least 90 of 100 new digits"
+FULL_PAD = "a pad with ten digits"
+ENOUGH_RIGHT = 0.9
+LEARNED_BY_HEART = 0.97  # of the digits that a network trained on
+NO_BETTER_THAN_GUESSING = 0.2
+
+
+def _compute_rule_of_cross_entropy(
+    g: float, z: float, scores: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the shares of the scores and of the right answers."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return g * (powers / powers.sum(axis=1, keepdims=True) - wanted) / len(scores), 0.0 * wanted
+
+
+CROSS_ENTROPY_CASES = [
+    (g, 0.0, _random.normal(0.0, 1.5, (rows, 10)).round(1), np.eye(10)[_random.integers(10, size=rows)])
+    for g, rows in ((1.0, 1), (1.0, 4), (-3.0, 5))
+]
+
+
+def _measure_reading(parameters: Answer) -> str:
+    """Return GOOD_READER; raise ValueError unless a network reads enough digits that it has never seen."""
+    if any(type(one).__name__ == "Number" for one in parameters):
+        raise ValueError(say_from_lesson("14", "numbers of a tape"))
+    arrays = check_parameters(parameters)
+    shares = {part: float(np.mean(read_digits(arrays, images) == digits)) for part, (images, digits) in _load_parts()}
+    if shares["exam"] >= ENOUGH_RIGHT:
+        return GOOD_READER
+    if shares["exam"] < NO_BETTER_THAN_GUESSING:
+        reason = "guesses"
+    else:
+        reason = "learned by heart" if shares["training"] >= LEARNED_BY_HEART else "still learning"
+    counts = {part: f"{100 * share:.0f}" for part, share in shares.items()}
+    raise ValueError(say_from_lesson("14", reason, new=counts["exam"], trained=counts["training"]))
+
+
+def _load_parts() -> list[tuple[str, tuple[np.ndarray, np.ndarray]]]:
+    return [(part, load_digits(part)) for part in ("training", "exam")]
+
+
+def _verify_pad(pad: Answer) -> str:
+    """Return FULL_PAD; raise ValueError unless ten digits were drawn on a pad."""
+    if not isinstance(pad, DigitPad):
+        raise ValueError(say_from_lesson("14", "no pad"))
+    if len(pad.drawings) < 10:
+        raise ValueError(say_from_lesson("14", "too few drawings", count=len(pad.drawings)))
+    return FULL_PAD
+
+
 EXERCISES = complete_exercises(
     "14",
     (
@@ -79,5 +134,9 @@ def slope(bend, w1, w2, x, t):
         Exercise("14.7", expect={"cause": "activation_twice", "line": 12}, view=_map_softmax_line_to_loss),
         Exercise("14.8", expect={"cause": "stop_gradient", "line": 8}),
         Exercise("14.9", expect=OWN_EXPLANATION, view=_verify_own_explanation),
+        Exercise("14.10", expect="Tape", trials=MOVED_TAPE_TRIALS),
+        Exercise("14.11", expect=_compute_rule_of_cross_entropy, cases=CROSS_ENTROPY_CASES),
+        Exercise("14.12", expect=GOOD_READER, view=_measure_reading),
+        Exercise("14.13", expect=FULL_PAD, view=_verify_pad),
     ),
 )

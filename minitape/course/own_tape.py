@@ -1,10 +1,15 @@
-"""The four steps of lesson 12, in which a learner writes a tape: small programs that try it out."""
+"""A learner's own tape: small programs that try it in the four steps of lesson 12, and again in lesson 14."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
+from .markdown_lessons import read_lesson
 from .trials import AnswerTrial
+
+if TYPE_CHECKING:
+    from .exercise import Answer, NamedValues
 
 build_ab_trial = partial(AnswerTrial, setup="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
 
@@ -77,3 +82,34 @@ MORE_OPERATOR_TRIALS = (
         (0.6923076923076923, [-0.15532544378698226, -0.27071005917159763]),
     ),
 )
+MOVED_TAPE_TRIALS = (
+    build_ab_trial("tape.gradient((a + b) * b, [a, b])", [3.0, 8.0]),
+    build_ab_trial("tape.gradient(2.0 * (a - b) / b, [a, b])", [2 / 3, -4 / 9]),
+    AnswerTrial(
+        "import numpy as np\ntape = Tape()\nv, w = tape.watch(np.array([1.0, 2.0])), tape.watch(np.array([5.0, 6.0]))\n"
+        "[one.tolist() for one in tape.gradient(v * w + v, [v, w])]",
+        [[6.0, 7.0], [1.0, 2.0]],
+    ),
+    build_ab_trial(
+        "RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))\n"
+        "tape.gradient(tape.apply('half', a) * b, [a, b])",
+        [1.5, 1.0],
+    ),
+)
+
+
+def build_solution_tape() -> tuple[NamedValues, Answer]:
+    """Build the tape that lesson 12 shows as the solution of its fourth step.
+
+    Returns:
+        Its table of rules, and its class.
+
+    >>> rules, Tape = build_solution_tape()
+    >>> tape = Tape()
+    >>> a = tape.watch(3.0)
+    >>> tape.gradient(a * a, [a])
+    [6.0]
+    """
+    names: NamedValues = {"__name__": "solution"}
+    exec(read_lesson("12").solutions["12.4"], names)  # a text of this package
+    return names["RULES"], names["Tape"]

@@ -104,15 +104,11 @@ class Plot:
 
     def _paint_cells(self, colours: np.ndarray, opacity: str = "1") -> Plot:
         """Draw the cells of the picture in their colours, as a bitmap: its rows go up."""
-        pixels = colours[..., ::-1].astype(np.uint8).tobytes()
-        header = struct.pack(
-            "<2sIIIIIIHHIIIIII", b"BM", 54 + len(pixels), 0, 54, 40, *CELLS, 1, 24, 0, len(pixels), *[0] * 4
-        )
         width, height = self.size[0] - LEFT - RIGHT, self.size[1] - TOP - BOTTOM
         self._elements.append(
             f'<image x="{LEFT}" y="{TOP}" width="{width}" height="{height}" preserveAspectRatio="none" '
             f'opacity="{opacity}" style="image-rendering:pixelated" '
-            f'href="data:image/bmp;base64,{b64encode(header + pixels).decode()}"/>'
+            f'href="{build_bitmap_address(colours)}"/>'
         )
         return self
 
@@ -172,6 +168,21 @@ class Plot:
         x_pixels = LEFT + (x - self.x[0]) / (self.x[1] - self.x[0]) * (width - LEFT - RIGHT)
         y_pixels = TOP + (self.y[1] - y) / (self.y[1] - self.y[0]) * (height - BOTTOM - TOP)
         return np.clip(np.nan_to_num(np.stack([x_pixels, y_pixels], axis=1)), -2000, 4000)
+
+
+def build_bitmap_address(colours: np.ndarray) -> str:
+    """Build a bitmap as the address of an image.
+
+    Args:
+        colours: The red, green and blue of each pixel from 0 to 255, of shape (rows, columns, 3): the lowest row first,
+            and a number of columns that four divides.
+    """
+    rows, columns, _ = colours.shape
+    pixels = colours[..., ::-1].astype(np.uint8).tobytes()
+    header = struct.pack(
+        "<2sIIIIIIHHIIIIII", b"BM", 54 + len(pixels), 0, 54, 40, columns, rows, 1, 24, 0, len(pixels), *[0] * 4
+    )
+    return f"data:image/bmp;base64,{b64encode(header + pixels).decode()}"
 
 
 def _build_svg_text(x: float, y: float, content: str, anchor: str) -> str:

@@ -42,11 +42,11 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
         def __init__(self, default: object = None) -> None:
             self.tag: Any = lambda **metadata: default  # of any type
 
-    Bytes = Float = Int = List = Unicode = _Field
+    Bytes = Dict = Float = Int = List = Unicode = _Field
 else:
     from anywidget import AnyWidget
-    from traitlets import Bytes, Float, Int, List, Unicode
+    from traitlets import Bytes, Dict, Float, Int, List, Unicode
 
     MISSING = ""
 
-__all__ = ["MISSING", "AnyWidget", "Bytes", "Float", "Int", "List", "Unicode"]
+__all__ = ["MISSING", "AnyWidget", "Bytes", "Dict", "Float", "Int", "List", "Unicode"]

@@ -382,6 +382,33 @@ def values_and_slopes(f, values):
         "These are zeros. The loss does change with w1",
     ),
     ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, STOPPED), "move with w1, too"),
+    *(
+        ("14.10", SOLUTIONS["12.4"].replace(right, wrong) + "\n\n\nFIRST = dict(RULES)\n", words)
+        for right, wrong, words in (
+            ("RULES[name]", "TABLE[name]", "Python does not know the name 'TABLE'"),
+            ("class Number:", "class MyNumber:", "Python does not know the name 'Number'"),
+            ("(g, -g)", "(g, g)", "In which exercise did you write minus"),
+            ("adjoints[row] is None or", "not adjoints[row] or", "neither true nor false"),
+            ("_, rule = RULES[name]", "_, rule = FIRST[name]", "Where does your sweep look a rule up?"),
+        )
+    ),
+    *(
+        ("14.11", solved("14.11", right, wrong), words)
+        for right, wrong, words in (
+            ("softmax(scores) - wanted", "wanted - softmax(scores)", "signs are swapped"),
+            (" / len(scores)", "", "right for one image"),
+            ("len(scores)", "scores.size", "number of scores"),
+            ("g * (softmax", "(softmax", "become of g"),
+            ("(softmax(scores) - wanted)", "softmax(scores)", "also subtracts the right score"),
+            ("softmax(scores) - wanted", "scores - wanted", "truth's partner is the chances"),
+            (
+                "(softmax(scores) - wanted)",
+                "wanted * (softmax(scores) - 1.0)",
+                "Only the right digit's score gets a share",
+            ),
+            (", 0.0 * wanted", ",", "also has one for wanted"),
+        )
+    ),
     ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, "hidden"), "it is another loss"),
     ("14.4", STANDARDIZED.replace(OFF, "").replace("reduce_std", "reduce_variance"), "a division by the variance"),
     ("03.2", LEARN, "the second step has no gradient"),
@@ -728,9 +755,14 @@ def gradient_of(f: Any, x: Any) -> Any:
     return derivative(f)(x)
 
 
+def softmax(scores: Any) -> Any:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
 GIVEN = {
     "tf": tf, "np": np, "math": math, "derivative": derivative, "hessian_vector_product": hessian_vector_product,
-    "gradient_of": gradient_of,
+    "gradient_of": gradient_of, "softmax": softmax,
 }  # fmt: skip
 """What a cell of an exercise finds: the lesson's imports, and what was defined before."""
 
@@ -743,7 +775,8 @@ def define_function(program: str) -> Any:
     if program.startswith("lambda"):
         return eval(compile(program, name, "eval"), names)
     exec(compile(program.strip("\n"), name, "exec"), names)
-    return names["Tape" if "class Tape" in program else re.findall(r"def (\w+)", program)[0]]
+    defines_tape = "class Tape" in program or "build_solution_tape" in program
+    return names["Tape" if defines_tape else re.findall(r"def (\w+)", program)[0]]
 
 
 def check_program(name: str, program: str) -> str:

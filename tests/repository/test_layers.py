@@ -75,6 +75,8 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/bridges/run_watch/waiting_copies.py": "the same",
     "minitape/cli/lesson_files.py": "the course's own pictures and data, which are copied",
     "minitape/course/datasets.py": "a file of the package",
+    "minitape/course/digit_pad.py": "the same",
+    "minitape/course/digits.py": "the same",
     "minitape/course/prediction_buttons.py": "the same",
     "minitape/course/slideshow.py": "the same",
     "minitape/course/framework_programs.py": "the same",

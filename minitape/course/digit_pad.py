@@ -1,0 +1,238 @@
+"""A pad to draw digits on, with the learner's network that reads them, and a page with both to share.
+
+In a notebook the pad is a widget. What is drawn is read in the browser, so the kernel is not asked while a learner
+draws, and the saved page needs no kernel at all.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..common.atomic_write import write_file
+from ..common.translation import detect_language, say
+from .digits import MARGIN, PEN_RADIUS, SIDE, NetworkParameters, Stroke, load_digits, rasterize_strokes, read_digits
+from .predict import build_widget_mimebundle
+from .widget_base import AnyWidget, Dict, List
+
+HERE = Path(__file__).parent
+MAX_POINTS = 20_000  # of all drawings: a hand draws some thousand
+PAGE_TEMPLATE = """<!doctype html>
+<html lang="{language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --jp-layout-color2: light-dark(#eee, #2d333b) }}
+body {{ max-width: 660px; margin: 2em auto; padding: 0 12px; font: 16px/1.5 sans-serif }}
+pre {{ overflow-x: auto; font-size: 13px }}
+{style}</style>
+<h1>{title}</h1>
+<p>{score}</p>
+<main></main>
+{tape}
+<script type="module">
+{program}
+const fields = {fields};
+pad.render({{ model: {{ get: (name) => fields[name] }}, el: document.querySelector("main") }});
+</script>
+</html>
+"""
+
+
+class DigitPad:
+    """A pad to draw the digits from 0 to 9 on, and a network that reads them.
+
+    >>> from minitape.course.digits import load_trained_network
+    >>> DigitPad(load_trained_network())
+    A pad to draw digits on. (In JupyterLab you draw with the mouse.)
+    """
+
+    def __init__(self, parameters: NetworkParameters) -> None:
+        """Store the network.
+
+        Args:
+            parameters: The weights and biases of the hidden layer, then of the ten scores.
+
+        Raises:
+            ValueError: If their shapes do not fit together.
+        """
+        self.parameters = check_parameters(parameters)
+        self._drawings: list[list[Stroke]] = []
+        self._widget: _PadWidget | None = None
+
+    @property
+    def drawings(self) -> list[list[Stroke]]:
+        """The drawings that were kept: of 0, of 1 and so on, each a list of strokes."""
+        return self._drawings if self._widget is None else check_drawings(self._widget.drawings)
+
+    def keep_drawings(self, drawings: list[list[Stroke]]) -> None:
+        """Keep drawings as if they had been drawn on the pad, instead of those that it has.
+
+        Args:
+            drawings: The drawings.
+
+        Raises:
+            ValueError: If they are not up to ten lists of strokes.
+        """
+        self._drawings = check_drawings(drawings)
+        if self._widget is not None:
+            self._widget.drawings = self._drawings
+
+    @property
+    def images(self) -> np.ndarray:
+        """The drawings as the network sees them, one per row."""
+        return np.array([rasterize_strokes(strokes) for strokes in self.drawings]).reshape(-1, SIDE * SIDE)
+
+    def count_right(self) -> int:
+        """Count the drawings that the network reads right."""
+        readings = read_digits(self.parameters, self.images)
+        return int(np.sum(readings == np.arange(len(readings))))
+
+    def save(self, path: str | Path, name: str, tape: type | None = None) -> None:
+        """Write a page to share: the network, which reads what its visitor draws, the drawings, and the tape's text.
+
+        Args:
+            path: The file to write.
+            name: The name of the learner, or what else should stand in the title.
+            tape: The learner's tape. Its text is shown if Python has it.
+        """
+        write_file(path, build_pad_page(self, name, tape))
+
+    def __repr__(self) -> str:
+        """Return what stands where nothing can be drawn."""
+        return say("A pad to draw digits on. (In JupyterLab you draw with the mouse.)")
+
+    def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
+        drawings = self.drawings
+        self._widget = _PadWidget(**build_pad_fields(self, drawings))
+        return build_widget_mimebundle(self._widget, repr(self))
+
+
+class _PadWidget(AnyWidget):
+    """The live form of a pad."""
+
+    _esm = HERE / "digit_pad.js"
+    _css = HERE / "digit_pad.css"
+    words = Dict().tag(sync=True)
+    grid = Dict().tag(sync=True)
+    parameters = List().tag(sync=True)
+    drawings = List().tag(sync=True)
+
+
+def check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
+    """Return the parameters of a network as four arrays.
+
+    Args:
+        parameters: What a learner gives as the parameters.
+
+    Raises:
+        ValueError: If they are not four arrays of finite numbers whose shapes fit together.
+    """
+    try:
+        arrays = [np.asarray(one, np.float64) for one in parameters]
+    except (TypeError, ValueError):
+        arrays = []
+    hidden = arrays[1].size if len(arrays) == 4 else 0
+    shapes = [(SIDE * SIDE, hidden), (hidden,), (hidden, 10), (10,)]
+    if not hidden or [array.shape for array in arrays] != shapes:
+        raise ValueError(say("the parameters are four arrays of the shapes (144, n), (n,), (n, 10) and (10,)"))
+    if not all(np.all(np.isfinite(array)) for array in arrays):
+        raise ValueError(
+            say("the parameters have a NaN, or a number without end: the steps of the training are too large")
+        )
+    return arrays
+
+
+def check_drawings(drawings: Any) -> list[list[Stroke]]:  # Anything: a browser sent it.
+    """Return drawings that came from a browser as lists of strokes.
+
+    Args:
+        drawings: The drawings.
+
+    Raises:
+        ValueError: If they are not up to ten drawings, whose strokes have points with two numbers.
+    """
+    try:
+        checked: list[list[Stroke]] = [
+            [[(float(x), float(y)) for x, y in stroke] for stroke in strokes if stroke]
+            for strokes in list(drawings)[:10]
+        ]
+    except (TypeError, ValueError):
+        raise ValueError(say("a drawing is a list of strokes, and a stroke a list of points (x, y)")) from None
+    points = np.array([point for strokes in checked for stroke in strokes for point in stroke]).ravel()
+    if not all(checked) or len(points) > 2 * MAX_POINTS or not np.all(np.isfinite(points)):
+        raise ValueError(say("a drawing is a list of strokes, and a stroke a list of points (x, y)"))
+    return checked
+
+
+def build_pad_fields(pad: DigitPad, drawings: list[list[Stroke]]) -> dict[str, object]:
+    """Build the fields that the program in the browser reads.
+
+    Args:
+        pad: The pad.
+        drawings: The drawings to begin with.
+    """
+    words = {
+        "pad": say("The pad: draw with the mouse, a pen or a finger."),
+        "task": say("Draw a {digit}, and keep it."),
+        "done": say("All ten are drawn."),
+        "try": say("Draw a digit."),
+        "empty": say("Nothing is drawn yet."),
+        "reads": say("The network reads a {digit} ({percent} %)."),
+        "one": say("A {digit}, read as {read}."),
+        "score": say("{right} of {count} are read right."),
+        "clear": say("Clear"),
+        "keep": say("Keep"),
+        "undo": say("Remove the last one"),
+    }
+    return {
+        "words": words,
+        "grid": {"side": SIDE, "margin": MARGIN, "pen": PEN_RADIUS},
+        "parameters": [np.round(array, 5).tolist() for array in pad.parameters],
+        "drawings": drawings,
+    }
+
+
+def build_pad_page(pad: DigitPad, name: str, tape: type | None = None) -> str:
+    """Build a page with a network and its author's drawings, which needs no kernel.
+
+    Nothing in the fields can end their script, because ``<`` is an escape there. All other texts are escaped.
+
+    Args:
+        pad: The pad with its network.
+        name: What stands in the title.
+        tape: The learner's tape, or None.
+    """
+    images, digits = load_digits("exam")
+    right = float(np.mean(read_digits(pad.parameters, images) == digits))
+    fields = json.dumps(build_pad_fields(pad, pad.drawings), allow_nan=False).replace("<", "\\u003c")
+    text = _find_class_text(tape)
+    heading = escape(say("The tape that trained it"))
+    return PAGE_TEMPLATE.format(
+        language=escape(detect_language(), quote=True),
+        title=escape(say("{name}'s network reads digits", name=name)),
+        score=escape(
+            say(
+                "It learned on a tape that was written from scratch. It reads {percent} % of the digits right that it "
+                "has never seen. Does it read yours?",
+                percent=f"{100 * right:.0f}",
+            )
+        ),
+        style=(HERE / "digit_pad.css").read_text(encoding="utf-8"),
+        tape=f"<details><summary>{heading}</summary><pre>{escape(text)}</pre></details>" if text else "",
+        program=(HERE / "digit_pad.js").read_text(encoding="utf-8").replace("export default", "const pad ="),
+        fields=fields,
+    )
+
+
+def _find_class_text(tape: type | None) -> str:
+    """Find the text of the cell that defines a class, or else return ""."""
+    codes = (getattr(member, "__code__", None) for member in vars(tape).values()) if tape is not None else ()
+    file_names = {code.co_filename for code in codes if code is not None}
+    return "".join(linecache.getlines(file_names.pop())) if len(file_names) == 1 else ""

@@ -1,0 +1,116 @@
+"""Digits to learn from: drawn by a program, because nobody's handwriting had to be collected for them.
+
+`tests/course/draw_digits.py` draws them with a pen that wobbles. `data/digits.npz` has them as images of 12 by 12
+pixels: some to train with, some to compare networks on, and some that only the checker of lesson 14 reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+SIDE = 12  # pixels
+MARGIN = 1  # pixels around the ink
+PEN_RADIUS = 0.6  # pixels
+Stroke: TypeAlias = Sequence[Sequence[float]]  # its points (x, y); y grows downwards
+NetworkParameters: TypeAlias = Sequence[np.ndarray]  # w1, b1, w2, b2
+DIGITS_PATH = Path(__file__).parent / "data" / "digits.npz"
+INK_LEVELS = 15  # in the file, where each pixel takes four bits of information
+PARTS = ("training", "held_out", "exam")
+PARAMETER_NAMES = ("w1", "b1", "w2", "b2")
+
+# The strokes of each digit: x, y, x, y, ... in pixels of the pad.
+TYPED_DRAWINGS: tuple[tuple[tuple[float, ...], ...], ...] = (
+    ((130, 40, 95, 48, 72, 90, 70, 140, 88, 190, 125, 204, 158, 180, 172, 128, 160, 72, 128, 38),),
+    ((88, 84, 124, 44, 122, 110, 118, 200),),
+    ((78, 80, 92, 48, 128, 40, 156, 62, 150, 100, 112, 150, 74, 198, 120, 194, 172, 198),),
+    ((80, 56, 118, 40, 152, 60, 144, 96, 110, 114, 152, 130, 160, 170, 124, 204, 78, 190),),
+    ((104, 40, 78, 132, 168, 130), (142, 84, 138, 208)),
+    ((160, 44, 92, 48, 88, 108, 128, 100, 160, 130, 154, 176, 116, 202, 76, 186),),
+    ((148, 38, 104, 84, 80, 150, 96, 196, 136, 202, 160, 170, 142, 138, 104, 140, 84, 164),),
+    ((74, 50, 168, 46, 130, 122, 108, 206),),
+    ((150, 60, 120, 40, 90, 60, 104, 98, 148, 132, 156, 178, 122, 204, 84, 184, 92, 142, 140, 98, 152, 62),),
+    ((156, 70, 124, 42, 86, 62, 88, 104, 126, 116, 154, 84, 156, 68, 152, 140, 144, 208),),
+)
+
+
+def load_digits(part: str = "training") -> tuple[np.ndarray, np.ndarray]:
+    """Load digits that a program drew.
+
+    Args:
+        part: "training", "held_out" for the digits that measure a network, or "exam" for the checker's digits.
+
+    Returns:
+        The images, one per row, with ink from 0.0 to 1.0 for each of 12 * 12 pixels; and which digit each of them is.
+
+    Raises:
+        ValueError: If the part does not exist.
+
+    >>> images, digits = load_digits("held_out")
+    >>> images.shape, digits[:10].tolist()
+    ((500, 144), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    """
+    if part not in PARTS:
+        raise ValueError(f"{part!r} is not one of {PARTS}")
+    images = _read_digit_file()[part] / INK_LEVELS
+    return images, np.arange(len(images)) % 10
+
+
+def load_trained_network() -> list[np.ndarray]:
+    """Load the parameters of a network that was trained as the solution of lesson 14 trains one."""
+    return [_read_digit_file()[name].astype(np.float64) for name in PARAMETER_NAMES]
+
+
+def load_drawings() -> list[list[Stroke]]:
+    """Load ten digits that were typed as strokes by hand, for learners who cannot draw."""
+    return [
+        [[(x, y) for x, y in zip(points[::2], points[1::2], strict=True)] for points in strokes]
+        for strokes in TYPED_DRAWINGS
+    ]
+
+
+@cache
+def _read_digit_file() -> dict[str, np.ndarray]:
+    with np.load(DIGITS_PATH, allow_pickle=False) as stored:
+        return dict(stored)
+
+
+def rasterize_strokes(strokes: Sequence[Stroke], pen_radius: float = PEN_RADIUS) -> np.ndarray:
+    """Turn what a pen drew into an image: as large as fits, in the middle, whatever its size was on the pad.
+
+    Args:
+        strokes: The strokes. Each has at least one point.
+        pen_radius: Half the width of the pen in pixels.
+
+    Returns:
+        The ink of each pixel, from 0.0 to 1.0, row by row.
+    """
+    lines = [np.asarray(stroke, np.float64).reshape(-1, 2) for stroke in strokes]
+    points = np.concatenate(lines)
+    low, high = points.min(axis=0), points.max(axis=0)
+    scale = (SIDE - 1 - 2 * MARGIN) / max(float((high - low).max()), 1e-9)
+    # A stroke of a single point is a segment without a length.
+    starts = np.concatenate([line[:-1] if len(line) > 1 else line for line in lines])
+    ends = np.concatenate([line[1:] if len(line) > 1 else line for line in lines])
+    starts, ends = ((place - (low + high) / 2.0) * scale + (SIDE - 1) / 2.0 for place in (starts, ends))
+    pixels = np.stack(np.meshgrid(np.arange(SIDE), np.arange(SIDE)), axis=-1).reshape(-1, 1, 2)
+    direction = ends - starts
+    length_squared = np.maximum(np.sum(direction**2, axis=1), 1e-12)
+    nearest = np.clip(np.sum((pixels - starts) * direction, axis=2) / length_squared, 0.0, 1.0)
+    distances = np.linalg.norm(pixels - starts - nearest[..., np.newaxis] * direction, axis=2).min(axis=1)
+    return np.clip(pen_radius + 0.5 - distances, 0.0, 1.0)
+
+
+def read_digits(parameters: NetworkParameters, images: np.ndarray) -> np.ndarray:
+    """Return the digit that a network with one hidden layer reads in each image.
+
+    Args:
+        parameters: The weights and biases of the hidden layer, then of the ten scores.
+        images: The images, one per row.
+    """
+    w1, b1, w2, b2 = parameters
+    return np.argmax(np.tanh(images @ w1 + b1) @ w2 + b2, axis=1)
