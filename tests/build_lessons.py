@@ -160,7 +160,7 @@ def build_lesson(source: Path, folder: Path) -> list[str]:
 def main() -> None:
     """Build the lessons that the command line names, or all, or exit with an error if a name is unknown."""
     names = sys.argv[1:]
-    sources = [find_lesson_source(name) for name in names] if names else list_lesson_sources()
+    sources = [find_lesson_source(name) for name in names] if names else [*list_lesson_sources()]
     for name, source in zip(names or [path.stem for path in list_lesson_sources()], sources, strict=True):
         if source is None:
             sys.exit(f"there is no lesson {name!r}")

@@ -155,13 +155,14 @@ class LessonSourceError(ValueError):
     """The source of a lesson cannot be read, or does not fit the Python of its exercises."""
 
 
-def list_lesson_sources() -> list[Path]:
+@cache  # A name from a file of progress must not make minitape search a folder.
+def list_lesson_sources() -> tuple[Path, ...]:
     """List the sources of the course.
 
     Returns:
         The paths of the lessons and pages, in the order of the course.
     """
-    return sorted(path for path in LESSONS_FOLDER.glob("*.md") if path.suffixes == [".md"])
+    return tuple(sorted(path for path in LESSONS_FOLDER.glob("*.md") if path.suffixes == [".md"]))
 
 
 def find_lesson_source(lesson: str) -> Path | None:
