@@ -3,8 +3,8 @@
     python -m tests.build_lessons            # all
     python -m tests.build_lessons 04 12      # some
 
-The sources are the Markdown files of ``minitape/course/lessons``, whose form docs/lessons.md describes. A cell that is
-unchanged keeps its id and its outputs. The cells to run are listed; ``minitape save`` runs them.
+The sources are the Markdown files in ``minitape/course/lessons``. Their format is described in docs/lessons.md. An
+unchanged cell keeps its id and its outputs. The script lists the cells that must be run. ``minitape save`` runs them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ METADATA = {
 }
 FOLDED = "folded"
 LIVE_LINE = re.compile(r"\[\w+\]|Picture: .*")
-"""A line of a quoted output that stands for something that is drawn."""
+"""A line of a quoted output that stands for a picture."""
 
 
 def build_notebook(lesson: LessonSource, old_notebook: Object) -> tuple[Object, list[str]]:
@@ -47,7 +47,7 @@ def build_notebook(lesson: LessonSource, old_notebook: Object) -> tuple[Object, 
 
     Args:
         lesson: The lesson.
-        old_notebook: The notebook as it was, which provides ids, outputs and attached pictures.
+        old_notebook: The existing notebook, which provides ids, outputs and attached pictures.
 
     Returns:
         The notebook, and the ids of its cells that must be run.
@@ -83,7 +83,7 @@ def _build_cell_metadata(cell: SourceCell) -> Object:
 
 
 def _pair_cells(cells: Sequence[SourceCell], old_cells: Sequence[Object]) -> Iterator[Object]:
-    """Yield for each cell the old cell with the same text, or else the one in its place; {} if there is none."""
+    """Yield for each cell the old cell with the same text, or else the old cell in the same place, or else {}."""
     keys = [(cell.kind, cell.source) for cell in cells]
     old_keys = [(cell["cell_type"], "".join(cell["source"])) for cell in old_cells]
     matcher = SequenceMatcher(None, old_keys, keys, autojunk=False)
@@ -96,7 +96,7 @@ def _pair_cells(cells: Sequence[SourceCell], old_cells: Sequence[Object]) -> Ite
 
 
 def _name_cells(cells: Sequence[Object], old_cells: Sequence[Object]) -> None:
-    """Give a new id to each cell without one, and to each whose id is taken by a link target."""
+    """Give a new id to each cell without an id, and to each cell whose id belongs to a link target."""
     used_ids: set[str] = set()
     old_ids = {cell["id"] for cell in old_cells}
     for number, cell in enumerate(cells, 1):
@@ -113,14 +113,14 @@ def _iter_free_names(number: int) -> Iterator[str]:
 
 
 def list_missing_output_lines(cell: SourceCell, output_text: str) -> list[str]:
-    """List the lines that a source quotes from a cell's output and that the output lacks.
+    """List the lines that a source quotes from the output of a cell but that the output does not contain.
 
     Args:
         cell: The cell with its quoted output.
-        output_text: What the cell printed when it was saved.
+        output_text: The saved output of the cell.
 
     Returns:
-        The lines that no further line of the output contains, in the order of the source.
+        The missing lines, in the order of the source.
     """
     output_lines = [line.rstrip() for line in output_text.splitlines()]
     position, missing_lines = 0, []
@@ -158,7 +158,7 @@ def build_lesson(source: Path, folder: Path) -> list[str]:
 
 
 def main() -> None:
-    """Build the lessons that the command line names, or all, or exit with an error if a name is unknown."""
+    """Build the lessons named on the command line, or all lessons, or exit with an error if a name is unknown."""
     names = sys.argv[1:]
     sources = [find_lesson_source(name) for name in names] if names else [*list_lesson_sources()]
     for name, source in zip(names or [path.stem for path in list_lesson_sources()], sources, strict=True):

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 QUOTED_TAG = "document"
 """The tag of a cell whose program is quoted."""
 SHOWING_CALLS = {*"print predict reveal check Plot Moving DigitSheet curve line points draw ValueError".split()}
-"""The functions that lessons call with words for people."""
+"""The functions whose arguments in lessons are texts for people."""
 CODE_PATTERN = re.compile(r"\{[^{}]*\}|\w+[_.]\w+|\w+\(.*?\)")
-"""Code among words."""
+"""Code that is quoted in a text."""
 PROGRAM_BLOCK = re.compile(r"(```python\n)(.*)(```)", re.DOTALL)
 """A paragraph that is a program."""
 

@@ -1,4 +1,4 @@
-"""Fixtures for several test folders: a browser, and a running `minitape lab`."""
+"""Define fixtures for several test folders, such as a browser and a running `minitape lab`."""
 
 import functools
 import importlib.util
@@ -35,7 +35,7 @@ speed/test_compiled_cache.py widgets/test_phone.py explain/test_programs.py
 widgets/test_long.py speed/test_kernels.py benchmarks/test_benchmarks.py
 """.split()
 REQUIRE_PREFIX = "MINITAPE_REQUIRE_"
-"""The prefix of the variables that promise the requirements of a marker."""
+"""The prefix of the environment variables that promise the requirements of a marker."""
 PROMISE_VARIABLES = {
     "browser": f"{REQUIRE_PREFIX}BROWSER",
     "classroom": f"{REQUIRE_PREFIX}CLASS",
@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Move the longest files to the front; the order of all other tests stays the same."""
+    """Move the longest files to the front, without changing the order of all other tests."""
     position_by_file = {Path(__file__).parent / name: position for position, name in enumerate(LONGEST_FILES)}
     items.sort(key=lambda item: position_by_file.get(item.path, len(LONGEST_FILES)))
 

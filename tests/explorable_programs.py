@@ -1,4 +1,4 @@
-"""Programs of `<mini-tape>`, run by minitape itself: the reference for the evaluator in the browser."""
+"""Run programs of `<mini-tape>` in minitape itself, as a reference for the evaluator in the browser."""
 
 import ast
 import builtins
@@ -11,7 +11,7 @@ import minitape as tf
 from minitape.picture.snapshots import build_snapshot
 from minitape.picture.source import get_picture_source
 
-# Each is a program and the values of names that it gives no value.
+# Each item is a program, and the values of names to which the program does not assign.
 EXAMPLES: list[tuple[str, dict[str, Any]]] = [
     ("y = x * sin(x)", {"x": 3.0}),
     ("w = 0.8\nb = -0.3\np = sigmoid(w * 1.5 + b)\nloss = -log(p)", {}),
@@ -74,7 +74,7 @@ SHORT_NAMES: dict[str, Any] = {
 
 
 class _Names(dict[str, Any]):
-    """The names of a short program, in which a name without a value becomes a variable."""
+    """The names of a short program. A name without a value becomes a variable when it is read."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         super().__init__(SHORT_NAMES, tf=tf)
@@ -121,7 +121,7 @@ def run_in_minitape(program: str, given: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         program: The program as `<mini-tape>` contains it.
-        given: The values of names that it gives no value.
+        given: The values of names to which the program does not assign.
     """
     if "GradientTape" in program:
         names: dict[str, Any] = {"tf": tf}
@@ -140,10 +140,10 @@ ROW_FIELDS = "op inputs kind dtype shape value formula rule said cut tapes statu
 
 
 def list_differences(browser: dict[str, Any], reference: dict[str, Any]) -> list[str]:
-    """Return where the browser's snapshot differs from minitape's, bit for bit.
+    """List the places at which the browser's snapshot differs from minitape's snapshot in any bit.
 
     Args:
-        browser: The snapshot of the evaluator in the browser; ``{"error": reason}`` if it refused the program.
+        browser: The snapshot from the evaluator in the browser, or ``{"error": reason}`` if it refused the program.
         reference: minitape's snapshot of the same program.
     """
     if "error" in browser:
@@ -165,7 +165,7 @@ def list_differences(browser: dict[str, Any], reference: dict[str, Any]) -> list
         f"row {row} is called {name}, not {expected}"
         for row, (name, expected) in enumerate(zip(*names, strict=True))
         if name != expected
-        and not f"{name} {expected}".startswith("∂")  # minitape writes ∂y/∂(x × x), the browser ∂y/∂①
+        and not f"{name} {expected}".startswith("∂")  # minitape writes ∂y/∂(x × x), and the browser writes ∂y/∂①.
     ]
     steps = browser["sweep"]["steps"], reference["sweep"]["steps"]
     if [step["row"] for step in steps[0]] != [step["row"] for step in steps[1]]:
@@ -243,7 +243,7 @@ class ProgramWriter:
         return self.random.choice(choices)
 
     def finish(self) -> str:
-        """Return the program with a target; one in four asks for a gradient of a gradient."""
+        """Return the program with a target. One program in four computes the gradient of a gradient."""
         last, source = [*self.shapes][-1], self.random.choice("abc")
         if self.random.random() < 0.25 and "stack" not in "\n".join(self.lines):
             self.lines += [
@@ -261,7 +261,7 @@ def write_programs(seed: int, count: int) -> list[str]:
 
     Args:
         seed: The seed of the random numbers.
-        count: How many programs to write.
+        count: The number of programs to write.
     """
     programs = []
     for number in range(count):

@@ -44,14 +44,14 @@ VIEW = "widgets/frontend/src"
 PLAYGROUND = "widgets/frontend/playground"
 EXAMPLES = "minitape/cli/playground_page/examples"
 MAX_LISTED = 10
-"""The most new texts of a file that are listed one by one."""
+"""The maximum number of new texts in a file that are listed one by one."""
 FIRST, THIRD = slice(1), slice(2, 3)
 SAYING_FUNCTIONS = {
     **dict.fromkeys(("say", "print_translated", "fill", "translate", "create_failure", "create_usage_error"), FIRST),
     "OperationFix": THIRD,
     "translate_column_names": slice(None),
 }
-"""The functions that are called with texts for people, and the positions of these texts."""
+"""The functions whose arguments are texts for people, and the positions of these arguments."""
 COMMAND_DECORATORS = {"command", "group"}
 """The decorators of commands."""
 
@@ -129,7 +129,7 @@ def update_catalog(file: Path, places_by_text: dict[str, list[str]], code: str) 
 
 
 def take_translations_from_source(catalog: Catalog, translations: dict[str, str]) -> None:
-    """Take over the translations that stand below their English paragraphs in a lesson's source.
+    """Add the translations that follow the English paragraphs in the source of a lesson.
 
     Args:
         catalog: The catalog of the lesson.

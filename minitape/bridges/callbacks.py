@@ -26,7 +26,7 @@ StepLog = Callable[[int, ModelPage], object]
 class ExplainedSteps:
     """Records some training steps, explains the model, and warns about new findings.
 
-    It records the first step and then every ``every``-th step. Errors in this class become warnings and never stop
+    The first step and then every ``every``-th step are recorded. Errors in this class become warnings and never stop
     the training.
 
     Attributes:

@@ -56,7 +56,7 @@ class FrameworkPatches:
         """Add the function that undoes the next change.
 
         Args:
-            undo_action: The function. It may run twice, and even before the change is made.
+            undo_action: The function. The function may run twice, and even before the change is made.
         """
         self._undo_actions.append(undo_action)
 

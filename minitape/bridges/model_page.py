@@ -166,8 +166,8 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         """Return the heading and the role of a group.
 
         Args:
-            names: The names of its sources.
-            numbers_text: The statistics of its gradients, or "".
+            names: The names of the sources in the group.
+            numbers_text: The statistics of their gradients, or "".
         """
         first = self[names[0]]
         names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(self))
@@ -196,7 +196,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
 
 
 class SourceExplanations(list[Explanation]):
-    """A list of explanations, in the order of the requested sources. It prints as a model's page."""
+    """A list of explanations, in the order of the requested sources. The list prints as the page of a model."""
 
     @property
     def page(self) -> ModelPage:
@@ -286,8 +286,8 @@ def select_sources_by_name(named_sources: Mapping[str, Any], name_part: str) -> 
 
     Args:
         named_sources: All sources, keyed by name.
-        name_part: The name of a parameter, or of a layer to select all of its parameters. It must match whole parts of
-            the dotted name.
+        name_part: The name of a parameter, or of a layer to select all of its parameters. The name must match whole
+            parts of the dotted name.
 
     Returns:
         The selected sources, keyed by name.

@@ -1,4 +1,4 @@
-"""`minitape check`: run notebooks under nbval and collect all problems."""
+"""Implement `minitape check`, which runs notebooks under nbval and collects all problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search of a Chinese site: an index of character pairs, because Chinese words are not separated by spaces."""
+"""Index pairs of characters for the search of a Chinese site, because spaces do not separate Chinese words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of a class, for each exercise and each learner."""
+"""Compute the figures of a class, for each exercise and each learner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of `minitape class`, for the terminal and as CSV."""
+"""Format the output of `minitape class`, for the terminal and as CSV."""
 
 from __future__ import annotations
 

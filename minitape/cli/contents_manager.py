@@ -104,7 +104,7 @@ class NotebookContentsMixin:
 
 
 class Notebooks(NotebookContentsMixin, AsyncLargeFileManager):  # type: ignore[misc]  # Its bases differ.
-    """Jupyter's own contents manager with the mixin."""
+    """Jupyter's own contents manager, extended with the mixin."""
 
 
 class KernelAdviceMixin:

@@ -1,4 +1,4 @@
-"""`minitape explain train.py`: run an unchanged training program and report problems with its gradients."""
+"""Implement `minitape explain`, which runs an unchanged training program and reports problems with its gradients."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def print_program_error(error: BaseException | None, path: Path) -> None:
     click.echo("".join(error_report.format()), err=True, nl=False)
 
 
-# The answers are JSON.
+# The answers are JSON, hence Any.
 def write_answers(answers_file: Path | None, program: str, answers: dict[str, Any]) -> None:
     """Write the answers as JSON if a file was specified.
 

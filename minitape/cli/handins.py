@@ -102,8 +102,8 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
     """Find the hand-ins in the given folders.
 
     A folder belongs to a single learner if it directly contains a progress file or a lesson under its original name.
-    Otherwise, each subfolder belongs to one learner, and so does each file, such as `jane.json` or
-    `jane_01_the_first_tape.ipynb`.
+    Otherwise, each subfolder belongs to one learner. Each file, such as `jane.json` or `jane_01_the_first_tape.ipynb`,
+    also belongs to one learner.
 
     Args:
         folders: The folders to search.
@@ -328,7 +328,7 @@ def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord
 
 
 def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict[str, int]:
-    """Compute the seconds spent on each exercise: the times between consecutive answers, excluding pauses."""
+    """Compute the seconds spent on each exercise, as the times between consecutive answers without pauses."""
     answers = sorted(
         (answer_time, name) for name, exercise_times in times_by_exercise.items() for answer_time in exercise_times
     )

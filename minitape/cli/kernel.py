@@ -1,4 +1,4 @@
-"""The environment in which `check` and `save` run notebooks. It is the same on every machine."""
+"""Prepare the environment in which `check` and `save` run notebooks. The environment is the same on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`minitape lab`: copy the lessons for a learner and open them in JupyterLab."""
+"""Implement `minitape lab`, which copies the lessons for a learner and opens them in JupyterLab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`minitape site --lite`: build a JupyterLite site that runs the lessons in the reader's browser."""
+"""Implement `minitape site --lite`, which builds a JupyterLite site for running the lessons in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messages of the `minitape` command, in the user's language."""
+"""Translate the messages of the `minitape` command into the user's language."""
 
 from __future__ import annotations
 

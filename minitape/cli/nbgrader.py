@@ -1,4 +1,4 @@
-"""`minitape export --nbgrader`: write a lesson as an assignment that nbgrader distributes, collects and grades.
+"""Implement `minitape export --nbgrader`, which writes a lesson as an assignment for nbgrader.
 
 Each exercise keeps its given part, followed by a grade cell that fails while the answer is wrong. Only the teacher's
 version contains the folded solutions.

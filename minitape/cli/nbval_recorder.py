@@ -1,4 +1,4 @@
-"""A pytest plugin for nbval that sends the result of each cell to the parent process.
+"""Define a pytest plugin for nbval that sends the result of each cell to the parent process.
 
 `minitape check` runs pytest with this plugin in a separate process. For each code cell, the plugin prints one line on
 standard output, which consists of RECORD_MARK and a JSON object (see `_build_cell_result`).

@@ -1,4 +1,4 @@
-"""`minitape new-lesson`: write the skeleton of a lesson."""
+"""Implement `minitape new-lesson`, which writes the skeleton of a lesson."""
 
 from __future__ import annotations
 

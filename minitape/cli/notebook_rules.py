@@ -1,4 +1,4 @@
-"""The rules for notebooks: tags, exercises and solutions, and the checks that nbval does not perform."""
+"""Check the rules for notebooks that nbval does not check, such as the rules for exercises and solutions."""
 
 from __future__ import annotations
 

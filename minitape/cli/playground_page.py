@@ -1,4 +1,4 @@
-"""Write the playground page: an editor next to the live picture, with Python running in the reader's browser."""
+"""Write the playground page, an editor next to the live picture, with Python running in the reader's browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`minitape save`: run a notebook and save it in the same form as the course's lessons."""
+"""Implement `minitape save`, which runs a notebook and saves it in the same form as the course's lessons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Jupyter Server extension that is enabled when minitape is installed.
+"""Define the Jupyter Server extension that is enabled when minitape is installed.
 
 The extension runs under `minitape lab`, on JupyterHub and in every other Jupyter server. It solves five problems with
 notebooks that use minitape, and does not affect other notebooks:

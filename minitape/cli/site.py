@@ -1,4 +1,4 @@
-"""`minitape site`: write lessons as web pages whose pictures work without a kernel or a network."""
+"""Implement `minitape site`, which writes lessons as web pages whose pictures work without a kernel or a network."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def format_lab_command(lessons_folder: Path, is_own: bool) -> str:
 def link_editions(editions: Sequence[Edition]) -> None:
     """Link the pages of all editions to each other.
 
-    Links to notebooks become links to their pages. If only another edition has the page, the link leads to that
+    Links to notebooks become links to their pages. If the page exists only in another edition, the link leads to that
     edition. Links to a page's translations are inserted below its title.
 
     Args:

@@ -1,4 +1,4 @@
-"""Write a site to a folder in one step.
+"""Replace the site in a folder in one step.
 
 The old site remains until the new one is complete. Files that do not belong to a site are never changed.
 

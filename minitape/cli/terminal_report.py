@@ -1,4 +1,4 @@
-"""The terminal output of commands: progress bars, and the findings of `minitape check`."""
+"""Print progress bars and the findings of `minitape check` on the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers for files, text and threads. All packages may import them, but they import no other package.
+"""Provide helpers for files, text and threads. All packages may import them, but they import no other package.
 
 ``atomic_write`` writes a file either completely or not at all. ``read_data`` safely reads files from other people.
 ``translation`` translates sentences into the user's language. ``lazy_names`` loads names on first use. ``threads``

@@ -1,4 +1,4 @@
-"""Suggestions of minitape's counterparts for names from PyTorch, NumPy and Keras."""
+"""Suggest minitape's counterparts for names from PyTorch, NumPy and Keras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write files atomically: complete a new file next to the old one, then replace the old one.
+"""Write files atomically, by completing a new file next to the old one and then replacing the old one.
 
 minitape writes all files through :func:`open_replacement_file`. If a full disk, Ctrl-C or the end of the process
 interrupts the write, the old file remains unchanged.

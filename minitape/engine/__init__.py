@@ -1,4 +1,4 @@
-"""The engine: the tape, the table of rows that it records, and the backward sweep over these rows.
+"""The engine, which consists of the tape, the table of rows that it records, and the backward sweep over the rows.
 
 To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in this order. ``docs/engine.md`` follows
 the same calls and quotes the lines that run.
@@ -8,7 +8,7 @@ the same calls and quotes the lines that run.
 3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the recording.
 4. ``table/primitives/elementwise``: one line of text gives the formula of ``multiply`` and its two derivative rules.
 5. ``backward/tape`` and ``backward/gradient``: ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x``.
-6. ``backward/reachability``: if necessary, it marks the rows that depend on ``x``.
+6. ``backward/reachability``: if necessary, a function marks the rows that depend on ``x``.
 7. ``backward/sweep``: a loop visits the rows from ``y`` back to ``x`` and applies the rules.
 
 **Nested tapes.** All open tapes of a thread write into the same recording. If an outer tape is open while an inner tape
@@ -20,8 +20,8 @@ it.
 **``tf.function``.** The first run of a function is an ordinary run that fills a separate recording. ``Record.trace`` is
 that run, and :class:`~minitape.engine.types.TracedRun` lists what the engine requires of it:
 
-* A tensor from outside, such as an argument, gets a row whose value later calls replace
-  (``Record.find_or_add_row`` calls ``enter_outside_tensor``). So does the state of a variable (``find_or_add_state``).
+* A tensor from outside, such as an argument, gets a row whose value later calls replace (``Record.find_or_add_row``
+  calls ``enter_outside_tensor``). The state of a variable also gets such a row (``find_or_add_state``).
 * An assignment to a variable becomes a row (``assign_variable``).
 * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the value,
   the run writes a guard instead (``refuse_or_guard_value``).

@@ -1,4 +1,4 @@
-"""Functions of higher packages that the engine, ``functions`` and ``tf`` call but cannot import.
+"""Provide functions of higher packages, which the engine, ``functions`` and ``tf`` call but cannot import.
 
 Each function is an attribute of ``hooks``. For example, ``hooks.add_none_reasons(error)`` adds the reason for a None
 gradient to an error, and ``hooks.draw(tape)`` draws a tape. A table in ``minitape/__init__.py`` lists these functions.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Hooks:
-    """Functions of higher packages, available as attributes and loaded on first use."""
+    """The functions of higher packages, as attributes that are loaded on first use."""
 
     def __init__(self) -> None:
         """Create an empty object. ``register`` adds the functions."""

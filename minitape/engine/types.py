@@ -1,4 +1,4 @@
-"""Types for type checkers and editors.
+"""Define types for type checkers and editors.
 
 Type checkers do not see the operators that minitape installs at import time, so classes in this module declare them. At
 run time, these classes are ``object``. Apart from them, only ``Params``, ``Returned`` and ``Decorated`` exist at run

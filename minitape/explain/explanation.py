@@ -29,7 +29,7 @@ class Explanation:
     Attributes:
         connected: Whether there is a gradient, even if it is zero or NaN.
         cause: The name of the cause, such as "not_watched". See :mod:`causes`.
-        kind: The group of the cause. It has the same name in every framework.
+        kind: The group of the cause. Groups have the same names in every framework.
         message: A sentence that states what happened.
         fix: A sentence that states what to change, or "" if nothing needs to change.
         filename: The file of the statement to blame, or None if no single statement is to blame.
@@ -37,7 +37,7 @@ class Explanation:
         code: The text of that line, or "" if it is unknown.
         others: Explanations of the further breaks on the same path and on other paths.
         name: The program's name for the source.
-        patch: The corrected line, if changing one line is enough. It replaces the line `patch_line` if that is set, and
+        patch: The corrected line, if changing one line is enough. This line replaces `patch_line` if that is set, and
             `line` otherwise.
         patch_line: The line that `patch` replaces.
         intended: Whether the program seems to leave the source untrained on purpose.

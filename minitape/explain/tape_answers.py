@@ -40,7 +40,8 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
         sources: The sources of the gradient: a tensor, a variable or a structure of tensors and variables.
 
     Returns:
-        An Explanation for a single source. For a structure, the same structure of Explanations, which prints as a page.
+        An Explanation for a single source. For a structure of sources, a structure of Explanations that prints as a
+        page.
 
     >>> import minitape as tf
     >>> x, n = tf.Variable(3.0), tf.Variable(2)

@@ -48,7 +48,7 @@ def add_advice_and_hide_frames(error: BaseException, trace: Object) -> Traceback
     Errors in this function are suppressed, so that they cannot hide the user's error.
 
     Args:
-        error: The error that is about to be displayed. Its context is handled in the same way.
+        error: The error that is about to be displayed. The context of the error is handled in the same way.
         trace: The traceback of the error.
 
     Returns:

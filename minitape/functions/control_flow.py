@@ -154,14 +154,15 @@ def while_loop(
 def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Structure:
     """Record a branch or loop as one row, or run it in Python.
 
-    Python runs it in eager mode, or if it cannot be recorded, for example because it has effects.
+    Python runs the branch or loop in eager mode, or if it cannot be recorded, for example because of effects.
 
     Args:
         record_row: A function that records the row and returns its results.
         run_in_python: A function that runs the branch or loop and returns its results.
 
     Raises:
-        NotRecordableError: If it cannot be recorded, and Python must not run it because the current trace is tentative.
+        NotRecordableError: If the branch or loop cannot be recorded, and Python must not run it because the current
+            trace is tentative.
     """
     trace = find_current_trace()
     if trace is None:
@@ -183,7 +184,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Trace
     try:
         recording, pack, _ = record_function(FirstRun(name), function, tensors)
     except Exception as error:
-        # If Python really runs the function, it raises the error again.
+        # If Python then runs the function for real, the error is raised again.
         raise NotRecordableError from error
     return TracedBody(recording, [recording.table.shape_dtypes[row] for row in recording.results], pack)
 
@@ -253,7 +254,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
             recording, first_input = row.bodies[1], row.first_inputs[1]
         for _ in range(1, order):
             recording = recording.gradient.pure_recording
-        gradient = recording.gradient  # If it has an error, the sweep raises the error.
+        gradient = recording.gradient  # If the gradient could not be recorded, the sweep raises the error.
         return gradient.error is None and gradient.gradient_rows[position - first_input] is None
 
     row = PythonRow("cond", run_branch, sweep_branch, op="If", has_notes=True)

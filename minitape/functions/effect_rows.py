@@ -143,7 +143,8 @@ class PythonRow(Primitive):
         self.is_guard = is_guard
         self.blocked_inputs: set[int] = set()
         self.is_linear = False
-        # This takes an input's position and an order, and returns whether gradients of that order are blocked there.
+        # The function takes the position of an input and an order, and returns whether gradients of that order are
+        # blocked.
         self.is_blocked: Callable[[int, int], bool] = lambda position, order: (
             position in self.blocked_inputs or (order > 1 and self.is_linear)
         )
@@ -182,7 +183,7 @@ class PythonRow(Primitive):
         return outputs
 
     def _is_blocked_in_gradient(self, adjoint_count: int, position: int, order: int) -> bool:
-        """Return whether no gradient passes to an operand of the row that computes this row's gradient."""
+        """Return whether an operand of the row that computes this row's gradient receives no gradient."""
         return position >= adjoint_count and self.is_blocked(position - adjoint_count, order + 1)
 
     def _compute_shares(self, adjoints: list, z: Adjoint, *inputs: Adjoint) -> list:
@@ -266,8 +267,8 @@ def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequ
     Args:
         row: The operation.
         tensors: Its inputs.
-        zero_shape_dtypes: None, or the shape and dtype of each result. In that case, the row does not run, and its
-            results are zeros.
+        zero_shape_dtypes: None, or the shape and dtype of each result. If shapes and dtypes are given, the row does not
+            run, and its results are zeros.
 
     Returns:
         A tensor for each output, including the notes.
@@ -482,7 +483,7 @@ def write_py_function_row(
     row = PythonRow(
         function.__name__, run_function, sweep_function if differentiate else None, op, has_notes=True, stateful=True
     )
-    row.is_linear = True  # Outer tapes do not see how the run computes its gradient.
+    row.is_linear = True  # Outer tapes cannot follow how the run computes its gradient.
     row.blocked_inputs = set(range(input_count, input_count + len(changed_variables)))
     outputs = run_and_write_row(row, [*inputs, *(tensor for _, tensor in changed_variables)])[:-1]
     return outputs if has_several else outputs[0]

@@ -55,9 +55,9 @@ NO_VALUE = np.bool_(True)
 
 
 class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
-    """The replacement for a tensor's value after the function that computed it has ended.
+    """The replacement for the value of a tensor, after the function that computed the value has ended.
 
-    It has a shape and a dtype. Any other use raises `InaccessibleTensorError`.
+    The replacement has a shape and a dtype. Any other use raises `InaccessibleTensorError`.
 
     Attributes:
         name: The name of the traced function.
@@ -179,7 +179,7 @@ class FirstRun:
         self.new_variables: list[ResourceVariable] = []
         self.tensor_refs: list[weakref.ref[EagerTensor]] = []
         self.lock = threading.RLock()
-        # `is_varying` appends the flags of new rows when it needs them.
+        # `is_varying` appends flags for new rows when they are needed.
         self._varying_flags = bytearray()
 
     @property
@@ -298,7 +298,7 @@ class FirstRun:
             tensor._value.raise_out_of_scope()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.note_current_site() if site is None else site
-        # The tensor does not belong to this record, so it does not move.
+        # The tensor stays in its own record, because it does not belong to this one.
         row = self._write_leaf(tensor, leaf, site, self.record)
         self.record.leaf_rows[id(tensor)] = row
         is_traced = tensor._record is not None and tensor._record.trace is not None
@@ -390,7 +390,7 @@ class FirstRun:
     # -- variables ---------------------------------------------------------------------------------
 
     def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None:
-        """Initialize a variable that the function has created. The variable outlives the first run.
+        """Initialize a variable that the function has created. The variable remains after the first run.
 
         Args:
             variable: The variable.

@@ -181,7 +181,7 @@ class Function(Generic[Params, Returned]):
                 functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
             )
             arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
-            trace = cast(FirstRun, record.trace)  # The engine's type for it is only a protocol.
+            trace = cast(FirstRun, record.trace)  # The engine only declares a protocol for the trace.
             return join_call_outputs(trace, first_row, arguments, returned)
         tensor_types: tuple = ()
         arrays, arguments_record = [], record
@@ -245,8 +245,8 @@ class Function(Generic[Params, Returned]):
         tried_count = 0
         log = EffectLog()
         with TemporaryAttributes(thread_effects, log=log):
-            # The lock is then acquired, and new recordings are tried, because another thread may have traced the
-            # function by now.
+            # In the second round, the lock is held. Try new recordings first, because another thread may have traced
+            # the function.
             for lock in (nullcontext(), self._lock):
                 with lock:
                     for recording, pack_results in recordings.recordings[tried_count:]:
@@ -263,7 +263,8 @@ class Function(Generic[Params, Returned]):
                             self._recordings_by_types[tensor_types] = recordings
             if state.record is None:
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
-            # This second pass keeps the values that a gradient reads. The log returns the results of its effects.
+            # This second pass keeps the values that a gradient reads. The log returns the results of effects that
+            # already ran.
             log.position = 0
             return pack_results(recording.call_recording(tensors))
 

@@ -276,7 +276,7 @@ class GradientRecording:
         trace.has_values = False
         with trace.record_operations():
             targets = [_build_stand_in_tensor(table, row) for row in recording.results]
-            # The source is the variable rather than its fed state, because its gradient must include all of its states.
+            # The source is the variable instead of its fed state, because the gradient must include all states.
             variables = {rows[0]: variable for variable, rows in table.record.variables.values()}
             sources = [variables.get(feed.row, _build_stand_in_tensor(table, feed.row)) for feed in feeds]
             seeds = [trace.add_feed(np.ones(target._value.shape, target._value.dtype)) for target in targets]

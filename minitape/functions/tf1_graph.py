@@ -123,7 +123,7 @@ def get_default_graph() -> Graph:
 class Deferred(Tensor):
     """A call that waits for a session.
 
-    It takes the place of both a TensorFlow 1 graph tensor and the operation that computes this tensor.
+    This class stands for both a graph tensor in TensorFlow 1 and the operation that computes this tensor.
 
     Attributes:
         graph: The graph that the call belongs to.
@@ -194,7 +194,7 @@ class Deferred(Tensor):
         raise TypeError("A tensor of a graph has no elements before a session runs it")
 
     def __hash__(self) -> int:
-        """Return the hash of the object's identity, so that it can be a key in ``feed_dict``."""
+        """Return the hash of the object's identity, so that the object can be a key in ``feed_dict``."""
         return id(self)
 
     def __eq__(self, other: object) -> bool:

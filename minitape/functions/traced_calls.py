@@ -1,7 +1,7 @@
 """Select the public functions whose calls write a single row while a ``tf.function`` is traced.
 
-Other functions need no wrapper, because their operations are recorded. A namespace uses this table when one of its
-names is first read.
+Other functions need no wrapper, because their operations are recorded. Namespaces look up this table when a name is
+first read.
 """
 
 from __future__ import annotations

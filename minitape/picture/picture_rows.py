@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 class PictureRow:
     """One row in compact form.
 
-    A long tape has hundreds of thousands of rows. Rows of the same operation and place share their ``form``. Up to two
-    inputs are stored without a tuple, because hundreds of thousands of tuples would slow down the garbage collector.
+    A long tape has hundreds of thousands of rows. To save memory, rows of the same operation and place share their
+    ``form``. Up to two inputs are stored without a tuple, because hundreds of thousands of tuples would slow down the
+    garbage collector.
 
     Attributes:
         row: The row number.

@@ -1,7 +1,7 @@
-"""Read the rows of a recording for pictures.
+"""Read the rows of a recording for a picture.
 
-A reader converts each row once, in order, to the fields of a snapshot (:mod:`.snapshot_types`). It may run in a
-different thread than the recording, because it reads only completely written rows. It never changes the recording.
+A reader converts each row once, in order, to the fields of a snapshot (:mod:`.snapshot_types`). The reader may run in a
+different thread than the program, because it reads only complete rows. It never changes the recording.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ MAX_LIST_ITEMS = 64  # Longer lists are not searched for named variables.
 EMPTY_RECORD_NAME = "r0"  # The name of a recording without rows.
 _record_numbers = count(1)
 _match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # Matches the name of an unnamed variable.
-_ENDLESS = 1 << 62  # This number is larger than any row number.
+_ENDLESS = 1 << 62  # No row has a number as large as this.
 
 
 class _ReleasedTape:
-    """The facts that a recording still holds about a tape that no longer exists.
+    """The facts that remain in a recording after a tape has ceased to exist.
 
     Attributes:
         spans: The ranges of rows during which the tape recorded, as (first, end) pairs.
@@ -241,7 +241,7 @@ class Reader:
             self.kept_arrays.setdefault(row, value)
 
     def _switch_to_current_record(self) -> Record | None:
-        """Return the tape's recording, or None otherwise. For a new recording, start again from row 0."""
+        """Return the tape's recording, or None before the first row. For a new recording, start again from row 0."""
         record = self.tape.record
         if record is None:
             return None
@@ -294,7 +294,7 @@ class Reader:
             row in self._watchers_by_row,
         )
         shared_form = context.forms.get(key)
-        # The label of such a row is a function's name, so these rows cannot share a form.
+        # The label of such a row is the name of a function, so these rows cannot share a form.
         if shared_form is None or primitive is CUSTOM or primitive.name == "function":
             shared_form = context.forms[key] = self._build_shared_form(row, cell, context, tapes) | released_field
         if (

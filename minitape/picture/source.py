@@ -44,8 +44,8 @@ class PictureSource(Protocol):
     def last_gradient(self) -> Sequence[Object] | None:
         """The targets and the sources of the last gradient call, or None before the first call.
 
-        Further items may follow. All items remain the same objects until the next gradient call, so their ids identify
-        the call.
+        Further items may follow. The ids of the items identify the call, because the objects stay the same until the
+        next gradient call.
         """
 
     @abstractmethod

@@ -151,7 +151,7 @@ class ValueNode:
 
     @property
     def cells(self) -> tuple[int, int, int, Call | None]:
-        """The operation of the row, its two operands and its call. They are read from the recording only once."""
+        """The operation, the two operands and the call of the row, read from the recording only once."""
         if self._cells is None:
             self._cells = self._read_cells()
         return self._cells

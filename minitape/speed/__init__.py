@@ -1,4 +1,4 @@
-"""Faster versions of engine functions. Without this folder, minitape returns the same results, but more slowly.
+"""Provide faster versions of engine functions. Without this folder, minitape returns the same results, but more slowly.
 
 Recording operations:
 

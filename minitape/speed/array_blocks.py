@@ -1,7 +1,7 @@
 """Compute elementwise functions of large arrays block by block, and reuse memory.
 
 NumPy computes ``g * (1 - z * z)`` in three passes over main memory. Each pass creates a new array, and the operating
-system first fills its pages with zeros. For a million elements, that costs five times as much as the arithmetic. This
+system first fills its pages with zeros. For a million elements, this takes five times as long as the arithmetic. This
 module runs the function on one block after another. The intermediate results of a block stay in the cache, and only the
 final result is written to memory. That memory comes from a pool. A buffer is free again when only the pool refers to
 it.
@@ -41,7 +41,7 @@ def _count_references_of_first(pool: list[np.ndarray]) -> int:
     raise IndexError
 
 
-# A debugger that inspects these variables adds references, hence the limit.
+# The limit is needed because a debugger that inspects these variables adds references.
 _FREE_REFERENCES = min(_count_references_of_first([np.empty(1)]), 3)
 _COUNTS_VARIABLES = sys.version_info < (3, 14)  # Newer versions do not count every variable that refers to an object.
 # find_reusable_array counts six references to an adjoint if nothing else refers to it: one in the sweep, three in
@@ -133,7 +133,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         calls ``plain``.
     """
     read_names = find_names(text)
-    if read_names <= {text}:  # The formula is one of its arguments, so there is nothing to compute.
+    if read_names <= {text}:  # The formula is just one of its arguments, and needs no computation.
         return plain
 
     def run_in_blocks(*values: Array, over: Array = None, **attrs: Object) -> Array:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .fusion import ProgramTable
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
-BLOCK_SIZE = LARGE - 1  # The number of elements in a block. A block itself must not count as large.
+BLOCK_SIZE = LARGE - 1  # The number of elements in a block. A block must not count as a large array.
 
 
 class BlockTable(NamedTuple):

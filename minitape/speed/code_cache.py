@@ -65,7 +65,7 @@ def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
         directory.mkdir(mode=0o755, exist_ok=True)
     path = folder / f"{module_name}.py"
     if _read_bytes(path) == text.encode():
-        with contextlib.suppress(OSError):  # This user may only have permission to read the folder.
+        with contextlib.suppress(OSError):  # This user may have permission only to read the folder.
             os.utime(path)
         return path
     write_file(path, text)  # This replaces the file atomically, because two processes may write it at the same time.

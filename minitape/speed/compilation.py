@@ -28,7 +28,7 @@ def compile_function(text: str, label: str, function_name: str, trial_arguments:
     """Compile a function of a generated module, and call it once with trial arguments.
 
     Each function is compiled only once per process. Ctrl-C interrupts the caller, but the compilation continues in its
-    thread. If numba raises an error, so does this function, and the next call tries again.
+    thread. If numba raises an error, this function raises the same error, and the next call tries again.
 
     Args:
         text: The source of the module.
@@ -42,7 +42,7 @@ def compile_function(text: str, label: str, function_name: str, trial_arguments:
     function = _functions.get((text, function_name)) or _run_in_thread(
         lambda: _compile_if_needed(text, label, function_name, trial_arguments)
     )
-    function(*trial_arguments)  # Their types may differ from the types in an earlier compilation.
+    function(*trial_arguments)  # These types may differ from the types in an earlier compilation.
     return function
 
 
@@ -85,7 +85,7 @@ def _run_in_thread(work: Callable[[], Any]) -> Any:
         try:
             with _lock:
                 outcome.append((work(), None))
-        except BaseException as error:  # The waiting thread raises it below.
+        except BaseException as error:  # The waiting thread raises the error below.
             outcome.append((None, error))
 
     thread = start_thread(partial(copy_context().run, run_work), "minitape-compiles", daemon=False)

@@ -34,10 +34,10 @@ SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # These are the costs of a c
 
 PIECE_SIZE = 4096  # The number of elements in a piece. Arrays with at least one piece are dropped after their last use.
 MIN_SCALAR_CALLS = 48  # A compiled loop pays off for at least this many scalar calls.
-MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls. More would not fit in the cache.
+MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls, because more would not fit in the cache.
 
 _ALIASES = {"identity", "stop_gradient"}
-_ANY_DTYPE_PRIMITIVES = {"add", "subtract", "multiply"}  # Their formulas are valid for all dtypes.
+_ANY_DTYPE_PRIMITIVES = {"add", "subtract", "multiply"}  # The formulas of these primitives are valid for all dtypes.
 
 
 class ProgramWriter:
@@ -376,7 +376,7 @@ def find_scalar_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
 def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
     """Return, for each row with the same value as an earlier row, that earlier row.
 
-    These are identities, first powers and repeated slices.
+    Such rows are identities, first powers and repeated slices.
     """
     aliases: dict[int, int] = {}
     slices: dict[tuple[int, str], int] = {}  # The keys are (source, slice), and the values are the rows of the slices.

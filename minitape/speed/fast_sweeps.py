@@ -1,4 +1,4 @@
-"""Fast backward sweeps over scalars, over arrays and calls, and over long tapes.
+"""Run fast backward sweeps over scalars, over arrays and calls, and over long tapes.
 
 Each sweep computes the same adjoints as :class:`minitape.engine.backward.sweep.Sweep`. That class still handles calls
 with several outputs, or with one rule for all inputs.
@@ -148,7 +148,8 @@ def _sweep_mixed_rows(
             if (g is None and (op > CALL or call.outputs == 1)) or (ends_early and matters[row] == ENDS_HERE):
                 continue
             if op > CALL:
-                if row not in sources:  # It is dropped before the step, because the last share may reuse its memory.
+                # The adjoint is dropped before the step, because the last share may reuse its memory.
+                if row not in sources:
                     del adjoints[row]
                 if is_recorded:
                     primitive = BY_CODE[op - FIRST_CODE]

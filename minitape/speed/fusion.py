@@ -376,6 +376,6 @@ def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[tu
     trial_arguments = [np.zeros(shape, float_type) if shape else float_type(0) for shape in shapes]
     try:
         return compile_function(f"{format_module_header(name)}\n{text}", f"fused_{name}", "fused", trial_arguments)
-    except Exception as error:  # Numba may raise any error. NumPy then continues to compute the calls.
+    except Exception as error:  # Numba may raise any error. In that case, NumPy continues to compute the calls.
         logging.getLogger(__name__).debug("not fused: %s", error)
         return None

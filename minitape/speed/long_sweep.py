@@ -66,7 +66,7 @@ class LongSweep(Sweep):
         """Create the columns and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""
         super().__init__(record, seeds, sources, reachable)
         number_type = record.number_type
-        assert number_type is not None  # Otherwise, there would be no kernel.
+        assert number_type is not None  # Without a number type, the sweep would not have a kernel.
         self.kernel, self.number_type = kernel, number_type
         self.number_column = record.build_number_column(number_type)
         # The column starts with -0.0, because -0.0 + share has the sign of the share even if the share is zero.
@@ -98,7 +98,7 @@ class LongSweep(Sweep):
     def _try_adding_to_column(self, row: int, share: Adjoint) -> bool:
         """Add a share to the column of adjoints, and return whether this was possible.
 
-        It requires a scalar of the column's type.
+        The share must be a scalar of the column's type.
         """
         self.reach_flags[row] |= 2
         if type(self.record.get_value_or_spec(row)) is not self.number_type:

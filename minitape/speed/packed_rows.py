@@ -1,4 +1,4 @@
-"""Recordings that store their rows in packed blocks.
+"""Define recordings that store their rows in packed blocks.
 
 A block contains 32-bit integers and an array of values. Each row takes 16 bytes plus the memory for its value.
 """
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
             """Return the packed values as an array."""
 
 
-ARRAY_ROW = 256  # This is added to the op of a packed elementwise row whose value is not a scalar. Kernels stop there.
+# This is added to the op of a packed elementwise row whose value is not a scalar. Kernels stop at such rows.
+ARRAY_ROW = 256
 
 
 def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802

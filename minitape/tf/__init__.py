@@ -1,4 +1,4 @@
-"""The part of TensorFlow's API that the lessons, documents and pictures use.
+"""Provide the part of TensorFlow's API that the lessons, documents and pictures use.
 
 ``api``              the table of public names, and the error for any other name
 ``arguments``        the conversion of arguments to tensors and integers

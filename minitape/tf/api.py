@@ -1,4 +1,4 @@
-"""The public names of ``tf`` and its namespaces, in a table of the modules that define them.
+"""List the public names of ``tf`` and its namespaces, with the modules that define them.
 
 A namespace such as ``minitape.math`` or ``minitape.keras.layers`` is an entry of the table ``NAMES``, not a file. The
 entry becomes a module on its first import. Editors read a stub with the same path (``minitape/math.pyi``).
@@ -96,7 +96,7 @@ NAMES: dict[str, dict[str, str]] = {
         "placeholder",
         "tf.tensorflow1": "assign get_variable name_scope op_scope py_func",
     },
-    # The documents import these parts of TensorFlow's private package.
+    # The documents import these modules of TensorFlow's private package.
     "python": {},
     "python.framework": {},
     "python.framework.ops": {

@@ -1,4 +1,4 @@
-"""Functions that return the shape of a tensor, and functions that reshape, join, split and repeat tensors.
+"""Define functions that return the shape of a tensor, and that reshape, join, split and repeat tensors.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf).
 """

@@ -1,4 +1,4 @@
-"""Functions that create a tensor from a shape or a few numbers.
+"""Define functions that create a tensor from a shape or a few numbers.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf).
 """

@@ -1,4 +1,4 @@
-"""Elementwise functions of one tensor, or of two tensors whose shapes broadcast.
+"""Define elementwise functions of one tensor, or of two tensors whose shapes broadcast.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/math). Most functions
 are declared in one line below: name, description, example and dtypes. ``engine/table/primitives`` defines how their

@@ -1,4 +1,4 @@
-"""Functions that select or replace elements by their positions: ``x[...]``, gather, masks and scatter.
+"""Define functions that select or replace elements by their positions, such as ``x[...]`` and gather.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf).
 """

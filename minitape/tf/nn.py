@@ -1,4 +1,4 @@
-"""The functions of ``tf.nn``: activations, cross entropies and moments.
+"""Define the functions of ``tf.nn``, such as activations and cross entropies.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/nn).
 """

@@ -1,4 +1,4 @@
-"""Products of matrices and tensors, norms, and the functions of ``tf.linalg``.
+"""Define products of matrices and tensors, norms, and the functions of ``tf.linalg``.
 
 The last two axes of a tensor contain matrices, and all other axes are batch axes. The functions and their arguments
 follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/linalg).

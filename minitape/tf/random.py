@@ -1,4 +1,4 @@
-"""The functions of ``tf.random``, which draw their numbers from NumPy's generator.
+"""Define the functions of ``tf.random``, which draw their numbers from NumPy's generator.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/random), but the
 numbers differ.

@@ -1,4 +1,4 @@
-"""Reductions such as sums, means and extremes, and functions that sort along an axis.
+"""Define reductions such as sums, means and extremes, and functions that sort along an axis.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/math).
 """

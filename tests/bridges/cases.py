@@ -1,4 +1,4 @@
-"""Programs with a mistake, and the same programs after fixing it. :mod:`torch_cases` describes the format."""
+"""Read programs with a mistake, and correct the mistake. :mod:`torch_cases` describes the format."""
 
 import linecache
 import re
@@ -20,7 +20,7 @@ SWEEP_OF_A_SQUARE = {
     ]}],
 }  # fmt: skip
 
-# In sentences, words are separated by blanks. Code is quoted, or has other characters between words.
+# Blanks separate the words of a sentence. Code is quoted, or has other characters between words.
 ENGLISH_PATTERN = re.compile(r"\b[a-z]{2,}(?: [a-z]+){2,}\b|\b(?:the|is|not|was|of|its|an|or) [a-z]+", re.IGNORECASE)
 CODE_PATTERN = re.compile(r"`[^`]*`|\w*[.\[(]\S*|\[[^\]]* for [^\]]*\]")
 JAX_ERROR_MARK = "它说："
@@ -65,7 +65,7 @@ def strip_fix_comments(text: str) -> str:
 
 
 def list_blamed_line_numbers(text: str) -> list[int]:
-    """Return the number of the line to blame, in a list that is empty if no line is to blame."""
+    """Return a list with the number of the line to blame, or an empty list if no line is to blame."""
     return [number for number, line in enumerate(text.splitlines(), 1) if "#!" in line]
 
 

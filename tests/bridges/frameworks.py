@@ -1,4 +1,4 @@
-"""The differences between frameworks, for tests that check the same behavior in every framework."""
+"""Describe the differences between frameworks, for tests that check the same behavior in every framework."""
 
 import importlib
 import importlib.util
@@ -12,7 +12,7 @@ import pytest
 from .cases import compile_program, parse_programs_by_name
 
 PROGRAM_FILES = ("cases", "reports", "numbers")
-"""The last parts of the names of the files that contain programs."""
+"""The endings of the names of the files that contain programs."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Fixtures for the tests in this folder: a site, and a browser that can reach only that site."""
+"""Define fixtures for a site, and for a browser that can reach only this site."""
 
 import functools
 import importlib.util
@@ -18,7 +18,7 @@ class _Server(SimpleHTTPRequestHandler):
     """Serves the site. Files that match ``missing`` fail as ``failure_mode`` specifies.
 
     A file can be missing ("gone"), delayed until the event ``late`` is set ("late"), or cut off by a closed connection
-    (""). Playwright's routes cannot simulate this, because they do not see requests that workers send through the
+    (""). Playwright's routes cannot simulate this, because they do not intercept requests that workers send through the
     service worker.
     """
 

@@ -1,4 +1,4 @@
-"""Helpers for command-line tests: a function that runs commands, and a small notebook to modify."""
+"""Define helpers for command-line tests, such as a function that runs commands."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ def run_minitape(*arguments: object, cwd: Path | None = None) -> subprocess.Comp
 
 
 def build_small_notebook() -> nbformat.NotebookNode:
-    """Build a notebook with one cell of each kind that has not been run yet."""
+    """Build a notebook that has not been run yet, with one cell of each kind."""
     cells = [
         new_markdown_cell("# A small notebook"),
         new_code_cell("print([0.5, 1.5])"),

@@ -33,27 +33,27 @@ from minitape.course.lesson_13 import DISEASES
 BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in list_exercise_cells()}
 ACCEPTED_CHANGES = {
     "05.5": ("step / tf.sign",),
-    # A list is as good as a tensor.
+    # For a direction, a list is as good as a tensor.
     "07.5": ("!direction = tf.constant(direction)", "direction)\n    direction", "direction).numpy()"),
     # The tenth halving does not change the result.
     "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),
-    # Every number that f accepts is right.
+    # Any number that f accepts is a right answer.
     "08.6": ("tf.where(x > 0.0, x, 2.0)", "tf.where(x > 0.0, x, 10.0)"),
-    "09.2": ("tf.Variable(a).numpy()",),  # x is not a source.
-    # The number of steps and the start are free.
+    "09.2": ("tf.Variable(a).numpy()",),  # The program does not differentiate with respect to x.
+    # The learner may choose the number of steps and the start.
     "09.6": ("range(100 + 1)", "range(100 - 1)", "range(101)", "tf.Variable(1.0)"),
     # A constant has no slope, and a list with a single target has the same gradient.
     "10.2": ("penalty * x + 1.0", "[f(x) + penalty * x]"),
     "10.4": ("return y + 1.0", "return [y]", "k < times, lambda"),
-    "10.6": ("return abs(angle)",),  # No angle is negative.
+    "10.6": ("return abs(angle)",),  # The absolute value changes nothing, because no angle is negative.
     "11.3": ("return [0.5 * upstream]",),
     "11.6": ("return [tf.where", "where(abs("),
-    "12.2": ("g / y", "g / x"),  # Only the next step asks for the backward pass.
-    "12.5": ("[::-1]",),  # The list has one element.
-    "appendix.2": (".numpy()", "abs(x * mask)"),  # No gradient is taken, and no number is negative.
+    "12.2": ("g / y", "g / x"),  # The backward pass is needed only in the next step.
+    "12.5": ("[::-1]",),  # Reversing a list with one element changes nothing.
+    "appendix.2": (".numpy()", "abs(x * mask)"),  # The program computes no gradient, and no number in it is negative.
     "appendix.3": ("(numbers).numpy()",),
 }
-"""Changes that leave a program right, by exercise: a text in the program, or after "!" a text that it lacks."""
+"""Changes after which a program is still right, by exercise. "!" marks a text that is missing."""
 
 
 ASKING_FOR_TF = ("05.4", "11.4", "appendix.2", "appendix.3")

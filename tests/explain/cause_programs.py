@@ -14,7 +14,7 @@ PROGRAM_FILES = ("cases", "reports", "numbers", "suspects")
 PROGRAMS_ELSEWHERE = {
     # A function is recorded once, so only a whole training run reveals that its arguments never change.
     ("jax", "not_applied"): "tests/bridges/test_program.py",
-    # The gradient may be finite where the loss is not.
+    # The gradient may be finite even if the loss is not.
     ("torch", "nonfinite_value"): "tests/bridges/test_explained_run.py",
     # The program ends with its gradients switched off.
     ("torch", "grad_off"): "tests/bridges/test_run_watch.py",

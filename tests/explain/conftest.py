@@ -1,4 +1,4 @@
-"""Fixtures for the tests of explanations."""
+"""Define fixtures for the tests of explanations."""
 
 import pytest
 

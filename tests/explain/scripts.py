@@ -31,7 +31,7 @@ class Script:
     """A program that defines ``tape``, ``target`` and ``source``, with the expected answer.
 
     Attributes:
-        name: The break, the style and the script's number.
+        name: The name of the break, the style and the number of the script.
         code: The program.
         causes: The accepted causes.
         blamed_lines: The numbers of the lines that the answer may name.

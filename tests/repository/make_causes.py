@@ -30,7 +30,7 @@ answer to a particular program may be more exact.
 
 
 class Placeholder(str):
-    """A word that stands for a field's value, regardless of the field's format."""
+    """A word in place of the value of a field. The format of the field is ignored."""
 
     def __format__(self, format_spec: str) -> str:
         """Return the word itself."""

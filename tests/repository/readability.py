@@ -3,7 +3,7 @@
     python tests/repository/readability.py            prints each counter and its limit in counters.txt python
     tests/repository/readability.py --lower    writes smaller counts into counters.txt
 
-A counter only finds candidates. Whether a name or a sentence is good is for a reader to judge.
+A counter only finds candidates. Readers must judge whether a name or a sentence is good.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def iter_messages() -> Iterator[str]:
         text = (REPOSITORY / "notebooks" / "zh" / "texts" / f"{name}.po").read_text(encoding="utf-8")
         for entry in re.findall(r'^msgid ((?:".*"\n)+)', text, re.MULTILINE):
             yield "".join(ast.literal_eval(line) for line in entry.strip().split("\n"))
-    # The lessons quote what is said about answers.
+    # The sources of the lessons contain the feedback on answers.
     for text in iter_lesson_sources():
         yield "\n".join(line for line in text.split("\n") if line.startswith(">"))
 

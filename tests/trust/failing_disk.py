@@ -1,16 +1,16 @@
-"""Runs what writes files on a disk on which one call fails, and says what became of the files.
+"""Run every function that writes files on a disk on which one call fails, and report the state of the files.
 
-`failing_calls.c`, which must be loaded with LD_PRELOAD, counts calls and lets one fail. Each run is a process of its
-own, a copy of this one. What has to hold for each:
+`failing_calls.c`, which must be loaded with LD_PRELOAD, counts calls and lets one fail. Each run is a copy of this
+process. Every run must meet these conditions:
 
-- The file is the old one or the new one, and whole. A site may need the next build for that.
-- Where it is not the new one, the user was told why.
-- A disk without locks is no reason not to save.
-- The next run works, and leaves nothing behind that does not belong there.
+- The file is either the complete old file or the complete new file. A site may need another build for this.
+- If the file is not the new one, the user has read the reason.
+- Files are saved even on a disk without locks.
+- The next run works, and leaves no other files behind.
 
     python tests/trust/failing_disk.py SCENARIO [--sample N]
 
-prints a JSON object: how many calls a run makes, how many runs there were, and what did not hold.
+prints a JSON object with the number of calls in a run, the number of runs, and the violations.
 """
 
 from __future__ import annotations
@@ -65,20 +65,20 @@ WORDS = [
     *ERROR_REASONS.values(),
     *map(os.strerror, sorted({n for f in FAILURES.values() for n in f})),
 ]
-"""What a user must read one of."""
+"""The messages of which a user must read at least one."""
 LIBRARY = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Something that writes files.
+    """An action that writes files.
 
     Attributes:
         prepare: Writes the old files into a folder.
-        act: Does it, and returns what the user is told if it fails, "" if not.
-        read: Returns "old", "new", or what is wrong with the files.
-        owned: The names that may be in the folder afterwards; `*` at the end stands for anything.
-        recover: What the next run does first, if reading needs it.
+        act: Writes the files. Returns the error message that the user sees, or "" if no error occurs.
+        read: Returns "old", "new", or a description of what is wrong with the files.
+        owned: The names that may be in the folder afterwards. A final `*` matches anything.
+        recover: Prepares the files for reading, as the next run does, or None.
         fails_in: The part of the folder in which calls fail.
     """
 
@@ -91,7 +91,7 @@ class Scenario:
 
 
 def run_command(*arguments: object) -> str:
-    """Run `minitape`, and return what it says if it fails."""
+    """Run `minitape`, and return its error message if it fails."""
     done = CliRunner().invoke(main, list(map(str, arguments)))
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -99,7 +99,7 @@ def run_command(*arguments: object) -> str:
 
 
 def save_or_describe_error(write: Callable[[], object]) -> str:
-    """Call what writes a file from Python, and return the error that its user reads."""
+    """Call a Python function that writes a file, and return the error message that the user sees."""
     try:
         write()
     except OSError as error:
@@ -118,7 +118,7 @@ def answer_exercise(folder: Path) -> str:
 
 
 def read_tries(folder: Path) -> str:
-    """Return how often the exercise was answered, after one answer before."""
+    """Return the number of answers to the exercise, of which the first was given before the run."""
     try:
         tries = json.loads((folder / "progress.json").read_text())["exercises"]["01.1"]["tries"]
     except (ValueError, KeyError) as error:
@@ -327,13 +327,13 @@ SCENARIOS = {
 # ---------------------------------------------------------------- running
 @dataclass
 class Fault:
-    """The call that fails.
+    """A call that fails.
 
     Attributes:
-        call: Its kind.
-        number: Which call of this kind, from 1.
+        call: The kind of call.
+        number: The position of the call among the calls of this kind, counted from 1.
         error: The error number, KILL or HALF.
-        and_later: Whether all later calls of this kind fail as well.
+        and_later: Whether all later calls of this kind also fail.
     """
 
     call: str
@@ -347,7 +347,7 @@ class Fault:
 
 
 def list_faults(counts: dict[str, int]) -> Iterator[Fault]:
-    """Yield each fault that a run with so many calls can meet."""
+    """Yield each fault that can occur in a run with the given numbers of calls."""
     for call, count in counts.items():
         for number in range(1, count + 1):
             for error in [*FAILURES[call], KILL]:
@@ -357,7 +357,7 @@ def list_faults(counts: dict[str, int]) -> Iterator[Fault]:
 
 
 def run_in_copy(action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Run something in a copy of this process, and return its answer, or {"killed": True}."""
+    """Run a function in a copy of this process, and return its result, or {"killed": True} if the copy was killed."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if not child:
@@ -378,13 +378,13 @@ def run_in_copy(action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def age_files(folder: Path) -> None:
-    """Let all files look as if they were written a minute ago."""
+    """Set the modification times of all files to a minute ago."""
     for path in folder.rglob("*"):
         os.utime(path, (time.time() - 60,) * 2, follow_symlinks=False)
 
 
 def find_leftovers(folder: Path, owned: tuple[str, ...]) -> list[str]:
-    """List the files and empty folders that do not belong there."""
+    """List the files and empty folders that should not be in a folder."""
     names = [
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if not (path.is_dir() and any(path.iterdir()))
     ]
@@ -393,7 +393,7 @@ def find_leftovers(folder: Path, owned: tuple[str, ...]) -> list[str]:
 
 
 def act_and_count(scenario: Scenario, folder: Path, fault: Fault | None) -> dict[str, Any]:
-    """Do it with a fault, and then once more without one."""
+    """Run a scenario with a fault, and then again without a fault."""
     kind = CALLS.index(fault.call) if fault else -1
     number, error, and_later = (fault.number, fault.error, fault.and_later) if fault else (0, 0, False)
     LIBRARY.arm(os.fsencode(folder / scenario.fails_in), kind, number, error, int(and_later))
@@ -407,7 +407,7 @@ def act_and_count(scenario: Scenario, folder: Path, fault: Fault | None) -> dict
 
 
 def find_violations(scenario: Scenario, template: Path, folder: Path, fault: Fault) -> list[str]:
-    """Run a scenario with a fault, and return what does not hold."""
+    """Run a scenario with a fault, and return the violated conditions."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(template, folder, symlinks=True)
     answer = run_in_copy(lambda: act_and_count(scenario, folder, fault))
@@ -438,14 +438,14 @@ def find_violations(scenario: Scenario, template: Path, folder: Path, fault: Fau
 
 
 def run_scenario(name: str, sample: int) -> dict[str, Any]:
-    """Run a scenario with each fault, or with one of so many."""
+    """Run a scenario with each fault, or with a sample of the faults."""
     scenario = SCENARIOS[name]
     with tempfile.TemporaryDirectory() as scratch:
         template, folder = Path(scratch, "template"), Path(scratch, "folder")
         template.mkdir()
         scenario.prepare(template)
         shutil.copytree(template, folder, symlinks=True)
-        act_and_count(scenario, folder, None)  # Copies of this process find all modules loaded.
+        act_and_count(scenario, folder, None)  # Run once before copying, so that all modules are loaded in the copies.
         gc.freeze()
         shutil.rmtree(folder)
         shutil.copytree(template, folder, symlinks=True)

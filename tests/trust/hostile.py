@@ -3,9 +3,8 @@
 Run this script in an empty folder. It prints a JSON object with the suspicious actions for each kind of file, and the
 number of files under "read". Its audit hook cannot be removed.
 
-    python tests/trust/hostile.py                 the same few hundred files each time
-    python tests/trust/hostile.py --part 0.25     a quarter of them
-    python tests/trust/hostile.py --minutes 10    others each time, for so long for each kind of file
+    python tests/trust/hostile.py the same few hundred files each time python tests/trust/hostile.py --part 0.25 a
+    quarter of them python tests/trust/hostile.py --minutes 10 other files each time, for this long per kind of file
 """
 
 import argparse
@@ -264,7 +263,7 @@ def write_snapshot() -> None:
 
 
 def try_forbidden_actions() -> None:
-    """Perform actions that no reader performs. They must be seen, or nothing would be."""
+    """Perform actions that no reader may perform, to show that the hook notices them."""
     for act in (
         lambda: SECRET.read_text(),
         lambda: compile("1", "text", "exec"),

@@ -1,13 +1,13 @@
-"""Random programs about tapes: when values are watched, read, stopped, reset, assigned, nested and asked.
+"""Generate random programs in which tapes watch, stop, reset, nest and compute gradients.
 
-`programs()` is a hypothesis strategy. It writes a program as Python text, so a failure can be pasted into a file.
-`run_program` runs a text with minitape or with TensorFlow and returns what it observed, and `find_difference` compares
-two runs.
+`programs()` is a hypothesis strategy. The strategy writes a program as Python text, so a failure can be pasted into a
+file. `run_program` runs a text with minitape or with TensorFlow and returns what it observed, and `find_difference`
+compares two runs.
 
     python tests/trust/tape_programs.py --programs 2000 --seed 1
 
-needs TensorFlow 2.21 and hypothesis. It prints each disagreement in its shortest form, and how many states of the
-tape machine the programs reached.
+needs TensorFlow 2.21 and hypothesis. The script prints each disagreement as a program that is as short as possible, and
+the number of states that the programs reached.
 """
 
 from __future__ import annotations
@@ -64,21 +64,21 @@ OPERATIONS = (
 READS = ("{v}.read_value()", "{v}.value()", "tf.identity({v})", "{v} * 1.0")
 ASSIGNS = ("{v}.assign({a} * 0.5)", "{v}.assign_add(tf.tanh({a}))", "{v}.assign_sub({a} * 0.25)")
 ERROR_MARK = -777.0
-"""What a function returns for a question that raised an error."""
+"""The result of a question that raised an error."""
 MAX_NESTING = 3
 FORWARD = True
 
 
 @dataclass
 class TapeModel:
-    """What is known of a tape while a program is written.
+    """The state of a tape at one point of the program that is being written.
 
     Attributes:
         status: "recording", "paused" or "left".
-        persistent: Whether it answers more than one question.
-        events: What happened to each leaf under it: "watched", "used", "assigned", in this order.
-        questions: How many questions it was asked.
-        is_reset: Whether it was reset.
+        persistent: Whether the tape can compute several gradients.
+        events: The events of each leaf under the tape, such as "watched", "used" and "assigned", in order.
+        questions: The number of gradients requested so far.
+        is_reset: Whether the tape has been reset.
     """
 
     status: str = "recording"
@@ -92,7 +92,7 @@ class TapeModel:
 
 @dataclass(frozen=True)
 class Program:
-    """A program, and the states of the tape machine in which it asks and does things."""
+    """A program, and the states in which its tapes perform actions."""
 
     text: str
     states: frozenset[tuple[object, ...]]
@@ -126,7 +126,7 @@ class ProgramWriter:
         return f"{letter}{self.counts[letter] - 1}"
 
     def choose_value(self) -> str:
-        """Choose a float, the newest more often."""
+        """Choose a float value, preferring the newest."""
         names = [name for name, kind in self.kinds.items() if kind != "integer"]
         return self.choose(names[-3:] + names)
 
@@ -135,7 +135,7 @@ class ProgramWriter:
         self.lines.append(self.indent + line)
 
     def note(self, event: str, *names: str) -> None:
-        """Note an event of some leaves under each tape, and the state in which it happens."""
+        """Note an event that concerns some leaves, with the state of each tape."""
         for name in names:
             kind = self.kinds.get(name, "")
             for tape in self.open_tapes:
@@ -217,16 +217,16 @@ class ProgramWriter:
         tape.status = "left"
 
     def find_open_recording(self) -> object:
-        """Return the recording of the open tapes, or None. A tape that answered its only question no longer records."""
+        """Return the recording of the open tapes, or None. A tape records until its only gradient is computed."""
         recordings = [tape.recording for tape in self.open_tapes if tape.persistent or not tape.questions]
         return recordings[0] if recordings else None
 
     def write_again(self, nesting: int) -> None:
-        """Enter a tape again, which goes on with its recording."""
+        """Write a block that enters a tape again. The tape then continues its recording."""
         name = self.choose(self.tapes)
         tape = self.tapes[name]
         self.states.add(("again", tape.status, tape.persistent, tape.questions > 0, tape.is_reset))
-        # minitape refuses to enter a tape again while another recording is open, and says so.
+        # minitape raises an error if a tape is entered again while another recording is open.
         is_same = self.find_open_recording() in (None, tape.recording)
         if tape.status == "left" and is_same and not self.accumulator_count:
             self.write(f"with {name}:")
@@ -277,7 +277,7 @@ class ProgramWriter:
         several = self.choose((False, False, True))
         target_text = f"[{asked}, {self.choose_value()}]" if several else asked
         if "k0" in sources:
-            options = ""  # Zeros would be integers, which no other operation takes.
+            options = ""  # For integers, the zeros would be integers, which the other operations do not accept.
         if several and "output" in options:
             options = ", output_gradients=[c1 * 1.0, c0 * 1.0]"
         for source in sources:
@@ -291,7 +291,7 @@ class ProgramWriter:
         self.kinds |= dict.fromkeys(names, "gradient")
 
     def write_accumulator(self, nesting: int) -> None:
-        """Write a block of forward mode, which asks for a derivative at its end."""
+        """Write a block of forward mode that computes a derivative at its end."""
         primal, name = self.choose_value(), self.new_name("a")
         self.write(f"with tf.autodiff.ForwardAccumulator({primal}, tf.ones_like({primal})) as {name}:")
         self.note("used", primal)
@@ -323,7 +323,7 @@ class ProgramWriter:
         if self.accumulator_count and VARIABLES.keys() & {a, b}:
             return  # TensorFlow's forward mode raises an error for a variable as an argument.
         if self.in_function and function == self.functions[-1]:
-            return  # it may be the one that is being written
+            return  # The function may be the one that is being written.
         name = self.new_name("y")
         self.write(f"{name}, found = {function}({a}, {b})")
         self.write("seen.extend(found)")
@@ -340,7 +340,7 @@ def programs(draw: Callable[..., Any]) -> Program:
 
 # ---------------------------------------------------------------- running and comparing
 class Seen(list):
-    """The values that a program observed, each described at once, because a later assignment may change it."""
+    """The observed values of a program. Each is described immediately, because an assignment may change it."""
 
     def append(self, value: object) -> None:
         super().append(describe(value))
@@ -351,14 +351,14 @@ class Seen(list):
 
 
 def describe(value: Any) -> object:
-    """Describe an observed value: a number with its dtype, None, or words."""
+    """Describe an observed value, as a number with its dtype, None, or a text."""
     if value is None or isinstance(value, (str, list)):
         return value
     return value.dtype.name, float(value)
 
 
 def run_program(text: str, tf: Any) -> Seen:
-    """Run a program, and return what it observed. An error that ends it comes last, by the name of its class."""
+    """Run a program, and return its observations. If an error ends the program, its class name comes last."""
     seen = Seen()
 
     def ask(question: Callable[[], Any], count: int, into: list) -> list:
@@ -393,12 +393,12 @@ def run_program(text: str, tf: Any) -> Seen:
 
 @dataclass(frozen=True)
 class KnownDifference:
-    """A disagreement that is on purpose.
+    """An intended disagreement.
 
     Attributes:
-        reason: Why minitape does something else.
+        reason: The reason why minitape behaves differently.
         pattern: A regular expression that such programs contain.
-        is_meant: Returns whether an observation of minitape and one of TensorFlow differ in this way.
+        is_meant: Returns whether an observation in minitape and one in TensorFlow differ in this way.
     """
 
     reason: str
@@ -422,12 +422,12 @@ def is_error_of_tensorflow(ours: Any, theirs: Any) -> bool:
 
 
 def is_one_for_none(ours: Any, theirs: Any) -> bool:
-    """Return whether minitape returned the gradient of a source by itself and TensorFlow None."""
+    """Return whether a source is also the target, and only TensorFlow returned None."""
     return theirs is None and isinstance(ours, tuple) and ours[1] == 1.0
 
 
 def is_zero_for_none(ours: Any, theirs: Any) -> bool:
-    """Return whether minitape returned None and TensorFlow zero."""
+    """Return whether minitape returned None, but TensorFlow returned zero."""
     return ours is None and isinstance(theirs, tuple) and theirs[1] == 0.0
 
 
@@ -473,9 +473,9 @@ KNOWN_DIFFERENCES = (
 
 
 def find_difference(text: str, ours: list, theirs: list, known: collections.Counter[str]) -> int | None:
-    """Return the first place at which two runs of a program observed something else, or None.
+    """Return the first place at which two runs of a program made different observations, or None.
 
-    Differences that are on purpose are counted in `known`, by their reason.
+    Intended differences are counted in `known`, by their reason.
     """
     for place, (one, other) in enumerate(zip(ours, theirs, strict=False)):
         if is_equal(one, other):
@@ -485,7 +485,7 @@ def find_difference(text: str, ours: list, theirs: list, known: collections.Coun
             return place
         known[difference.reason] += 1
         if isinstance(other, str):
-            return None  # What follows an error that only TensorFlow raised is not the same program.
+            return None  # After an error that only TensorFlow raised, the two runs are not comparable.
     return None if len(ours) == len(theirs) else min(len(ours), len(theirs))
 
 
@@ -503,13 +503,14 @@ def is_equal(ours: Any, theirs: Any) -> bool:
 
 @dataclass
 class Comparison:
-    """What many programs did in both libraries.
+    """The results of many programs in both libraries.
 
     Attributes:
-        count: How many programs ran.
-        states: How many programs reached each state of the tape machine.
-        known: How many observations differ on purpose, by reason.
-        disagreement: The shortest program found that does something else, with the two observations; "" if none did.
+        count: The number of programs.
+        states: The number of programs that reached each state of the tape.
+        known: The number of intended differences, by reason.
+        disagreement: The shortest program found with a disagreement, with the two observations, or "" if there was
+            none.
     """
 
     count: int = 0
@@ -519,11 +520,11 @@ class Comparison:
 
 
 def compare_programs(count: int, seed_number: int) -> Comparison:
-    """Run random programs in minitape and in TensorFlow. At the first one that differs, look for a shorter one.
+    """Run random programs in minitape and in TensorFlow, up to the first disagreement, which is then shortened.
 
     Args:
-        count: How many programs to run if all do the same.
-        seed_number: The number that the programs depend on.
+        count: The number of programs to run if none disagrees.
+        seed_number: The seed of the random programs.
     """
     import tensorflow
 

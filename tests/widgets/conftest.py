@@ -1,4 +1,4 @@
-"""Programs to show, pages that show the programs, and the texts that the pages should contain."""
+"""Define the programs to show, the pages that show them, and the texts that the pages should contain."""
 
 from collections.abc import Callable
 from typing import Any

@@ -139,8 +139,8 @@ def make_picture(browser: Browser, address: str, folder: Path, name: str) -> Non
         page.get_by_text("Theme", exact=True).hover()
         page.get_by_role("menuitem", name="JupyterLab Dark", exact=True).click()
         page.wait_for_selector(".mt-dark")
-    page.keyboard.press("Control+b")  # without the file browser
-    page.add_style_tag(content=".Toastify { display: none }")  # JupyterLab's question about news
+    page.keyboard.press("Control+b")  # Close the file browser.
+    page.add_style_tag(content=".Toastify { display: none }")  # Hide JupyterLab's question about news.
     page.wait_for_timeout(500)
     if name in ("tapeview-layers", "tapeview-lines"):
         folding = page.get_by_label(say("Folding", "picture"), exact=True)

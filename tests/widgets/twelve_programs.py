@@ -1,4 +1,4 @@
-"""The twelve programs by which pictures are judged. They are as wide, deep, long and wrong as real programs."""
+"""Define the twelve programs by which pictures are judged. They are as wide, deep, long and wrong as real programs."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Find why a JAX gradient is zero, NaN or refused. Each check looks for one cause."""
+"""Find out why a JAX gradient is zero, NaN or refused. Each check looks for one cause."""
 
 from __future__ import annotations
 
@@ -512,7 +512,7 @@ def rank_branches_last(question: JaxQuestion, escapes: Iterable[Escape]) -> list
 
 
 def build_unused_finding(question: JaxQuestion) -> Finding:
-    """Return the finding that the result does not depend on the source, on the line of the function's definition.
+    """Report that the result does not depend on the source. The finding is on the line that defines the function.
 
     Args:
         question: The question about the source.

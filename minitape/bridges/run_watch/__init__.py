@@ -1,7 +1,8 @@
 """Follow a training program from its first to its last step, and report what happened to its gradients.
 
-A recording contains the operations of a few steps. A run watch sees every step but no operations. It keeps an account
-for each parameter: the backward passes that added gradients, their lines, and what happened to the gradients.
+A recording contains the operations of a few steps. A run watch sees every step but no operations. For each parameter,
+the watch keeps an account of the backward passes that added gradients, of their lines, and of the changes to the
+gradients.
 
     ``accounts`` gradient contributions, their fates, and the accounts of parameters, optimizers and scalers
     ``findings`` rules that find problems in the accounts ``summary`` the last line of the page, about how much of the

@@ -46,7 +46,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
         source: The source tensor or variable.
 
     Returns:
-        The question. It has no target rows if the recording does not contain the target.
+        The question. If the recording does not contain the target, the question has no target rows.
     """
     log, target_row = recording.log, recording.find_row(target)
     adapter = TensorFlowAdapter(recording, target_row, source)

@@ -1,4 +1,4 @@
-"""Find why a TensorFlow gradient is None, zero or NaN. Each check looks for one cause."""
+"""Find out why a TensorFlow gradient is None, zero or NaN. Each check looks for one cause."""
 
 from __future__ import annotations
 

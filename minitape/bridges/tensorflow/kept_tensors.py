@@ -1,6 +1,6 @@
 """Define the objects that a TensorFlow recording keeps.
 
-These are tensors for later display, and the facts about rows, tapes and variables that ``explain`` needs.
+A recording keeps tensors for later display, and the facts about rows, tapes and variables that ``explain`` needs.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class TapeReference:
     Attributes:
         tape_ref: A weak reference to the ``tf.GradientTape``.
         kept_tensors: The tensors that the tape may have recorded, kept so that a sweep can compute their adjoints.
-            They are released together with the tape.
+            These tensors are released together with the tape.
     """
 
     __slots__ = ("tape_ref", "kept_tensors", "_watch_accessed_variables")

@@ -82,7 +82,7 @@ class TensorFlowLog:
         replayed_calls: The repetitions of compiled steps, by call. None for a call that could not be repeated.
         original_values: In a repeated call, the handles and original values of changed variables, by handle identity.
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
-        patches: The patches to TensorFlow. They are inactive during ``explain``.
+        patches: The patches to TensorFlow. The patches are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.
         applied_gradient_rows: During an optimizer step, the row of each variable's gradient, by handle identity.
     """

@@ -1,6 +1,6 @@
-"""Find why a PyTorch ``.grad`` is None, zero or NaN.
+"""Find out why a PyTorch ``.grad`` is None, zero or NaN.
 
-Each check looks for one cause. It receives the question, and returns a finding or None.
+Each check looks for one cause. A check receives the question, and returns a finding or None.
 """
 
 from __future__ import annotations

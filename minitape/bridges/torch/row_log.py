@@ -243,7 +243,7 @@ class TorchLog:
     def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """Return the leaf that shares a tensor's memory, or None if none exists.
 
-        It is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
+        This leaf is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
         """
         leaf = self._leaves_by_storage.get(get_storage_id(tensor), lambda: None)()
         if leaf is None or not leaf.requires_grad or find_autograd_node(leaf) is not None:

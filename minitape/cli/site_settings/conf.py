@@ -1,4 +1,4 @@
-"""The Sphinx configuration of ``minitape site`` and ``docs/build.py``."""
+"""Configure Sphinx for ``minitape site`` and ``docs/build.py``."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""``tf.GradientTape`` and the backward sweep: which rows matter, and the loop over them."""
+"""Define ``tf.GradientTape`` and the backward sweep."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .tape import GradientTape
 
 _NO_ADJOINTS: dict[int, Adjoint] = {}
-NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # The result of a sweep that has no row to start from.
+NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # The result of a sweep that cannot start, because no target has a row.
 _get_watched = itemgetter(2)  # The third field of an entry in ``Record.members`` contains the watched rows.
 
 
@@ -97,7 +97,7 @@ def compute_gradients(
     return gradients
 
 
-# -- where the sweep starts and ends ---------------------------------------------------------------
+# -- the ends of the sweep ---------------------------------------------------------------
 
 
 def _find_last_row(tape: GradientTape, target: TargetOrSource) -> int | None:
@@ -147,8 +147,9 @@ def sweep_to_sources(
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:
         return NO_ADJOINT
-    # Most calls ask for gradients with respect to everything that any tape watches, and all rows that depend on it are
-    # on this tape. In that case, only these rows are tracked, and the recording has noted which rows are untracked.
+    # Most calls ask for gradients with respect to everything that any tape watches, and all rows that depend on these
+    # sources are on this tape. In that case, the tracked rows are the rows that matter, and the recording knows the
+    # untracked ones.
     asks_for_everything = (
         tape.watched.keys() == source_rows
         and not (tape.irregular or tape._recording or record.trace)
@@ -160,7 +161,7 @@ def sweep_to_sources(
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.members) > 1):
         reachable = _mark_tracked_rows(record)
-    # Otherwise, `reachable` remains None. The shares of constants are then scalars, which cost less than a lookup.
+    # Otherwise, `reachable` remains None. Computing the shares of scalar constants costs less than looking them up.
     if reachable is not None and 0 in map(reachable.__getitem__, (*source_rows, *seeds)):
         source_rows = {row for row in source_rows if reachable[row]}
         seeds = {row: seed for row, seed in seeds.items() if reachable[row]}

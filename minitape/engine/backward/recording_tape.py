@@ -1,8 +1,8 @@
-"""The recording half of ``tf.GradientTape``: which rows a tape follows.
+"""Define the recording half of ``tf.GradientTape``, which determines the rows that a tape follows.
 
-All open tapes write into one shared recording. Each tape stores two things about it: the *spans* of rows during which
+All open tapes write into one shared recording. For this recording, each tape stores the *spans* of rows during which
 the tape was recording, and the *watched* rows, each with the row number at which the watch began. A row is on the tape
-if it was written during a span and one of its inputs was watched by then or is itself on the tape.
+if it was written during a span, and if one of its inputs was already watched or is itself on the tape.
 :mod:`minitape.engine.backward.reachability` finds these rows when a gradient needs them.
 """
 
@@ -64,7 +64,8 @@ class RecordingTape:
     _record: Record | None = None
     _start = 0
     member: int | None = None
-    _gives_gradients = True  # False for the tape of an accumulator, under which a closed tape cannot watch values.
+    # This is False for the tape of an accumulator. Under such a tape, a closed tape cannot watch values.
+    _gives_gradients = True
     _exit_ref: Callable[[], object] | None = None  # InterruptSafeExit stores the exit method of the open block here.
     last_request: GradientRequest | None = None
     requests: Sequence[GradientRequest] = ()
@@ -112,7 +113,7 @@ class RecordingTape:
             self.member = len(record.members) - 1
         self._start = now = record.next
         self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
-        self._recording = True  # From here on, InterruptSafeExit leaves the block wherever Ctrl-C arrives.
+        self._recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
         if open_record is None:
             state.record, record.is_open = record, True
         tapes.append(self)  # type: ignore[arg-type]
@@ -127,13 +128,13 @@ class RecordingTape:
         If Ctrl-C interrupts this method, it may be called again.
 
         Args:
-            *error: The arguments of ``__exit__`` at the end of the block. There are no arguments if the block continues
-                because the tape is paused or computes a gradient.
+            *error: The arguments of ``__exit__`` at the end of the block. Empty if the block continues, because the
+                tape is only paused or computes a gradient.
         """
         record, tapes = self._record, state.tapes
         if record is None:
             return
-        if error and self._paused:  # Ctrl-C has interrupted the end of a pause inside the block.
+        if error and self._paused:  # This happens if Ctrl-C interrupted the end of a pause inside the block.
             record.pause_count, self._paused = record.pause_count - 1, False
         if self in tapes:
             tapes.remove(self)
@@ -298,7 +299,7 @@ class RecordingTape:
         self._record.tape_set = object()  # Variables are watched again when they are next read.
 
     def stop_recording(self) -> AbstractContextManager[None]:
-        """Return a context manager that pauses this tape: it does not record the operations in the block.
+        """Return a context manager that pauses this tape, so that operations in the block are not recorded.
 
         Raises:
             RuntimeError: If the tape was never entered or is used up when the block is entered.

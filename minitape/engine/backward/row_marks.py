@@ -1,4 +1,4 @@
-"""Row marks, which propagate from each row to the rows computed from it."""
+"""Define row marks, and propagate them from each row to the rows computed from this row."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..table.primitives.elementwise import STOP_CODE
 if TYPE_CHECKING:
     from ..record.record import Record
 
-# Mark 0: the row does not matter. Mark 1: it does. Rows with one of the next two marks matter, but send nothing to
-# their inputs. Bit 1 is reserved for minitape.speed.long_sweep.
+# A row with mark 0 does not matter, and a row with mark 1 does. Rows with one of the next two marks matter, but send
+# nothing to their inputs. Bit 1 is reserved for minitape.speed.long_sweep.
 ENDS_HERE = 0b101  # The row is a source, but the operation that computed it is not on the tape.
-DEAD_END = 0b1000  # No gradient flows through the row's dtype, so rows computed from it do not matter.
+DEAD_END = 0b1000  # Rows computed from this row do not matter, because no gradient flows through its dtype.
 
 
 def propagate_marks_to_consumers(

@@ -1,4 +1,4 @@
-"""The backward sweep: visit rows in reverse order, and send shares of each row's adjoint to the row's inputs.
+"""Run the backward sweep, which visits rows in reverse order and sends shares of each adjoint to the inputs.
 
 A single loop, :meth:`Sweep.iter_steps`, handles scalars, arrays and calls, and also sweeps that an outer tape records.
 The picture's stepper advances the same loop row by row.
@@ -83,7 +83,8 @@ class Sweep:
         """
         for row, op, a, b, call in self.iter_cells_backward():
             call = call or build_elementwise_call(row, op, a, b)
-            if call.row == row and self.send_shares_to_inputs(call):  # Of several outputs, the first is visited last.
+            # Of the outputs of a call, the first is visited last. By then, the adjoints of all outputs are complete.
+            if call.row == row and self.send_shares_to_inputs(call):
                 yield row
                 for output_row in range(row, row + call.outputs):
                     if output_row not in self.sources:
@@ -109,7 +110,7 @@ class Sweep:
             return False
         g: Adjoint = [self.build_zero_adjoint(row) if g is None else g for g, row in zip(adjoints, rows, strict=True)]
         z: Adjoint = [values[row] for row in rows]
-        if call.outputs == 1:  # For one output, a rule takes an array instead of a list.
+        if call.outputs == 1:  # The rules of a call with one output take an array instead of a list.
             (g,), (z,) = g, z
         positions = [
             i for i, row in enumerate(inputs) if row >= self.first_row and (reachable is None or reachable[row])

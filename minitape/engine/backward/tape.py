@@ -1,4 +1,4 @@
-"""``tf.GradientTape``: the gradients of what a tape has recorded.
+"""Define ``tf.GradientTape``, which computes the gradients of recorded operations.
 
 :mod:`minitape.engine.backward.recording_tape` contains the other half of the class, which records and watches.
 :mod:`minitape.engine.backward.gradient` computes the gradients.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..record.provenance import Stack
     from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource
 
-MAX_REQUESTS = 64  # A picture can show this many gradients of one tape.
+MAX_REQUESTS = 64  # A tape remembers this many gradient calls, so that a picture can show them.
 
 
 class GradientTape(RecordingTape):
@@ -63,7 +63,7 @@ class GradientTape(RecordingTape):
     tf.Tensor(6.0, shape=(), dtype=float32)
     """
 
-    _warns_of_none = False  # minitape.explain.warn sets this for all tapes. They then warn about None gradients.
+    _warns_of_none = False  # minitape.explain.warn sets this for all tapes, which then warn about None gradients.
     _find_rows_of_value = find_rows_of_value
 
     @overload
@@ -196,7 +196,7 @@ class GradientTape(RecordingTape):
         assert record is not None and request is not None
         if record.listeners:
             record.notify_listeners()
-        if True in request.is_none:  # If the None causes an error later, the error explains the None.
+        if True in request.is_none:  # If the None later causes an error, a note on the error can explain the None.
             state.memory.last_none_tape = ref(self)
         if self._persistent:
             if len(self.requests) < MAX_REQUESTS:

@@ -1,1 +1,1 @@
-"""Further derivatives: forward mode, Jacobians, custom gradients and Python functions."""
+"""Define further derivatives, such as forward mode, Jacobians and custom gradients."""

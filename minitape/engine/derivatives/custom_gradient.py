@@ -1,4 +1,4 @@
-"""User-defined gradients: ``tf.custom_gradient``, ``recompute_grad`` and ``grad_pass_through``.
+"""Define the functions for user-defined gradients, such as ``tf.custom_gradient`` and ``recompute_grad``.
 
 A call of a function with a custom gradient is one row of the tape. The rule of this row calls the user's Python
 function. While a ``tf.function`` is traced, :mod:`minitape.functions.traced_custom_gradient` writes the row.

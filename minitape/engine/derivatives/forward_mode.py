@@ -1,7 +1,8 @@
-"""``tf.autodiff.ForwardAccumulator``: Jacobian-vector products, computed with the rules of reverse mode.
+"""Define ``tf.autodiff.ForwardAccumulator``, which computes Jacobian-vector products with the rules of reverse mode.
 
-The gradient of y with respect to x is u·J, where u is the seed of y and J is the Jacobian. It is linear in u. Its own
-gradient with respect to u, with a tangent as the seed, is J·tangent. Forward mode therefore takes two sweeps.
+The gradient of y with respect to x is u·J, where u is the seed of y and J is the Jacobian. This gradient is linear in
+u. Its own gradient with respect to u, with a tangent as the seed, is J·tangent. Forward mode therefore takes two
+sweeps.
 """
 
 from __future__ import annotations
@@ -178,7 +179,8 @@ class ForwardAccumulator:
             return {}
         reachable = mark_reachable_rows(tape, set(tangents))
         for row in tangents:
-            reachable[row] = ENDS_HERE if reachable[row] else 0  # No gradient passes through a primal.
+            # A primal is a source here, so no gradient passes through it.
+            reachable[row] = ENDS_HERE if reachable[row] else 0
         values_by_row = {row: value for row, value in values_by_row.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner_tape:
             adjoints = {row: build_zeros_like_source(value) for row, value in values_by_row.items()}

@@ -1,4 +1,4 @@
-"""``GradientTape.jacobian`` and ``batch_jacobian``: the gradients of all target elements."""
+"""Define ``GradientTape.jacobian`` and ``batch_jacobian``, which compute the gradients of all target elements."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class StackedSweep(Sweep):
     """A sweep that propagates many adjoints of one target at once.
 
     Each row has a stack of adjoints, along an additional first axis. The rules in the table of derivatives broadcast
-    over that axis. So do the rules of ``STACKABLE_PRIMITIVES``, after their attributes have been shifted by one axis.
+    over that axis. The rules of ``STACKABLE_PRIMITIVES`` also do, after their attributes have been shifted by one axis.
     All other rules are called separately for each adjoint in the stack.
 
     Attributes:

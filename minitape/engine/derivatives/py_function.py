@@ -1,4 +1,4 @@
-"""Python functions as operations: ``tf.py_function`` and ``tf.numpy_function``.
+"""Define ``tf.py_function`` and ``tf.numpy_function``, which run Python functions as operations.
 
 While a ``tf.function`` is traced, :mod:`minitape.functions.effect_rows` writes their rows.
 """

@@ -1,1 +1,1 @@
-"""The recording: the rows that all open tapes share, and the notes about them."""
+"""Record the rows that all open tapes share, and notes about these rows."""

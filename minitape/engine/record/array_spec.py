@@ -1,4 +1,4 @@
-"""The shape and dtype that a recording keeps in place of an array that no rule reads."""
+"""Define the spec that a recording keeps in place of an array that no rule reads."""
 
 from __future__ import annotations
 

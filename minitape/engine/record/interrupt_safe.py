@@ -1,4 +1,4 @@
-"""``with`` blocks that undo their changes reliably, wherever Ctrl-C interrupts them."""
+"""Define ``with`` blocks that reliably undo their changes, wherever Ctrl-C interrupts them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class InterruptSafeExit(property):
         def leave_when_dropped(block: Object, exit_ref: object) -> None:
             if is_entered(block):
                 leave(block, GeneratorExit, GeneratorExit(), None)  # Python closes generators with this error.
-            elif block._exit_ref is exit_ref:  # Something other than a with statement had looked up __exit__.
+            # Some code other than a with statement had looked up __exit__, so the block is still open.
+            elif block._exit_ref is exit_ref:
                 block._exit_ref = None
 
         super().__init__(build_exit_method)

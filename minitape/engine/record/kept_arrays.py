@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..types import Array
     from .record import Record
 
-MAX_SMALL_SIZE = 4096  # Pictures show arrays with up to this many elements, so all of these are kept.
+MAX_SMALL_SIZE = 4096  # All arrays with up to this many elements are kept, because pictures show them.
 
 
 def keep_large_inputs_read_by_rules(

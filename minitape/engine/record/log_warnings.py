@@ -18,7 +18,7 @@ def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> Non
         message: The text of the warning.
         limit: The maximum number of warnings to log with this key. Later warnings are dropped.
     """
-    import logging  # It is rarely needed, and importing it would add four milliseconds to every start.
+    import logging  # This import would add four milliseconds to every start, although the module is rarely needed.
 
     _log_counts[place_key] = _log_counts.get(place_key, 0) + 1
     if _log_counts[place_key] <= limit:

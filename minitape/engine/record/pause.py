@@ -1,4 +1,4 @@
-"""The ``with`` block of ``tape.stop_recording()``."""
+"""Define the ``with`` block of ``tape.stop_recording()``."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ class Pause:
         if not tape._recording:
             raise ValueError("Tape is not recording.")
         record = tape._record
-        record.pause_count, tape._paused = record.pause_count + 1, True  # This keeps the recording open.
+        # As long as `pause_count` is not 0, the recording stays open.
+        record.pause_count, tape._paused = record.pause_count + 1, True
         tape._leave()
         record.note_event("pause", tape)
 
     def _leave(self, *error: object) -> None:
         tape = self._tape
-        if tape._paused:  # Otherwise, the tape's own block has ended during the pause.
+        if tape._paused:  # If this is False, the tape's own block ended during the pause.
             record = tape._record
             assert record is not None
-            if tape._used:  # A gradient during the pause has used the tape up, so it starts again.
+            if tape._used:  # If a gradient during the pause used the tape up, the tape starts again.
                 tape._forget_rows()
             if tape not in state.tapes:
                 state.tapes.append(tape)  # type: ignore[arg-type]  # Every RecordingTape is a GradientTape.

@@ -1,4 +1,4 @@
-"""Provenance for `explain`: where a value came from if no tape recorded it, and where it went.
+"""Note where values came from if no tape recorded them, and where they went, for `explain`.
 
 A recording contains every operation under a tape. This module notes what a recording cannot contain:
 
@@ -46,7 +46,7 @@ STACK_DEPTH = 3  # A note on a constant or a variable contains this many user fr
 MAX_TAPE_NOTES = 1000  # A tape keeps this many notes on calls such as watch().
 
 Stack = tuple[tuple[CodeType, int], ...]  # (code, bytecode offset) pairs, innermost first
-Place: TypeAlias = tuple  # A statement's code and offset, then the caller's code and offset if there is a caller.
+Place: TypeAlias = tuple  # The code and offset of a statement, followed by those of the caller, if any.
 Note: TypeAlias = Any  # An origin note is a ValueOrigin, a plain tuple of its fields, or None.
 TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
 clock = count(1).__next__
@@ -288,8 +288,8 @@ def note_inputs_of_unrecorded_result(result: Result, inputs: Sequence[TargetOrSo
 def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
     """Note that a tensor's value leaves for NumPy or Python, where no tape can follow.
 
-    Values that ``explain`` itself reads do not count. In the first run of a ``tf.function``, the trace raises an error
-    or guards the value.
+    Reads by ``explain`` itself do not count. In the first run of a ``tf.function``, the trace raises an error or guards
+    the value.
 
     Args:
         tensor: The tensor.

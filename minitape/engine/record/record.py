@@ -1,9 +1,9 @@
-"""The recording: one append-only table of rows that all open tapes of a thread share.
+"""Define the recording, an append-only table of rows that all open tapes of a thread share.
 
 Each operation that runs under a tape appends one row per output. The row number identifies the output. No cell stores
 which tape a row belongs to. Instead, each tape stores what it watches and when it was recording.
-:mod:`minitape.engine.backward.reachability` derives the rows of a tape from that. The rows are stored one after another
-in a flat list. Each row has six cells:
+:mod:`minitape.engine.backward.reachability` derives the rows of a tape from this information. The rows are stored one
+after another in a flat list. Each row has six cells:
 
 * ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, and from 2 on the code of an
   elementwise operation.
@@ -69,14 +69,14 @@ MAX_ROWS_WITH_ARRAYS = 256  # A longer recording is kept without its small array
 DIFFERENTIABLE_KINDS = "fc"  # Gradients flow only through dtypes of these NumPy kinds.
 MAX_EVENTS = 10_000  # A recording drops later events, so a long loop cannot fill the memory.
 
-# These replace the containers of a released recording. They are immutable, because nothing may be added any longer.
+# These immutable objects replace the containers of a released recording, to which nothing may be added.
 _NO_DICT: Any = MappingProxyType({})
 _NO_LIST: Any = ()  # `Any`, because it replaces a list.
 _NO_ROWS: Any = frozenset()  # `Any`, because it replaces a set.
 
 
 class GradientRows(NamedTuple):
-    """A note on what wrote the rows from `first_row` on: a recorded sweep or, after the sweep, the program.
+    """A note on the rows from `first_row` on. Either a recorded sweep wrote them or, after the sweep, the program.
 
     Attributes:
         first_row: The first row. The rows end before the `first_row` of the next note.
@@ -134,7 +134,7 @@ class Record(RowTable):
     blocks: Sequence[Any] = ()  # The blocks have types from minitape.speed, which may be deleted.
     tape_count = 0
     pause_count = 0
-    # Few recordings have these, so each is () until append_to_list_or_tuple() makes it a list.
+    # Few recordings need these lists, so each remains () until append_to_list_or_tuple() replaces it with a list.
     mandatory_calls: Sequence[Call] = ()
     events: Sequence[Event] = ()
     gradient_rows: Sequence[GradientRows] = ()
@@ -278,14 +278,15 @@ class Record(RowTable):
             site = frame.f_lasti if frame and frame is self.frame else self.note_current_site(frame)
         cells, untracked = self.rows, self.untracked
         rows: tuple[int, ...] = ()
-        is_constant = True  # It remains True if no gradient can reach a tracked input.
+        is_constant = True  # This remains True if no gradient can reach a tracked input.
         for t in inputs:
             row = t._row if t._record is self else self.find_or_add_row(t, None, site)
             rows += (row,)
             if is_constant and row not in untracked and t._value.dtype.kind in DIFFERENTIABLE_KINDS:
                 is_constant = primitive.code == STOP_CODE
         code, call, row = primitive.code, None, self.next
-        if code and outputs[0]._value.dtype in FLOATS:  # Other dtypes become calls, so sweeps need not check dtypes.
+        # Operations on other dtypes become calls, so that sweeps need not check dtypes.
+        if code and outputs[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
             code, a, b, self.has_calls = CALL, 0, 0, True
@@ -336,7 +337,7 @@ class Record(RowTable):
             code, offset = state.fixed_site
             fixed_offset, self.frame = offset, None
         else:
-            last_frame = self.frame  # If the same function wrote the last row, its segment is still current.
+            last_frame = self.frame  # If the same function wrote the last row, the last segment is still the right one.
             candidate = frame or _getframe(1)
             while candidate is not last_frame and OWN_FILES[(code := candidate.f_code).co_filename]:
                 if candidate.f_back is None:
@@ -385,7 +386,7 @@ class Record(RowTable):
             listener()
 
     def release(self) -> None:
-        """Free the values that no tape can use any longer. The recording's last tape no longer exists.
+        """Free the values that no tape can use any longer, because the last tape of the recording is gone.
 
         The last few short recordings keep their rows. With these rows, `explain` can find the operation that computed a
         tensor, even if the tensor outlives its tape. Long or old recordings lose their rows as well.

@@ -1,4 +1,4 @@
-"""The building blocks of a recording: operation codes, calls, leaves and events."""
+"""Define the building blocks of a recording, such as calls, leaves and events."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 LEAF, CALL = 0, 1  # These are the `op` cells of rows that are not elementwise operations.
 WIDTH = 6  # The number of columns.
-CALL_COLUMN, VALUE_COLUMN = 3, 5  # Only these two columns are ever read separately.
+CALL_COLUMN, VALUE_COLUMN = 3, 5  # These are the only columns that are read separately.
 CHUNK = 16384  # Code that reads long recordings reads this many rows at a time.
-Subject: TypeAlias = Any  # It depends on the event's kind: a row, a tensor, a tape, or a variable and its version.
-new_call, new_tuple = object.__new__, tuple.__new__  # These bypass a constructor in a third of the time.
+# Depending on the kind of event, this is a row, a tensor, a tape, or a variable with its version.
+Subject: TypeAlias = Any
+# Creating objects with these functions takes a third of the time of a constructor.
+new_call, new_tuple = object.__new__, tuple.__new__
 REALS = frozenset((np.float32, np.float64))  # Compiled sweeps accept only these scalar types.
 FLOATS = frozenset(map(np.dtype, REALS))
 

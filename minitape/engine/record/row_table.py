@@ -1,4 +1,4 @@
-"""Read access to the rows of a recording.
+"""Read the rows of a recording.
 
 The docstring of :mod:`minitape.engine.record.record`, which writes the rows, describes their six cells.
 """
@@ -76,7 +76,7 @@ class RowTable:
         """Return the number of rows."""
         return self.next
 
-    def read_all_cells(self, row: int) -> Sequence[Any]:  # The cells have five different types.
+    def read_all_cells(self, row: int) -> Sequence[Any]:  # The cells have five different types, hence Any.
         """Return the six cells of a row: op, a, b, call, site and value.
 
         Args:
@@ -118,7 +118,7 @@ class RowTable:
         rows = self.rows[WIDTH * low : None if high is None else WIDTH * high]
         return [rows[k::WIDTH] for k in range(WIDTH)]
 
-    def read_column(self, index: int) -> list:  # The type of the elements depends on the column.
+    def read_column(self, index: int) -> list:  # The column determines the type of the elements.
         """Return one column of all rows.
 
         Args:
@@ -135,7 +135,7 @@ class RowTable:
         op, a, b, _, site, _ = self.read_all_cells(row)
         return new_tuple(RowCells, (op, a, b, site))
 
-    def get_call(self, row: int) -> Any:  # With `Call | None`, callers would have to check again.
+    def get_call(self, row: int) -> Any:  # The type is Any, because `Call | None` would force callers to check again.
         """Return the :class:`Call` that computed a row, or None for a leaf or an elementwise operation.
 
         Args:

@@ -1,4 +1,4 @@
-"""The state of a thread: its open recording, its active tapes and its notes for ``explain``."""
+"""Store the state of a thread, which includes its open recording, its tapes and its notes for ``explain``."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def get_current_first_run() -> TracedRun | None:
 def append_to_list_or_tuple(items: Sequence[Returned], item: Returned) -> list[Returned]:
     """Append an item to a list and return the list.
 
-    A tuple is converted to a list first, so that empty fields can share ().
+    Empty fields share the tuple (), which is converted to a list here.
 
     Args:
         items: A list, which is changed in place, or a tuple.

@@ -30,7 +30,7 @@ class _OwnFiles(dict[str, bool]):
     """
 
     def __missing__(self, name: str) -> bool:
-        """Determine whose file this is, and store the answer."""
+        """Determine who wrote a file, and store the answer."""
         package = "" if name.startswith(_PACKAGE) else _find_installed_package(name)
         is_own = not _uses_minitape(package, len(sys.modules)) if package else name.startswith(_FOREIGN)
         self[name] = is_own
@@ -53,7 +53,7 @@ def _uses_minitape(package: str, module_count: int) -> bool:
             cache key.
     """
     own_package = __name__.partition(".")[0]
-    if package.startswith(own_package):  # minitape_widgets does not belong to the user's program.
+    if package.startswith(own_package):  # Skip minitape_widgets, which does not belong to the user's program.
         return False
     for name, module in list(sys.modules.items()):
         if name == "__main__":

@@ -1,4 +1,4 @@
-"""The interface between the engine and its accelerator, the object `fast`.
+"""Define the interface between the engine and its accelerator, the object `fast`.
 
 The engine asks ``fast`` for every function or class that may have a faster form. An :class:`Accelerator` returns the
 plain forms. If the package :mod:`minitape.speed` exists, ``minitape/__init__.py`` installs its accelerator, which

@@ -1,4 +1,4 @@
-"""Run operations without NumPy's floating-point warnings, because TensorFlow does not warn about inf and nan either.
+"""Run operations without NumPy's floating-point warnings. TensorFlow does not warn about inf and nan either.
 
     value = ignore_fp_errors().run(function, x, y)
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ..types import Function, Object
 
 OFF: Object
-restore_fp_errors: Callable[[Object], object]  # Its argument is the value of ``WARNINGS[OFF]``.
-ignore_fp_errors: Object  # Calling it returns an object with a method ``run(function, ...)``.
+restore_fp_errors: Callable[[Object], object]  # The argument of this function is the value of ``WARNINGS[OFF]``.
+ignore_fp_errors: Object  # Calling this returns an object with a method ``run(function, ...)``.
 run_number: Function
 
 try:

@@ -1,1 +1,1 @@
-"""Tensors and variables, and the functions that run and record operations on them."""
+"""Define tensors and variables, and run and record operations on them."""

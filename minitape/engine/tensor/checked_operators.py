@@ -1,4 +1,4 @@
-"""Operators that first check the dtypes or shapes of their operands: division, matrix products and logic."""
+"""Define the operators that first check the dtypes or shapes of their operands, such as division."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
     """Convert the operands of ``/`` to the dtype of the quotient.
 
-    Integers are divided as floats: as float32 for 8-bit and 16-bit integers, otherwise as float64.
+    Integers are divided as floats. The quotient of 8-bit and 16-bit integers is float32, and of all others float64.
 
     Args:
         a: The dividend.

@@ -1,4 +1,4 @@
-"""Convert Python and NumPy values to tensors: ``constant``, ``convert_to_tensor`` and operator operands."""
+"""Convert Python and NumPy values to tensors, for ``constant``, ``convert_to_tensor`` and the operands of operators."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def _build_rectangular_array(value: Value, element_type: type | None) -> ndarray
 
 def _convert_numpy(value: Array, dtype: DType | None) -> Array:
     kind = value.dtype.kind
-    # The bytes may be in the byte order of another machine.
+    # An array from another machine may have a different byte order.
     if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
     if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
@@ -245,7 +245,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
         leaf_types = {*map(type, leaves)}
     if type(None) in leaf_types:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-        # The None is often a gradient. In that case, a note on the error explains why.
+        # The None is often a gradient, and then a note on the error explains the reason.
         raise hooks.add_none_reasons(ValueError(text))
     if not leaf_types.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
@@ -341,8 +341,8 @@ def _find_first_tensor_as_list(value: Value) -> list:
     """Find the first tensor, or object that contains a tensor, in a nested sequence.
 
     Returns:
-        A list with that object, or an empty list. It is a list because the truth value of a tensor depends on its
-        elements.
+        A list with that object, or an empty list. The result is a list because the truth value of a tensor depends on
+        its elements.
     """
     for item in value:
         if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):

@@ -1,4 +1,4 @@
-"""The tensor operators, such as ``a + b``, ``2 * a`` and ``a < b``.
+"""Define the tensor operators, such as ``a + b``, ``2 * a`` and ``a < b``.
 
 Each operator first converts its other operand to a tensor. It then runs a primitive with
 :func:`minitape.engine.tensor.operation.run_binary`, which checks both operands. :mod:`minitape.speed.operators`

@@ -1,4 +1,4 @@
-"""Assignments to parts of variables: ``v[...].assign(value)``."""
+"""Implement ``v[...].assign(value)``, which assigns to a part of a variable."""
 
 from __future__ import annotations
 

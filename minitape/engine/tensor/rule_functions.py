@@ -1,4 +1,4 @@
-"""Python numbers as operands, and the functions that rules call in a recorded sweep."""
+"""Convert Python numbers to operands, and define the functions that rules call in a recorded sweep."""
 
 from __future__ import annotations
 

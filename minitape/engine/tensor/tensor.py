@@ -1,4 +1,4 @@
-"""Tensors, the immutable values that operations compute.
+"""Define tensors, the immutable values that operations compute.
 
 A tensor contains a NumPy array or a NumPy scalar. If it has a row in a recording, it also stores the recording and the
 row number.

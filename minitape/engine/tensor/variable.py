@@ -1,4 +1,4 @@
-"""Variables (``tf.Variable``): values that assignments can change.
+"""Define variables (``tf.Variable``), whose values assignments can change.
 
 Each assignment creates a new state with its own row. Earlier states do not change.
 """
@@ -299,7 +299,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         >>> tf.Variable([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        # Tapes count this as an access, so this must call `_read_state`.
+        # This must call `_read_state`, because tapes count `numpy` as an access.
         return self._read_state().numpy()
 
     # -- assignment --------------------------------------------------------------------------------

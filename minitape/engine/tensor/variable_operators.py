@@ -1,4 +1,4 @@
-"""The variable operators, which compute with the variable's current state.
+"""Define the operators of variables, which compute with the variable's current state.
 
 In-place operators such as ``v += 1`` raise RuntimeError.
 """

@@ -1,1 +1,1 @@
-"""Values: types, shapes, structures and exceptions. Nothing here depends on tensors."""
+"""Define dtypes, shapes, structures and exceptions. Nothing here depends on tensors."""

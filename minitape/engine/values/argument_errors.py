@@ -1,4 +1,4 @@
-"""Errors for arguments that an operation cannot process."""
+"""Build the errors for arguments that an operation cannot process."""
 
 from __future__ import annotations
 

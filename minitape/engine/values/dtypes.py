@@ -1,4 +1,4 @@
-"""Element types such as ``tf.float32``, and the conversion from NumPy types."""
+"""Define element types such as ``tf.float32``, and convert NumPy types to them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DType:
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
 
     def __eq__(self, other: Object) -> builtins.bool:
-        """Return whether ``other`` is this type, or is converted to it by :func:`as_dtype`."""
+        """Return whether ``other`` is this type, or whether :func:`as_dtype` converts ``other`` to this type."""
         if self is other or other is None:
             return self is other
         try:

@@ -1,4 +1,4 @@
-"""The exceptions in ``tf.errors``, which operations raise.
+"""Define the exceptions in ``tf.errors``, which operations raise.
 
 Each class has TensorFlow's canonical error code (https://www.tensorflow.org/api_docs/python/tf/errors).
 """

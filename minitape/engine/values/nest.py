@@ -1,4 +1,4 @@
-"""Nested Python structures: flatten them, and pack values into them again (``tf.nest``).
+"""Flatten nested Python structures, and pack values into structures (``tf.nest``).
 
 Sequences and dictionaries are structures, and everything else is a leaf. As in
 https://www.tensorflow.org/api_docs/python/tf/nest, dictionaries are traversed in the order of their sorted keys.

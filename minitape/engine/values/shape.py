@@ -1,4 +1,4 @@
-"""``tf.TensorShape``: the static shape of a tensor, which may contain unknown sizes."""
+"""Define ``tf.TensorShape``, the static shape of a tensor, which may contain unknown sizes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class TensorShape:
         )
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
-        """Return this shape followed by another shape. If either rank is unknown, so is the rank of the result.
+        """Return this shape followed by another shape. If either rank is unknown, the resulting rank is unknown.
 
         Args:
             other: A shape, or its sizes.

@@ -79,7 +79,7 @@ class Cause:
         kind: The group of the cause, one of the keys of `KINDS`.
         sentences: The sentences, in the format that `parse_sentences` reads.
         edits: The edits that may fix the line to blame, in the order in which they are tried.
-        plans: The fixes that read the whole program. They are tried after the edits.
+        plans: The fixes that read the whole program. Plans are tried after the edits.
         bridge_name: The bridges' name for the same cause, if it differs. The edits and plans of that cause are used.
     """
 

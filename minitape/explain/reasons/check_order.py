@@ -32,7 +32,7 @@ class FrameworkChecks:
     reports_every_escape = False
 
     def find_refusal(self, question: FrameworkQuestion) -> Finding | None:
-        """Find why the framework refused the program or the gradient with an error.
+        """Find out why the framework refused the program or the gradient with an error.
 
         Args:
             question: The question about the source.
@@ -80,7 +80,7 @@ class FrameworkChecks:
         """
 
     def find_cause_behind_break(self, question: FrameworkQuestion, finding: Finding) -> Finding:
-        """Return the finding that best explains a break: the given finding or a more fundamental one.
+        """Return the finding that best explains a break, which is the given finding or a more fundamental one.
 
         Args:
             question: The question about the source.
@@ -132,7 +132,7 @@ class FrameworkChecks:
         return None
 
     def find_reason_for_no_use(self, question: FrameworkQuestion) -> Finding | None:
-        """Find why the target was not computed from the source, based on what the framework recorded.
+        """Find out why the target was not computed from the source, based on what the framework recorded.
 
         Args:
             question: The question about the source.
@@ -156,7 +156,7 @@ class FrameworkChecks:
         return None
 
     def build_unused_finding(self, question: FrameworkQuestion) -> Finding:
-        """Return the finding that the target was not computed from the source.
+        """Report that the target was not computed from the source.
 
         Args:
             question: The question about the source.
@@ -248,7 +248,7 @@ def find_replaced_source(question: FrameworkQuestion, framework: FrameworkChecks
 
 
 def find_cause_of_unused_source(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
-    """Find why the target was not computed from the source.
+    """Find out why the target was not computed from the source.
 
     Args:
         question: The question about the source.

@@ -357,8 +357,8 @@ def find_operand_expressions(site: Site, operation: str) -> list[ast.expr]:
 
     Args:
         site: The line of the operation.
-        operation: The name of the operation. It must contain the first three letters of the operator's syntax node,
-            such as "mul" for ``Mult``.
+        operation: The name of the operation. The name must contain the first three letters of the operator's syntax
+            node, such as "mul" for ``Mult``.
 
     Returns:
         The operands of the operator, or the first two arguments of the call. The list is empty unless the line has

@@ -1,7 +1,7 @@
 """Find gradients that exist but are wrong.
 
-A check reads the rows and backward passes of a `CheckedRun`, which comes from a tape or any framework. It yields a
-`Suspicion` for everything that looks wrong, with the line, the values and the affected sources.
+A check reads the rows and backward passes of a `CheckedRun`, which comes from a tape or any framework. The check yields
+a `Suspicion` for everything that looks wrong, with the line, the values and the affected sources.
 
 `LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
 run in between. The sentences are in ``causes/suspicions.py``.
@@ -243,8 +243,8 @@ class CheckedRun:
     def list_suspicions_of_source(self, source: Any) -> list[Suspicion]:
         """Return the suspicions about the gradient of a source, one per cause, the most certain first.
 
-        A suspicion about the size of a value describes only a symptom. It is omitted if a more certain suspicion
-        exists.
+        A suspicion about the size of a value describes only a symptom. Such a suspicion is omitted if a more certain
+        one exists.
 
         Args:
             source: The source.

@@ -391,7 +391,7 @@ def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
 
 
 def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
-    """Find the operation that produced the NaN or infinity in a target. This needs only the rows, and no sweep.
+    """Find the operation that produced the NaN or infinity in a target. Only the rows are read, and no sweep runs.
 
     Args:
         question: The question about the source.
@@ -403,7 +403,7 @@ def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
 
 
 def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> Finding | None:
-    """Find why an existing gradient is zero or nonfinite.
+    """Find out why an existing gradient is zero or nonfinite.
 
     Args:
         question: The question about the source.

@@ -1,7 +1,7 @@
 """Follow the backward passes and optimizer steps of a run, and keep accounts of its gradients.
 
-The watch checks ``.grad`` before and after each event, and never intercepts an operation. It recognizes a
-contribution by the identity and version of ``.grad``, so parameters need no hooks and compiled code stays compiled.
+The watch checks ``.grad`` before and after each event, and never intercepts an operation. A contribution is recognized
+by the identity and version of ``.grad``, so parameters need no hooks and compiled code stays compiled.
 
 In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps without a new route, the watch rests. It
 then reads only the losses, and follows a few steps at intervals.
@@ -314,7 +314,7 @@ class TorchRunWatch:
         }
 
     def _note_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
-        """Record that a pass adds to another line's remaining gradient after a step without this parameter.
+        """Record a pass that adds to the leftover gradient of another line, after a step without this parameter.
 
         Args:
             account: The account.

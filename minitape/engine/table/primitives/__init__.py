@@ -1,4 +1,4 @@
-"""The table of primitives. It contains exactly one declaration of each operation that minitape can differentiate.
+"""Define the table of primitives, which declares each operation that minitape can differentiate exactly once.
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
 ``g`` of the output, the output ``z`` and the inputs. It returns the input's share of the adjoint (a vector-Jacobian
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from ...types import Array, Function, Object, Result
 
-Rule: TypeAlias = Callable  # Its arguments are the adjoint, the output, the inputs, and the attributes as keywords.
+Rule: TypeAlias = Callable  # A rule takes the adjoint, the output, the inputs, and the attributes as keywords.
 Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # A rule for each input, or one for all.
 
 TABLE: dict[str, Primitive] = {}
@@ -93,7 +93,7 @@ class Primitive:
         self.texts: tuple[str, ...] = ()
 
     def __call__(self, *inputs: Array, **attrs: Object) -> Result:
-        """Apply the primitive: as a recorded operation if an input is a tensor, otherwise as a plain function.
+        """Apply the primitive. If an input is a tensor, the operation is recorded.
 
         Args:
             *inputs: Tensors or arrays.

@@ -1,4 +1,4 @@
-"""Primitives for neural networks: softmax, cross entropies and leaky ReLU."""
+"""Declare primitives for neural networks, such as softmax and cross entropies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...types import Array, Function
 
 _sum_axes: Function = np.add.reduce  # np.sum would first check its arguments, which takes time.
-_max_axes: Function = np.fmax.reduce  # fmax ignores NaN.
+_max_axes: Function = np.fmax.reduce  # Unlike maximum, fmax ignores NaN.
 
 
 def _subtract_largest_logit(x: Array, axis: int, op: str) -> Array:

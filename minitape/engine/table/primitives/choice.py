@@ -1,4 +1,4 @@
-"""Primitives that convert, compare and select: casts, comparisons, logic and ``where``."""
+"""Declare primitives that convert, compare and select, such as casts, comparisons and ``where``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primitives for square matrices: det, inv and solve. All axes of an array except the last two are batch axes.
+"""Declare primitives for square matrices: det, inv and solve. All axes of an array except the last two are batch axes.
 
 The rules follow M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation" (2008).

@@ -1,4 +1,4 @@
-"""Primitives for matrix diagonals. The last two axes of an array are the rows and columns."""
+"""Declare primitives for matrix diagonals. The last two axes of an array are the rows and columns."""
 
 from __future__ import annotations
 

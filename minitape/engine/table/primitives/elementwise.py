@@ -1,4 +1,4 @@
-"""Elementwise primitives, declared in a table of derivatives as in a textbook.
+"""Declare elementwise primitives in a table of derivatives, as in a textbook.
 
 Each line of ``DERIVATIVES`` declares one primitive: name, TensorFlow's kernel, label in the picture | forward formula |
 rule of x | rule of y. The rule ``-`` passes no gradient.
@@ -85,7 +85,7 @@ ceil               Ceil      ceil | ceil(x)              | -
 rint               Round     round | rint(x)             | -
 """
 
-LARGE = fast.large_size  # In the plain engine, this is infinite, because it has one form for all arrays.
+LARGE = fast.large_size  # In the plain engine, this is infinite, because one form serves all arrays.
 FIRST_CODE = 2  # Code 0 is a leaf, and code 1 is a call.
 
 # As in TensorFlow, relu_gate multiplies by 0, so an infinite adjoint becomes NaN.
@@ -158,7 +158,7 @@ def _declare_table_line(line: str) -> None:
 
 
 BY_CODE: list[Primitive] = []
-_NO_FORM: Any = None  # This fills the positions of leaves and calls.
+_NO_FORM: Any = None  # This fills the positions of the codes for leaves and calls.
 ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
 LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
 _FORMS_BY_TYPE: dict[type, list[Form]] = {}  # The forms for scalars are compiled for each type on first use.

@@ -1,8 +1,8 @@
-"""The functions that formulas call, for NumPy arrays and for scalars.
+"""Define the functions that formulas call, for NumPy arrays and for scalars.
 
 A formula is an expression in ``x`` and ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - *
-/`` and functions. Its text is the only statement of the mathematics. It is compiled for arrays, scalars, recorded
-operations and kernels, each time with different functions.
+/`` and functions. The text is the only statement of the mathematics. It is compiled for arrays, for scalars, for
+recorded operations and for kernels, each time with different functions.
 
 Attributes:
     ARRAY: The functions for NumPy arrays, keyed by name.
@@ -63,8 +63,8 @@ def _compute_maximum(x: Array, y: Array) -> Array:
 def _round_correctly(function: Function) -> Function:
     """Make a function round float32 results correctly, for arrays of up to ``MAX_EXACT_SIZE`` elements.
 
-    NumPy's float32 loops are fast, but their results may be off by 4 units in the last place, and this shows in printed
-    output. For larger arrays, correct rounding would take too long.
+    NumPy's float32 loops are fast, but their results may be off by 4 units in the last place, which is visible in
+    printed output. For larger arrays, correct rounding would take too long.
     """
 
     def compute_rounded(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Matrix products, sums of products, and sums of tensors."""
+"""Declare matrix products, sums of products, and sums of tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers for primitives: half precision, and the extreme values of dtypes."""
+"""Provide helpers for half precision and for the extreme values of dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primitives that reduce axes, and broadcasting, which is their adjoint."""
+"""Declare primitives that reduce axes, and broadcasting, which is their adjoint."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _count_reduced(x: Array, axis: Axes) -> int:
 def _build_reduction(op: str, function: Function) -> Function:
     """Build the forward function of a reduction.
 
-    It computes half-precision inputs in float32. It raises InvalidArgumentError if an axis does not exist or occurs
-    twice.
+    The function computes half-precision inputs in float32, and raises InvalidArgumentError if an axis does not exist or
+    occurs twice.
     """
 
     def compute_reduction(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -77,7 +77,7 @@ def _build_reduction(op: str, function: Function) -> Function:
 # -- forward ---------------------------------------------------------------------------------------
 
 
-_sum_axes: Function = np.add.reduce  # Its arguments are an array, axes, a dtype, None and keepdims.
+_sum_axes: Function = np.add.reduce  # The arguments are an array, axes, a dtype, None and keepdims.
 
 
 def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:

@@ -1,4 +1,4 @@
-"""Primitives that select elements by index, and their adjoints: gather, gather_nd, scatter and where."""
+"""Declare primitives that select elements by index, such as gather, and their adjoints."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _compute_gather_nd(x: Array, indices: Array) -> Array:
 def _apply_gather_nd_rule(g: Array, z: Array, x: Array, indices: Array) -> Array:
     if (
         len(indices.shape) == 2 and indices.shape[-1] == 1
-    ):  # These indices select whole rows, and whole rows are faster to scatter.
+    ):  # These indices select whole rows, which can be scattered faster.
         return TABLE["scatter_slices"](g, TABLE["reshape"](indices, shape=(indices.shape[0],)), shape=tuple(x.shape))
     return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape))
 

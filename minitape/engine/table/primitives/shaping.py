@@ -1,4 +1,4 @@
-"""Primitives that rearrange elements: reshape, transpose, slices, concat, stack, pad, tile and repeat."""
+"""Declare primitives that rearrange elements, such as reshape, transpose, slices and concat."""
 
 from __future__ import annotations
 

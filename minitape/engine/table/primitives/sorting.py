@@ -1,4 +1,4 @@
-"""The primitive that finds the largest elements along the last axis."""
+"""Declare the primitive that finds the largest elements along the last axis."""
 
 from __future__ import annotations
 

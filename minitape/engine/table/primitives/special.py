@@ -1,4 +1,4 @@
-"""Elementwise primitives outside the table of derivatives: safe division, and real and imaginary parts."""
+"""Declare elementwise primitives outside the table of derivatives, such as safe division."""
 
 from __future__ import annotations
 
