@@ -1,11 +1,13 @@
-"""Run an unchanged program in its framework's block, for ``minitape explain train.py``."""
+"""Run an unchanged program in its frameworks' blocks, for ``minitape explain train.py``."""
 
 from __future__ import annotations
 
 import ast
+import json
+import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import decode_source
@@ -16,29 +18,16 @@ from typing import Any, NamedTuple
 from ..explain.caller import warn_at_user_line
 from .model_page import ModelPage
 
+KERAS_VARIABLE = "KERAS_BACKEND"
 PACKAGES_BY_FRAMEWORK = {
     "torch": {"torch", "lightning", "pytorch_lightning", "transformers"},
-    "tensorflow": {"tensorflow", "keras"},
-    "jax": {"jax"},
+    "tensorflow": {"tensorflow"},
+    "jax": {"jax", "flax", "equinox", "optax", "haiku"},
 }
 
 
-class ProgramResult(NamedTuple):
-    """The result of running a program.
-
-    Attributes:
-        recording: The recording of the program.
-        page: The explanations of everything that the program trained. Empty if explaining failed.
-        error: The error that ended the program, or None if it ended normally.
-    """
-
-    recording: Any
-    page: ModelPage
-    error: BaseException | None
-
-
-def find_imported_framework(path: Path) -> str:
-    """Return the name of the framework that a file imports.
+def find_imported_frameworks(path: Path) -> list[str]:
+    """Return the names of the frameworks that a file imports.
 
     The search also reads imported files in the file's folder and in the current directory.
 
@@ -46,16 +35,17 @@ def find_imported_framework(path: Path) -> str:
         path: The Python file.
 
     Returns:
-        "torch", "tensorflow" or "jax", or "" if none of these is imported.
+        Some of "torch", "tensorflow" and "jax", in this order. A file that imports Keras also uses Keras's backend.
     """
     waiting, seen = [path], set[Path]()
+    packages, keras_backend = set[str](), ""
     while waiting:
         file = waiting.pop()
         seen.add(file)
-        names = list(_iter_imported_modules(file))
-        for framework, packages in PACKAGES_BY_FRAMEWORK.items():
-            if not packages.isdisjoint(name.partition(".")[0] for name in names):
-                return framework
+        tree = ast.parse(SourceFileLoader(file.stem, str(file)).get_data(str(file)), str(file))
+        names = list(_iter_imported_modules(tree))
+        packages.update(name.partition(".")[0] for name in names)
+        keras_backend = keras_backend or _find_chosen_keras_backend(tree)
         module_paths = [folder.joinpath(*name.split(".")) for folder in (path.parent, Path.cwd()) for name in names]
         files = [
             file
@@ -63,68 +53,146 @@ def find_imported_framework(path: Path) -> str:
             for file in (module_path.with_suffix(".py"), module_path / "__init__.py")
         ]
         waiting += [file for file in files if file.is_file() and file not in seen]
-    return ""
+    if "keras" in packages:
+        packages.add(keras_backend or os.environ.get(KERAS_VARIABLE) or _read_configured_keras_backend())
+    return [framework for framework, names in PACKAGES_BY_FRAMEWORK.items() if not names.isdisjoint(packages)]
 
 
-def _iter_imported_modules(path: Path) -> Iterator[str]:
-    loader = SourceFileLoader(path.stem, str(path))
-    for node in ast.walk(ast.parse(loader.get_data(str(path)), str(path))):
+def _iter_imported_modules(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from [node.module] if node.module else (name.name for name in node.names)
 
 
-def run_program(
-    path: Path,
-    arguments: Sequence[str],
-    framework: str,
-    on_problem: Callable[[ModelPage], object] = lambda page: None,
-    module_spec: ModuleSpec | None = None,
-    **options: Any,
-) -> ProgramResult:
-    """Run a file as the main program in a framework's block.
+def _find_chosen_keras_backend(tree: ast.AST) -> str:
+    """Return the Keras backend that a program writes into the environment, or "" if it writes none."""
+    for node in ast.walk(tree):
+        name: ast.AST | None = None
+        value: ast.AST | None = None
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            name, value = node.targets[0].slice, node.value
+        elif isinstance(node, ast.Call) and len(node.args) == 2:  # os.environ.setdefault, os.putenv
+            name, value = node.args
+        is_choice = isinstance(name, ast.Constant) and name.value == KERAS_VARIABLE
+        if is_choice and isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return value.value
+    return ""
 
-    Args:
-        path: The program's file.
-        arguments: The program's arguments, without its name.
-        framework: The name of the bridge: "torch", "tensorflow" or "jax".
-        on_problem: Called with the first page that shows a problem, while the program is still running. Called only if
-            ``options`` are given.
-        module_spec: The module's spec, to run it like ``python -m``, or None to run it like ``python FILE``.
-        **options: The option of ``record`` that selects the steps, ``every`` or ``first``.
 
-    Returns:
-        The recording, the page for everything that the program trained, and the error that ended the program.
+def _read_configured_keras_backend() -> str:
+    """Return the backend in Keras's settings file, or Keras's default."""
+    file = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras") / "keras.json"
+    try:
+        return str(json.loads(file.read_text(encoding="utf-8"))["backend"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return "tensorflow"
+
+
+class FrameworkBlock:
+    """The block in which one framework is recorded while a program runs.
+
+    Attributes:
+        framework: The name of the framework.
+        recording: The recording. It exists while the block is open and after it.
+        page: The explanations of everything that the program trained. Empty if explaining failed.
     """
-    bridge = import_module(f"minitape.bridges.{framework}")
-    record = import_module("minitape.bridges.jax.program").FirstGradients if framework == "jax" else bridge.record
-    error: BaseException | None = None
-    pages: list[ModelPage] = []
-    with getattr(bridge, "keep_models_alive", nullcontext)(), record(**options) as recording:
 
-        def explain_until_first_problem(notify: Any = on_problem) -> None:
-            if pages and pages[0].problems:
-                return
-            try:
-                pages[:] = [recording.explain()]
-                if pages[0].problems:
-                    notify(pages[0])
-            except Exception as error:  # An error in an explanation must not end the training.
+    def __init__(
+        self,
+        framework: str,
+        options: Mapping[str, int],
+        on_problem: Callable[[ModelPage], object] = lambda page: None,
+    ) -> None:
+        """Prepare the block.
+
+        Args:
+            framework: The name of the bridge: "torch", "tensorflow" or "jax".
+            options: The options of ``record`` that select the steps, ``every`` or ``first``.
+            on_problem: Called with the first page that shows a problem, while the program is still running. It is
+                called only if there are options.
+        """
+        self.framework, self.page = framework, ModelPage()
+        self.recording: Any = None  # Each bridge has its own class.
+        self._options, self._on_problem = options, on_problem
+        self._blocks = ExitStack()
+
+    def __enter__(self) -> FrameworkBlock:
+        """Start to record."""
+        bridge = import_module(f"minitape.bridges.{self.framework}")
+        record = bridge.record
+        if self.framework == "jax":
+            record = import_module("minitape.bridges.jax.program").FirstGradients
+        self._blocks.enter_context(getattr(bridge, "keep_models_alive", nullcontext)())
+        self.recording = self._blocks.enter_context(record(**self._options))
+        if self._options:
+            self.recording.on_recorded = lambda: self._explain_until_first_problem(self._on_problem)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Undo all changes to the framework."""
+        self._blocks.close()
+
+    def finish_recording(self) -> None:
+        """End the recording, and explain what it shows, while the names of the program still exist."""
+        self.recording.__exit__(None, None, None)
+        self._explain_until_first_problem(bool)  # The caller reports this page, so it is not passed to on_problem.
+
+    @property
+    def has_gradients(self) -> bool:
+        """Whether the program has asked the framework for gradients."""
+        counts = (getattr(self.recording, name, 0) for name in ("gradient_count", "steps"))
+        latest = getattr(self.recording, "latest", self.recording)
+        return any(counts) or bool(getattr(latest, "sweeps", ()))
+
+    def _explain_until_first_problem(self, notify: Callable[[ModelPage], object]) -> None:
+        if self.page.problems:
+            return
+        try:
+            self.page = self.recording.explain()
+            if self.page.problems:
+                notify(self.page)
+        except Exception as error:  # An error in an explanation must not end the training.
+            if self.has_gradients or not isinstance(error, RuntimeError):
                 warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
 
-        if options:
-            recording.on_recorded = explain_until_first_problem
 
-        def finish_recording(program_error: BaseException | None) -> None:
-            nonlocal error
-            error = program_error
-            recording.__exit__(None, None, None)
-            # The caller reports this page, so on_problem need not report the same page.
-            explain_until_first_problem(bool)
+class ProgramResult(NamedTuple):
+    """The result of running a program.
 
-        execute_program(RunnableProgram(path, tuple(arguments), module_spec), finish_recording)
-    return ProgramResult(recording, pages[0] if pages else ModelPage(), error)
+    Attributes:
+        blocks: The blocks of the frameworks that computed gradients. If none did, the first framework's block.
+        error: The error that ended the program, or None if it ended normally.
+    """
+
+    blocks: list[FrameworkBlock]
+    error: BaseException | None
+
+
+def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> ProgramResult:
+    """Run a file as the main program in the blocks of its frameworks.
+
+    Args:
+        program: The program.
+        blocks: The blocks, at least one.
+
+    Returns:
+        The blocks that are worth a report, and the error that ended the program.
+    """
+    error: BaseException | None = None
+
+    def finish_recordings(program_error: BaseException | None) -> None:
+        nonlocal error
+        error = program_error
+        for block in blocks:
+            block.finish_recording()
+
+    with ExitStack() as stack:
+        for block in blocks:
+            stack.enter_context(block)
+        execute_program(program, finish_recordings)
+    return ProgramResult([block for block in blocks if block.has_gradients] or [blocks[0]], error)
 
 
 class RunnableProgram(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..bridges.model_page import ModelPage
-from ..bridges.program import find_imported_framework, run_program
+from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_frameworks, run_program
 from ..common.atomic_write import write_file
 from .messages import convert_write_errors, create_usage_error, say
 
@@ -64,7 +64,7 @@ def run_and_explain_program(
         program: The path of a file, or the name of a module.
         arguments: The program's arguments.
         is_module: Whether `program` is a module name.
-        framework: "torch", "tensorflow" or "jax". If it is None, the program's imports determine the framework.
+        framework: "torch", "tensorflow" or "jax". If it is None, all that the program imports are recorded.
         recording_options: Keyword arguments for `run_program` that select the steps to record.
         answers_file: A file that also receives the answers as JSON, or None.
         may_repeat: Whether a PyTorch program that writes files or takes long may run a second time.
@@ -74,7 +74,7 @@ def run_and_explain_program(
 
     Raises:
         click.UsageError: If the program does not exist, or its framework cannot be determined.
-        click.ClickException: If the program is not valid Python, the framework is not installed, or `answers_file`
+        click.ClickException: If the program is not valid Python, no framework of it is installed, or `answers_file`
             cannot be written.
     """
     spec = find_runnable_module_spec(program) if is_module else None
@@ -82,69 +82,113 @@ def run_and_explain_program(
     if not path.is_file():
         raise create_usage_error("there is no file {program}; a module is run with -m", program=program)
     try:
-        framework_name = framework or find_imported_framework(path)
+        frameworks = [framework] if framework else find_imported_frameworks(path)
     except SyntaxError as error:
         raise click.ClickException("".join(traceback.format_exception_only(error))) from error
-    if not framework_name:
+    if not frameworks:
         raise create_usage_error(
             "{program} imports neither torch nor tensorflow nor jax: --framework names what it is written in. A "
             "program in minitape itself asks with print(tape.explain(y, x))",
             program=path.name,
         )
-    try:
-        importlib.import_module(f"minitape.bridges.{framework_name}")
-    except ImportError as error:  # The message includes the command that installs the framework.
-        raise click.ClickException(str(error)) from error
-
-    if framework_name == "torch":
-        return _explain_torch_program(path, arguments, spec, recording_options, may_repeat, answers_file)
+    frameworks = _keep_installed_frameworks(frameworks)
     shown_pages: list[ModelPage] = []
 
     def show_page(page: ModelPage) -> None:
         shown_pages.append(page)
         click.echo(f"\n{page}\n", err=True)
 
-    examination = run_program(path, arguments, framework_name, show_page, spec, **recording_options)
-    print_program_error(examination.error, path)
-    if not shown_pages:
-        click.echo(f"\n{examination.page}", err=True)
-        if "first" in recording_options and not examination.page.problems:
+    runnable = RunnableProgram(path, arguments, spec)
+    blocks = [FrameworkBlock(name, recording_options, show_page) for name in frameworks if name != "torch"]
+    if "torch" in frameworks:
+        return _explain_torch_program(runnable, blocks, shown_pages, recording_options, may_repeat, answers_file)
+    result = run_program(runnable, blocks)
+    print_program_error(result.error, path)
+    report_framework_blocks(result.blocks, shown_pages, recording_options)
+    answers = [answer for block in result.blocks for answer in block.page.as_json()]
+    write_answers(answers_file, program, {"answers": answers})
+    return 1 if result.error or any(block.page.problems for block in result.blocks) else 0
+
+
+def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
+    """Import the bridges of frameworks, and return the frameworks that are installed.
+
+    Args:
+        frameworks: The frameworks that a program imports, at least one.
+
+    Raises:
+        click.ClickException: If none of them is installed.
+    """
+    installed, errors = [], []
+    for framework in frameworks:
+        try:
+            importlib.import_module(f"minitape.bridges.{framework}")
+            installed.append(framework)
+        except ImportError as error:  # The message includes the command that installs the framework.
+            errors.append(error)
+    if not installed:
+        raise click.ClickException(str(errors[0])) from errors[0]
+    return installed
+
+
+def report_framework_blocks(
+    blocks: list[FrameworkBlock], shown_pages: list[ModelPage], recording_options: dict[str, int]
+) -> None:
+    """Print the pages of the frameworks that gave a program gradients.
+
+    Args:
+        blocks: The blocks of the frameworks.
+        shown_pages: The pages that were printed while the program ran.
+        recording_options: The options that select the recorded steps.
+    """
+    for block in blocks:
+        if any(block.page is page for page in shown_pages):
+            continue
+        click.echo(f"\n{block.page}", err=True)
+        if "first" in recording_options and not block.page.problems:
             note = "Only the first steps were recorded, {n} at most; --steps N records N."
             click.echo(say(note, n=recording_options["first"]), err=True)
-    write_answers(answers_file, program, {"answers": examination.page.as_json()})
-    return 1 if examination.page.problems or examination.error else 0
 
 
 def _explain_torch_program(
-    path: Path,
-    arguments: tuple[str, ...],
-    spec: ModuleSpec | None,
+    runnable: RunnableProgram,
+    other_blocks: list[FrameworkBlock],
+    shown_pages: list[ModelPage],
     recording_options: dict[str, int],
     may_repeat: bool,
     answers_file: Path | None,
 ) -> int:
-    """Watch the whole run of a PyTorch program, report on it, and return the exit status.
+    """Watch the whole run of a program that imports PyTorch, report on it, and return the exit status.
 
     Args:
-        path: The file of the program.
-        arguments: The arguments of the program.
-        spec: The spec of the module if the program runs as a module, otherwise None.
+        runnable: The program.
+        other_blocks: The blocks of the other frameworks that it imports. If one of them gave it gradients and PyTorch
+            gave it none, PyTorch only loaded data.
+        shown_pages: The pages of these blocks that were printed while the program ran.
         recording_options: Keyword arguments that select the steps to record.
         may_repeat: Whether the program may run a second time in any case.
         answers_file: The file for the answers as JSON, or None.
     """
-    from ..bridges.program import RunnableProgram
     from ..bridges.torch.program import WatchedProgram
 
     def show_first_problems(report: RunReport) -> None:
         click.echo(f"\n{report}\n", err=True)
 
-    watched = WatchedProgram(RunnableProgram(path, arguments, spec), may_repeat, recording_options)
+    watched = WatchedProgram(runnable, may_repeat, recording_options, other_blocks)
     report = watched.run_program(show_first_problems)
-    print_program_error(report.error, path)
-    click.echo(f"\n{report}", err=True)
-    write_answers(answers_file, str(path), report.to_json())
-    return 1 if report.has_findings else 0
+    blocks = [block for block in other_blocks if block.has_gradients]
+    print_program_error(report.error, runnable.path)
+    answers = report.to_json()
+    is_torch_used = not report.is_blind or not blocks
+    if is_torch_used:
+        click.echo(f"\n{report}", err=True)
+    report_framework_blocks(blocks, shown_pages, recording_options)
+    if not is_torch_used:
+        answers = {"answers": []}
+    answers["answers"] += [answer for block in blocks for answer in block.page.as_json()]
+    write_answers(answers_file, str(runnable.path), answers)
+    has_problems = report.error is not None or any(block.page.problems for block in blocks)
+    return 1 if has_problems or (is_torch_used and report.has_findings) else 0
 
 
 def print_program_error(error: BaseException | None, path: Path) -> None:

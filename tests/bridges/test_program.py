@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from minitape.bridges.program import find_imported_framework
+from minitape.bridges.program import find_imported_frameworks
 
 BROKEN = """
 import sys
@@ -301,13 +301,46 @@ def test_a_program_that_is_no_python_is_told_so_without_frames_of_minitape(tmp_p
     assert "Traceback" not in done.stderr
 
 
-def test_the_framework_is_that_of_what_a_program_imports(tmp_path):
-    (tmp_path / "model.py").write_text("from torch import nn\n")
-    (tmp_path / "train.py").write_text("import json\nimport model\n")
-    assert find_imported_framework(tmp_path / "train.py") == "torch"
-    assert find_imported_framework(tmp_path / "model.py") == "torch"
-    (tmp_path / "model.py").write_text("import keras\n")
-    assert find_imported_framework(tmp_path / "train.py") == "tensorflow"
+def test_all_frameworks_that_a_program_imports_are_found(tmp_path, monkeypatch):
+    monkeypatch.delenv("KERAS_BACKEND", raising=False)
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "no_settings"))
+
+    def find_frameworks(text):
+        (tmp_path / "train.py").write_text("import json\nimport model\n")
+        (tmp_path / "model.py").write_text(text)
+        return find_imported_frameworks(tmp_path / "train.py")
+
+    assert find_frameworks("from torch import nn\n") == ["torch"]
+    assert find_frameworks("import jax\nimport torch.utils.data\n") == ["torch", "jax"]
+    assert find_frameworks("import tensorflow_datasets\n") == []
+    assert find_frameworks("import keras\n") == ["tensorflow"]
+    assert find_frameworks("import os\nos.environ['KERAS_BACKEND'] = 'jax'\nimport keras\n") == ["jax"]
+    assert find_frameworks("import os\nos.environ.setdefault('KERAS_BACKEND', 'torch')\nimport keras\n") == ["torch"]
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    assert find_frameworks("import keras\n") == ["jax"]
+
+
+DATA_FROM_TORCH = """
+import jax
+import jax.numpy as jnp
+import torch
+
+data = torch.utils.data.TensorDataset(torch.ones(8, 3), torch.ones(8))
+
+def loss(w, x, y):
+    return jnp.mean((jax.lax.stop_gradient(x @ w) - y) ** 2)
+
+w = jnp.ones(3)
+for x, y in torch.utils.data.DataLoader(data, batch_size=4):
+    w = w - 0.1 * jax.grad(loss)(w, jnp.asarray(x.numpy()), jnp.asarray(y.numpy()))
+"""
+
+
+def test_the_framework_that_took_gradients_is_reported_beside_one_that_loads_data(tmp_path):
+    pytest.importorskip("torch")
+    done = run_minitape_explain(tmp_path, DATA_FROM_TORCH, arguments=(), framework="jax")
+    assert done.returncode == 1
+    assert "stop_gradient (train.py, line 9)" in done.stderr and "no parameters" not in done.stderr
 
 
 def test_the_first_steps_are_one_recording():

@@ -11,7 +11,7 @@ import contextlib
 import random
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,7 +20,7 @@ import torch
 from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
-from ..program import RunnableProgram, execute_program
+from ..program import FrameworkBlock, RunnableProgram, execute_program
 from ..run_watch.accounts import Anomaly
 from ..run_watch.anomaly_sentences import describe_anomaly, describe_second_run, find_first_difference
 from ..run_watch.findings import find_run_findings
@@ -72,15 +72,22 @@ class WatchedProgram:
         anomaly_answer: A copy's answer about the first non-finite value, or None if none exists.
     """
 
-    def __init__(self, text: RunnableProgram, may_repeat: bool, options: dict[str, int]) -> None:
+    def __init__(
+        self,
+        text: RunnableProgram,
+        may_repeat: bool,
+        options: dict[str, int],
+        other_blocks: Sequence[FrameworkBlock] = (),
+    ) -> None:
         """Prepare the run.
 
         Args:
             text: The program's text.
             may_repeat: Whether the user allows a second run in all cases.
             options: The options of ``record`` that select the recorded steps.
+            other_blocks: The blocks of other frameworks that the program imports.
         """
-        self.text, self.may_repeat, self.options = text, may_repeat, options
+        self.text, self.may_repeat, self.options, self.other_blocks = text, may_repeat, options, other_blocks
         self.watch = TorchRunWatch(on_pass=self._on_pass)
         self.side_effects = SideEffects()
         self.anomaly_answer: dict[str, Any] | None = None  # The answer is JSON.
@@ -116,7 +123,14 @@ class WatchedProgram:
         self.side_effects.start_watching()
         report = RunReport(ModelPage())
         try:
-            with keep_models_alive(), self._open_watch(), record(**self.options) as recording:
+            with (
+                contextlib.ExitStack() as stack,
+                keep_models_alive(),
+                self._open_watch(),
+                record(**self.options) as recording,
+            ):
+                for block in self.other_blocks:
+                    stack.enter_context(block)
                 self._recording = recording
                 self._recording.on_recorded = lambda: self._explain_first_steps(recording, on_problem)
 
@@ -124,6 +138,8 @@ class WatchedProgram:
                     if self._copy_window is not None:
                         self._copy_window.answer_at_end(error)
                     self.watch.stop_watching()
+                    for block in self.other_blocks:
+                        block.finish_recording()
                     nonlocal report
                     report = self._build_report(recording, error)
 
