@@ -97,6 +97,7 @@ class FrameworkBlock:
         framework: The name of the framework.
         recording: The recording. It exists while the block is open and after it.
         page: The explanations of everything that the program trained. Empty if explaining failed.
+        remarks: Further sentences about the run.
     """
 
     def __init__(
@@ -114,6 +115,7 @@ class FrameworkBlock:
                 called only if there are options.
         """
         self.framework, self.page = framework, ModelPage()
+        self.remarks: list[str] = []
         self.recording: Any = None  # Each bridge has its own class.
         self._options, self._on_problem = options, on_problem
         self._blocks = ExitStack()
@@ -151,6 +153,7 @@ class FrameworkBlock:
             return
         try:
             self.page = self.recording.explain()
+            self.remarks = getattr(self.recording, "list_remarks", list)()
             if self.page.problems:
                 notify(self.page)
         except Exception as error:  # An error in an explanation must not end the training.

@@ -144,7 +144,7 @@ def report_framework_blocks(
     for block in blocks:
         if any(block.page is page for page in shown_pages):
             continue
-        click.echo(f"\n{block.page}", err=True)
+        click.echo("\n".join([f"\n{block.page}", *block.remarks]), err=True)
         if "first" in recording_options and not block.page.problems:
             note = "Only the first steps were recorded, {n} at most; --steps N records N."
             click.echo(say(note, n=recording_options["first"]), err=True)

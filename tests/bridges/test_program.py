@@ -270,6 +270,45 @@ def test_what_a_program_of_jax_makes_of_its_gradients(tmp_path, old, new, cause,
     assert ("Traceback" in said) == (cause == "left_jax") and "Traceback" not in page
 
 
+OPTAX_JAX = """
+import jax
+import jax.numpy as jnp
+import optax
+
+params = {"base": jnp.ones(3), "head": jnp.ones(3)}
+labels = {"base": "frozen", "head": "trained"}
+tx = optax.multi_transform({"trained": optax.adam(0.1), "frozen": optax.set_to_zero()}, labels)
+state = tx.init(params)
+
+def loss(params):
+    return jnp.mean((jnp.tanh(params["base"] * jnp.arange(1.0, 4.0)) * params["head"] - 3.0) ** 2)
+
+@jax.jit
+def step(params, state):
+    gradient = jax.grad(loss)(params)
+    updates, state = tx.update(gradient, state, params)
+    new = optax.apply_updates(params, updates)
+    return new, state
+
+for _ in range(6):
+    params, state = step(params, state)
+"""
+
+
+def test_parameters_that_an_optimizer_of_optax_freezes_are_named_and_not_accused(tmp_path):
+    pytest.importorskip("optax")
+    done = run_minitape_explain(tmp_path, OPTAX_JAX, arguments=(), framework="jax")
+    assert done.returncode == 0 and "not_applied" not in done.stderr
+    assert "The optimizer left unchanged (train.py, line 18): params['base'] (1 of 2)." in done.stderr
+
+
+def test_new_parameters_that_a_step_does_not_return_are_found(tmp_path):
+    pytest.importorskip("optax")
+    program = OPTAX_JAX.replace("return new, state", "return params, state")
+    done = run_minitape_explain(tmp_path, program, arguments=(), framework="jax")
+    assert done.returncode == 1 and "computed new values (train.py, line 18)" in done.stderr
+
+
 def test_a_gate_that_begins_at_zero_and_is_trained_is_no_finding(tmp_path):
     done = run_minitape_explain(tmp_path, GATE_JAX, arguments=(), framework="jax")
     assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['gate'], params['w'] (2 of 2)")

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.record.interrupt_safe import InterruptSafeExit
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...explain.caller import warn_at_user_line
+from ...explain.caller import format_bracketed_place, warn_at_user_line
+from ...explain.translated_sentences import fill
+from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches
-from ..model_page import ModelPage
+from ..model_page import ModelPage, join_parameter_names
 from ..sampling import check_step_count
 from .program_origin import iter_function_and_callees, read_outside_values, unwrap_function
 from .recording import JaxRecording, jax, record
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ...engine.types import ExitProperty
 
 GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
+UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
 
 
 class FirstGradients:
@@ -57,6 +60,7 @@ class FirstGradients:
         self.on_recorded: Callable[[], object] | None = None
         self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
+        self._watched_libraries = set[str]()
         self._entered = self._is_recording = False
         # The number of gradients that may still be recorded in a function that runs only to be recorded.
         self._remaining_gradients: int | None = None
@@ -68,7 +72,26 @@ class FirstGradients:
         for name in ("grad", "value_and_grad"):
             self._patches.wrap_function(jax, name, self._on_gradient_transform)
         self._patches.wrap_function(jax, "jit", self._on_jit)
+        self._watch_update_functions()
         return self
+
+    def _watch_update_functions(self) -> None:
+        """Watch ``apply_updates`` of the libraries that the program has imported by now."""
+        for library in UPDATE_LIBRARIES - self._watched_libraries:
+            module = sys.modules.get(library)
+            if hasattr(module, "apply_updates"):
+                self._watched_libraries.add(library)
+                self._patches.wrap_function(module, "apply_updates", self._on_apply_updates)
+
+    def _on_apply_updates(self, original: Any, params: Any, updates: Any) -> Any:
+        new_params = original(params, updates)
+        old_leaves, new_leaves = jax.tree_util.tree_leaves(params), jax.tree_util.tree_leaves(new_params)
+        is_traced = any(isinstance(leaf, jax.core.Tracer) for leaf in [*old_leaves, *new_leaves])
+        if not is_traced and not self._is_recording and len(old_leaves) == len(new_leaves):
+            site = find_user_site()
+            for recording in self._latest_recordings.values():
+                recording.note_updates(old_leaves, new_leaves, site)
+        return new_params
 
     def _leave_block(self, *_: object) -> None:
         self._patches.undo_all()
@@ -86,6 +109,25 @@ class FirstGradients:
                     key = f"{unwrap_function(recording.recorded_call.function).__name__}: {name}"
                 page[key] = explanation
         return page
+
+    def list_remarks(self) -> list[str]:
+        """Return sentences on what the run showed beside the explanations."""
+        remarks = []
+        for recording in self._latest_recordings.values():
+            still = {row: update for row, update in recording.updates.items() if not update.is_moved}
+            if still and len(still) < len(recording.updates):
+                names = join_parameter_names(recording.map_names_to_rows(sorted(still)))
+                place = format_bracketed_place(*still[min(still)].site)
+                remarks.append(
+                    fill(
+                        "The optimizer left unchanged{line}: {which} ({n} of {all}).",
+                        line=place,
+                        which=names,
+                        n=len(still),
+                        all=len(recording.updates),
+                    )
+                )
+        return remarks
 
     def _on_jit(self, original: Any, *function: Any, **options: Any) -> Any:
         if not function:  # The program wrote ``@jax.jit(option=...)``.
@@ -135,10 +177,12 @@ class FirstGradients:
         self, original: Any, function: Any, argnums: Any = 0, has_aux: bool = False, **options: Any
     ) -> Any:
         original_gradient = original(function, argnums, has_aux, **options)
+        self._watch_update_functions()
 
         @wraps(original_gradient)
         def record_and_compute_gradient(*args: Any, **kwargs: Any) -> Any:
             self.gradient_count += 1
+            self._watch_update_functions()
             if self.can_record((args, kwargs)):
                 if self._remaining_gradients is not None or self._taken_count % self.every == 0:
                     self._record_gradient(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)

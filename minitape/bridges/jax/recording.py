@@ -50,6 +50,18 @@ class FunctionTrace(NamedTuple):
     escapes: list[tuple]
 
 
+class UpdateFact(NamedTuple):
+    """The effect of a library's ``apply_updates`` on one parameter.
+
+    Attributes:
+        is_moved: Whether the new value differs from the old one.
+        site: The line of the call.
+    """
+
+    is_moved: bool
+    site: Site
+
+
 class JaxRecording(FrameworkRecording):
     """The recorded rows of a JAX function, and its gradient.
 
@@ -69,6 +81,7 @@ class JaxRecording(FrameworkRecording):
         differentiated_rows: The rows of the differentiated leaves.
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
+        updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
 
     >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
@@ -91,6 +104,7 @@ class JaxRecording(FrameworkRecording):
         self.target_row: int | None = None
         self.differentiated_rows: list[int] = []
         self.unchanged_counts: dict[int, int] = {}
+        self.updates: dict[int, UpdateFact] = {}
         self.unreached_rows: set[int] = set()
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
@@ -136,10 +150,29 @@ class JaxRecording(FrameworkRecording):
         for earlier, leaf in zip(previous.argument_leaves, self.argument_leaves, strict=False):
             if leaf.row not in self.differentiated_rows:
                 continue
-            # JAX deletes arrays that are donated to a compiled function.
+            update = previous.updates.get(earlier.row)
+            if update is not None:
+                self.updates.setdefault(leaf.row, update)
+            # A program may ask for several gradients of the same array before it takes a step.
+            took_no_step = earlier.value is leaf.value and (update is None or not update.is_moved)
+            # JAX deletes arrays donated to a compiled function.
             is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
-            if not is_deleted and earlier.value is not leaf.value and np.array_equal(earlier.value, leaf.value):
+            if not is_deleted and not took_no_step and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
+
+    def note_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
+        """Note the effect of an ``apply_updates`` call on this recording's arguments.
+
+        Args:
+            old_leaves: The leaves of the parameters that the call received.
+            new_leaves: The leaves of the parameters that the call returned, in the same order.
+            site: The line of the call.
+        """
+        new_by_id = {id(old): new for old, new in zip(old_leaves, new_leaves, strict=True)}
+        for leaf in self.argument_leaves:
+            if id(leaf.value) in new_by_id:
+                is_moved = not np.array_equal(leaf.value, new_by_id[id(leaf.value)])
+                self.updates[leaf.row] = UpdateFact(is_moved, site)
 
     def map_names_to_rows(self, rows: list[int]) -> dict[str, RowNumber]:
         """Return the rows of leaves by their names.

@@ -72,24 +72,32 @@ def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
 
 
 def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find arguments that the program's steps recomputed without changing them."""
+    """Find a program that computes gradients step after step without changing any parameter.
+
+    If some parameters move, the unchanged ones count as frozen and are not reported.
+    """
     recording: JaxRecording = run.recording
     unchanged_counts = {row: n for row, n in recording.unchanged_counts.items() if n > 2}
-    update_statements = [
-        statement
-        for argument_leaf in recording.argument_leaves
-        if argument_leaf.row in unchanged_counts
-        for statement in JaxOrigin(*recording.recorded_call).list_update_statements(argument_leaf)
-    ]
-    if update_statements:
-        yield Suspicion(
-            "not_applied",
-            update_statements[-1].site,
-            {"n": max(unchanged_counts.values())},
-            min(unchanged_counts),
-            only_rows=unchanged_counts,
-            variant="rate",
-        )
+    if not unchanged_counts or not unchanged_counts.keys() >= set(recording.differentiated_rows):
+        return
+    updates = {row: recording.updates[row] for row in unchanged_counts if row in recording.updates}
+    moved_rows = {row for row, update in updates.items() if update.is_moved}
+    if moved_rows:
+        variant, rows, site = "dropped", moved_rows, updates[min(moved_rows)].site
+    elif updates:
+        variant, rows, site = "rate", set(updates), updates[min(updates)].site
+    else:
+        statements = [
+            statement
+            for leaf in recording.argument_leaves
+            if leaf.row in unchanged_counts
+            for statement in JaxOrigin(*recording.recorded_call).list_update_statements(leaf)
+        ]
+        if not statements:
+            return
+        variant, rows, site = "unchanged", set(unchanged_counts), statements[-1].site
+    n = max(unchanged_counts[row] for row in rows)
+    yield Suspicion("not_applied", site, {"n": n}, min(rows), only_rows=rows, variant=variant)
 
 
 def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:

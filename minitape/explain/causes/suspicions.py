@@ -90,6 +90,15 @@ CAUSES = (
         {n} steps of the optimizer changed nothing: the learning rate{line} is 0, or too small for the weights.
         Fix: Set the learning rate, or look at its schedule.
 
+        [jax: dropped]
+        {n} steps computed new values{line}, and the next step began with the old ones each time.
+        Fix: Return the new parameters from the step, and pass them to the next step.
+
+        [jax: unchanged]
+        {n} times in a row the gradient was computed for the same values: the steps{line} changed none of the
+        parameters.
+        Fix: Look at the learning rate, and whether the next step receives the new parameters.
+
         [tensorflow: lost]
         {n} backward passes gave it a gradient, and the step{line} makes a new tensor that nothing uses: the
         variable stays as it is.
