@@ -20,6 +20,7 @@ All bridges share these modules:
     ``lightning``,
                             ``transformers``
     ``program``             runs a file as the main program inside a block, for the command line
+    ``nonfinite_values``    the first operation that made a value NaN or infinite
     ``pytest_plugin``       a fixture that tests a training step
     ``run_watch``           a package that reports what happened to the gradients during a whole run
 
@@ -40,7 +41,6 @@ All bridges share these modules:
     ``ledger``              a package that keeps the gradient accounts for ``run_watch``
     ``program``             runs a program for the command line, and repeats a step that went wrong
     ``raised_errors``       explains the error that ended a program
-    ``nonfinite_values``    the first operation that made a value NaN or infinite
     ``copy_window``         records the requested backward passes in a copy of the process
     ``patch_runs``          runs a patched program in copies of the process
     ``overruled``           removes problems of the first steps that later steps have disproved

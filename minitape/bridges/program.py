@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..explain.caller import warn_at_user_line
 from .model_page import ModelPage
+from .run_watch.report import ProblemGroup, build_problem_group
 
 KERAS_VARIABLE = "KERAS_BACKEND"
 PACKAGES_BY_FRAMEWORK = {
@@ -97,6 +98,7 @@ class FrameworkBlock:
         framework: The name of the framework.
         recording: The recording. It exists while the block is open and after it.
         page: The explanations of everything that the program trained. Empty if explaining failed.
+        run_problems: The problems of the run that no single gradient shows, such as a NaN loss.
         remarks: Further sentences about the run.
     """
 
@@ -115,6 +117,7 @@ class FrameworkBlock:
                 called only if there are options.
         """
         self.framework, self.page = framework, ModelPage()
+        self.run_problems: list[ProblemGroup] = []
         self.remarks: list[str] = []
         self.recording: Any = None  # Each bridge has its own class.
         self._options, self._on_problem = options, on_problem
@@ -142,6 +145,11 @@ class FrameworkBlock:
         self._explain_until_first_problem(bool)  # The caller reports this page, so it is not passed to on_problem.
 
     @property
+    def has_problems(self) -> bool:
+        """Whether a gradient or the run is wrong."""
+        return bool(self.page.problems or self.run_problems)
+
+    @property
     def has_gradients(self) -> bool:
         """Whether the program has asked the framework for gradients."""
         counts = (getattr(self.recording, name, 0) for name in ("gradient_count", "steps"))
@@ -154,6 +162,9 @@ class FrameworkBlock:
         try:
             self.page = self.recording.explain()
             self.remarks = getattr(self.recording, "list_remarks", list)()
+            if not any(explanation.kind in ("nonfinite", "error") for explanation in self.page.problems):
+                explanations = getattr(self.recording, "list_run_problems", list)()
+                self.run_problems = [build_problem_group(explanation, []) for explanation in explanations]
             if self.page.problems:
                 notify(self.page)
         except Exception as error:  # An error in an explanation must not end the training.

@@ -107,7 +107,7 @@ def run_and_explain_program(
     report_framework_blocks(result.blocks, shown_pages, recording_options)
     answers = [answer for block in result.blocks for answer in block.page.as_json()]
     write_answers(answers_file, program, {"answers": answers})
-    return 1 if result.error or any(block.page.problems for block in result.blocks) else 0
+    return 1 if result.error or any(block.has_problems for block in result.blocks) else 0
 
 
 def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
@@ -142,7 +142,10 @@ def report_framework_blocks(
         recording_options: The options that select the recorded steps.
     """
     for block in blocks:
-        if any(block.page is page for page in shown_pages):
+        for problem in block.run_problems:
+            click.echo(f"\n{problem}", err=True)
+        is_healthy_beside_problems = block.run_problems and not block.page.problems
+        if is_healthy_beside_problems or any(block.page is page for page in shown_pages):
             continue
         click.echo("\n".join([f"\n{block.page}", *block.remarks]), err=True)
         if "first" in recording_options and not block.page.problems:
@@ -187,7 +190,7 @@ def _explain_torch_program(
         answers = {"answers": []}
     answers["answers"] += [answer for block in blocks for answer in block.page.as_json()]
     write_answers(answers_file, str(runnable.path), answers)
-    has_problems = report.error is not None or any(block.page.problems for block in blocks)
+    has_problems = report.error is not None or any(block.has_problems for block in blocks)
     return 1 if has_problems or (is_torch_used and report.has_findings) else 0
 
 

@@ -270,6 +270,36 @@ def test_what_a_program_of_jax_makes_of_its_gradients(tmp_path, old, new, cause,
     assert ("Traceback" in said) == (cause == "left_jax") and "Traceback" not in page
 
 
+NAN_LOSS = {
+    "jax": """
+import jax
+import jax.numpy as jnp
+
+def loss(w):
+    penalty = jax.lax.stop_gradient(jnp.log(w[0] - 9.0))
+    return jnp.mean((w - 1.5) ** 2) + penalty
+
+print(jax.jit(jax.value_and_grad(loss))(jnp.arange(3.0)))
+""",
+    "tensorflow": """
+import tensorflow as tf
+
+w = tf.Variable([0.0, 1.0, 2.0])
+with tf.GradientTape() as tape:
+    penalty = tf.stop_gradient(tf.math.log(w[0] - 9.0))
+    loss = tf.reduce_mean((w - 1.5) ** 2) + penalty
+print(tape.gradient(loss, w), loss)
+""",
+}
+
+
+@pytest.mark.parametrize("framework", NAN_LOSS)
+def test_a_loss_that_is_nan_is_no_healthy_run_though_its_gradients_are_finite(tmp_path, framework):
+    done = run_minitape_explain(tmp_path, NAN_LOSS[framework], arguments=(), framework=framework)
+    assert done.returncode == 1 and "Healthy" not in done.stderr
+    assert "nonfinite_value" in done.stderr and "train.py, line 6" in done.stderr
+
+
 OPTAX_JAX = """
 import jax
 import jax.numpy as jnp

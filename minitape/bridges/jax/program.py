@@ -13,6 +13,8 @@ from io import StringIO
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...engine.record.interrupt_safe import InterruptSafeExit
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_bracketed_place, warn_at_user_line
@@ -20,12 +22,14 @@ from ...explain.translated_sentences import fill
 from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
+from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import check_step_count
 from .program_origin import iter_function_and_callees, read_outside_values, unwrap_function
 from .recording import JaxRecording, jax, record
 
 if TYPE_CHECKING:
     from ...engine.types import ExitProperty
+    from ...explain.explanation import Explanation
 
 GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
@@ -72,6 +76,9 @@ class FirstGradients:
         for name in ("grad", "value_and_grad"):
             self._patches.wrap_function(jax, name, self._on_gradient_transform)
         self._patches.wrap_function(jax, "jit", self._on_jit)
+        self._patches.wrap_function(jax, "vmap", self._on_vmap)
+        for name in ("jacrev", "jacfwd", "jacobian", "hessian"):
+            self._patches.wrap_function(jax, name, partial(self._on_jacobian, is_second=name == "hessian"))
         self._watch_update_functions()
         return self
 
@@ -109,6 +116,15 @@ class FirstGradients:
                     key = f"{unwrap_function(recording.recorded_call.function).__name__}: {name}"
                 page[key] = explanation
         return page
+
+    def list_run_problems(self) -> list[Explanation]:
+        """Return explanations of what is wrong with the run although each gradient is well."""
+        explanations = [
+            explain_nonfinite_target(recording, recording.target_row)
+            for recording in self._latest_recordings.values()
+            if recording.target_row is not None
+        ]
+        return [explanation for explanation in explanations if explanation is not None][:1]
 
     def list_remarks(self) -> list[str]:
         """Return sentences on what the run showed beside the explanations."""
@@ -196,6 +212,86 @@ class FirstGradients:
 
         return record_and_compute_gradient
 
+    def _on_vmap(self, original: Any, function: Any, in_axes: Any = 0, out_axes: Any = 0, **options: Any) -> Any:
+        mapped = original(function, in_axes, out_axes, **options)
+
+        @wraps(mapped)
+        def map_and_record_an_example(*args: Any, **kwargs: Any) -> Any:
+            if not self.can_record((args, kwargs)):
+                return mapped(*args, **kwargs)
+            restore_state, previous_count = save_mutable_state(function, *args), self.gradient_count
+            results = mapped(*args, **kwargs)
+            if self.gradient_count == previous_count or (
+                self._remaining_gradients is None and self._taken_count % self.every
+            ):
+                return results
+            restore_after_results = save_mutable_state(function, *args)
+            restore_state()
+            index = find_bad_example(results, out_axes)
+            example = take_example((args, kwargs), (in_axes, 0), index)
+            try:
+                if self._remaining_gradients is not None:
+                    function(*example[0], **example[1])
+                else:
+                    self.record_gradients_uncompiled(function, *example, GRADIENT_LIMIT)
+                    self._taken_count += 1
+            finally:
+                restore_after_results()
+            return results
+
+        return map_and_record_an_example
+
+    def _on_jacobian(
+        self,
+        original: Any,
+        function: Any,
+        argnums: Any = 0,
+        has_aux: bool = False,
+        *more: Any,
+        is_second: bool,
+        **options: Any,
+    ) -> Any:
+        original_jacobian = original(function, argnums, has_aux, *more, **options)
+
+        @wraps(original_jacobian)
+        def record_and_compute_jacobian(*args: Any, **kwargs: Any) -> Any:
+            self.gradient_count += 1
+            is_due = self._remaining_gradients is not None or self._taken_count % self.every == 0
+            if not (is_due and self.can_record((args, kwargs)) and not isinstance(argnums, (tuple, list))):
+                return original_jacobian(*args, **kwargs)
+            jacobian = original_jacobian(*args, **kwargs)
+
+            @wraps(function)
+            def compute_one_result(*args: Any) -> Any:
+                results = function(*args, **kwargs)
+                return flatten_results(results[0] if has_aux else results)[index]
+
+            differentiated = compute_one_result
+            if is_second:
+                inner_gradient = self._compute_plain_gradient(function, argnums, has_aux)
+
+                @wraps(function)
+                def compute_one_slope(*args: Any) -> Any:
+                    return flatten_results(inner_gradient(*args, **kwargs))[index]
+
+                differentiated = compute_one_slope
+            try:
+                index = find_bad_row(jacobian[0] if has_aux else jacobian, args[argnums], is_second)
+                self._record_gradient(differentiated, args, argnums, has_aux=False)
+            finally:
+                if self._remaining_gradients is None:
+                    self._taken_count += 1
+                else:
+                    self._remaining_gradients -= 1
+            return jacobian
+
+        return record_and_compute_jacobian
+
+    def _compute_plain_gradient(self, function: Any, argnums: Any, has_aux: bool) -> Any:
+        """Return a function that computes the gradient of a function; ``jax.grad`` passes on tracers unrecorded."""
+        gradient = jax.grad(function, argnums, has_aux)
+        return (lambda *args, **kwargs: gradient(*args, **kwargs)[0]) if has_aux else gradient
+
     def _record_gradient(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
         self._is_recording, restore_state = True, save_mutable_state(function, *args)
         try:
@@ -214,6 +310,79 @@ class FirstGradients:
         finally:
             self._is_recording = False
             restore_state()
+
+
+def flatten_results(results: Any) -> Any:
+    """Return all elements of a tree of arrays as one vector.
+
+    Args:
+        results: The tree.
+
+    >>> flatten_results({"a": jax.numpy.ones(2), "b": 3.0}).shape
+    (3,)
+    """
+    return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in jax.tree_util.tree_leaves(results)])
+
+
+def find_bad_row(jacobian: Any, source: Any, is_second: bool) -> int:
+    """Return the first row of a Jacobian that has a NaN or infinite element; 0 if all are finite.
+
+    Args:
+        jacobian: The Jacobian or the Hessian, a tree of arrays.
+        source: The argument that it is taken by.
+        is_second: Whether it is a Hessian.
+    """
+    sources = jax.tree_util.tree_leaves(source)
+    blocks = jax.tree_util.tree_leaves(jacobian)
+    row = 0
+    for number in range(0, len(blocks), len(sources)):
+        shared = [
+            np.asarray(block).reshape(-1, max(1, np.size(leaf)))
+            for block, leaf in zip(blocks[number : number + len(sources)], sources, strict=False)
+        ]
+        bad_rows = np.flatnonzero(~np.all([np.isfinite(block).all(1) for block in shared], axis=0))
+        if bad_rows.size:
+            return row + int(bad_rows[0])
+        row += len(shared[0])
+    return 0
+
+
+def find_bad_example(results: Any, out_axes: Any) -> int:
+    """Return the first example of the results of ``jax.vmap`` that is not finite; 0 if all are.
+
+    Args:
+        results: The results, a tree of arrays.
+        out_axes: The axis of the examples in each result, as for ``jax.vmap``. A tree of axes is not searched.
+    """
+    bad_examples = [0] if not isinstance(out_axes, int) else []
+    for leaf in jax.tree_util.tree_leaves(results) if isinstance(out_axes, int) else ():
+        if jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
+            examples = np.moveaxis(np.asarray(leaf), out_axes, 0)
+            bad_examples += np.flatnonzero(~np.isfinite(examples.reshape(len(examples), -1)).all(1))[:1].tolist()
+    return min(bad_examples, default=0)
+
+
+def take_example(arguments: Any, axes: Any, index: int) -> Any:
+    """Return the arguments of one example of ``jax.vmap``.
+
+    Args:
+        arguments: The arguments, a tree of arrays.
+        axes: The axes of the examples: an int or None for a whole tree, or a tree of the same form.
+        index: The number of the example.
+
+    >>> take_example(({"a": jax.numpy.arange(3)}, 5.0), (0, None), 2)
+    ({'a': Array(2, dtype=int32)}, 5.0)
+    """
+    if axes is None:
+        return arguments
+    if isinstance(axes, int):
+        return jax.tree_util.tree_map(lambda leaf: jax.numpy.take(leaf, index, axis=axes), arguments)
+    if isinstance(axes, dict):
+        return {key: take_example(part, axes[key], index) for key, part in arguments.items()}
+    if isinstance(axes, (tuple, list)) and isinstance(arguments, (tuple, list)):
+        parts = [take_example(part, axis, index) for part, axis in zip(arguments, axes, strict=True)]
+        return type(arguments)(parts) if type(arguments) in (tuple, list) else type(arguments)(*parts)
+    raise TypeError(f"The axes {axes!r} are of an unknown form.")
 
 
 class CompiledFunction:

@@ -15,6 +15,7 @@ from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...recording.recorded_rows import BackwardPass
 from ..checkup import FrameworkRecording
 from ..framework_patches import RecordingBlock
+from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import build_sampled_steps
 from .row_log import TensorFlowLog
 from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
@@ -99,6 +100,12 @@ class TensorFlowRecording(FrameworkRecording):
         from .model_variables import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
+
+    def list_run_problems(self) -> list[Explanation]:
+        """Return explanations of what is wrong with the run although each gradient is well."""
+        targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
+        explanations = (explain_nonfinite_target(self, row) for row in targets)
+        return [explanation for explanation in explanations if explanation is not None][:1]
 
     def find_target_row(self, sweep: BackwardPass) -> None:
         """Return None, because the question itself finds the backward pass of its source."""

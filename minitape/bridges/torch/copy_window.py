@@ -7,11 +7,11 @@ import math
 from contextlib import AbstractContextManager
 from typing import NoReturn
 
+from ..nonfinite_values import explain_first_nonfinite_value
 from ..run_watch.report import ProblemGroup, build_problem_group, list_problem_groups
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.waiting_copies import CopyRequest
 from .ledger.run_watch import TorchRunWatch
-from .nonfinite_values import explain_first_nonfinite_value
 from .patch_runs import measure_shares
 from .raised_errors import explain_raised_error
 from .recording import TorchRecording, record

@@ -20,6 +20,7 @@ import torch
 from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
+from ..nonfinite_values import explain_first_nonfinite_value
 from ..program import FrameworkBlock, RunnableProgram, execute_program
 from ..run_watch.accounts import Anomaly
 from ..run_watch.anomaly_sentences import describe_anomaly, describe_second_run, find_first_difference
@@ -39,7 +40,6 @@ from ..run_watch.summary import summarize_run
 from ..run_watch.waiting_copies import CopyRequest, WaitingCopy, create_waiting_copy, find_obstacle_to_copies
 from .copy_window import CopyWindow
 from .ledger.run_watch import TorchRunWatch
-from .nonfinite_values import explain_first_nonfinite_value
 from .overruled import remove_overruled_problems
 from .patch_runs import try_patch
 from .raised_errors import explain_raised_error

@@ -251,21 +251,25 @@ CAUSES = (
         "nonfinite_value",
         "nonfinite",
         """
-        [torch]
+        [torch, tensorflow, jax]
         {what}{line} is the first result that is NaN or infinite. All its inputs are finite.
         Fix: Look at its inputs in this step: print their smallest and largest elements before this line.
 
-        [torch: log]
-        Fix: Keep its input above zero, such as with torch.clamp(x, min=1e-6).
+        [torch, tensorflow, jax: log]
+        Fix in torch: Keep its input above zero, such as with torch.clamp(x, min=1e-6).
+        Fix in tensorflow: Keep its input above zero, such as with tf.maximum(x, 1e-6).
+        Fix in jax: Keep its input above zero, such as with jnp.maximum(x, 1e-6).
 
-        [torch: division]
+        [torch, tensorflow, jax: division]
         Fix: Keep the divisor away from zero: add a small number to it.
 
-        [torch: root]
+        [torch, tensorflow, jax: root]
         Fix: Keep its input at or above zero.
 
-        [torch: exponential]
-        Fix: Its input is too large: subtract the maximum first, or use torch.logsumexp.
+        [torch, tensorflow, jax: exponential]
+        Fix in torch: Its input is too large: subtract the maximum first, or use torch.logsumexp.
+        Fix in tensorflow: Its input is too large: subtract the maximum first, or use tf.reduce_logsumexp.
+        Fix in jax: Its input is too large: subtract the maximum first, or use jax.nn.logsumexp.
 
         [torch: no_target]
         Fix: No target counts here, such as when all are ignore_index, so that the mean is 0 divided by 0. Leave
@@ -278,12 +282,14 @@ CAUSES = (
         [torch: empty]
         Fix: It has too few elements, and divides by zero. Leave out empty batches and groups of one.
 
-        [torch: masked]
+        [torch, tensorflow, jax: masked]
         Fix: A row is masked as a whole with -inf: let each row keep one element, or mask with a large finite
         number such as -1e4.
 
-        [torch: inverse]
-        Fix: Clip its input to the open interval: x.clamp(-1 + 1e-6, 1 - 1e-6).
+        [torch, tensorflow, jax: inverse]
+        Fix in torch: Clip its input to the open interval: x.clamp(-1 + 1e-6, 1 - 1e-6).
+        Fix in tensorflow: Clip its input to the open interval: tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6).
+        Fix in jax: Clip its input to the open interval: jnp.clip(x, -1 + 1e-6, 1 - 1e-6).
 
         [torch: length]
         Fix: Its input has length zero: pass eps=, or add a small number.

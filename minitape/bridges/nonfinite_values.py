@@ -1,0 +1,83 @@
+"""Find the first operation that made a value NaN or infinite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..explain.caller import format_bracketed_place
+from ..explain.causes import CAUSES
+from ..explain.explanation import Explanation
+from ..explain.translated_sentences import fill
+from ..recording.recorded_rows import RecordedRow
+from ..recording.value_summary import ValueSummary
+
+if TYPE_CHECKING:
+    from .recording import Recording
+
+# The variants of the "nonfinite_value" sentences that give advice about operations.
+VARIANTS = {
+    "log": "log log2 log10 log1p",
+    "division": "div truediv true_divide rdiv rtruediv realdiv divnonan reciprocal",
+    "root": "sqrt rsqrt pow rpow",
+    "exponential": "exp expm1 exp2 sinh cosh",
+    "no_target": "cross_entropy nll_loss nll_loss_nd nll_loss2d",
+    "ctc": "ctc_loss",
+    "empty": "mean nanmean std var",
+    "masked": "softmax log_softmax logsoftmax scaled_dot_product_attention",
+    "inverse": "acos arccos asin arcsin atanh",
+    "length": "norm normalize cosine_similarity",
+}
+
+
+def explain_first_nonfinite_value(recording: Recording) -> Explanation | None:
+    """Explain the first non-finite result computed from finite values.
+
+    Args:
+        recording: The recording of the step.
+
+    Returns:
+        The explanation, or None if all results are finite or the program's inputs are not.
+    """
+    return next((_explain_row(recording, row) for row in recording.rows if _is_origin(recording, row)), None)
+
+
+def explain_nonfinite_target(recording: Recording, target: int) -> Explanation | None:
+    """Explain why a target, such as a loss, is NaN or infinite.
+
+    Args:
+        recording: The recording of the step.
+        target: The row of the target.
+
+    Returns:
+        The explanation of the first operation on the target's path that made a value NaN or infinite, or None if the
+        target is finite or the program's inputs are not.
+    """
+    waiting, ancestors = [target], set[int]()
+    while waiting:
+        index = waiting.pop()
+        if index not in ancestors and not _is_finite(recording.rows[index]):
+            ancestors.add(index)
+            waiting += recording.rows[index].inputs
+    origins = (recording.rows[index] for index in sorted(ancestors) if _is_origin(recording, recording.rows[index]))
+    return next((_explain_row(recording, row) for row in origins), None)
+
+
+def _is_origin(recording: Recording, row: RecordedRow) -> bool:
+    """Return whether an operation computed a non-finite value from finite values."""
+    return (
+        row.kind == "operation"
+        and not _is_finite(row)
+        and all(_is_finite(recording.rows[index]) for index in row.inputs)
+    )
+
+
+def _explain_row(recording: Recording, row: RecordedRow) -> Explanation:
+    variant = next((name for name, ops in VARIANTS.items() if row.op.lower() in ops.split()), "")
+    text = CAUSES["nonfinite_value"].find_text(recording.framework, variant)
+    message = fill(text.message, what=row.op, line=format_bracketed_place(*row.site))
+    return Explanation("nonfinite_value", message, fill(text.fix), *row.site)
+
+
+def _is_finite(row: RecordedRow) -> bool:
+    value = row.value
+    return bool(value.is_all_finite) if isinstance(value, ValueSummary) else True
