@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..explain.caller import warn_at_user_line
+from ..explain.explanation import Explanation
 from .model_page import ModelPage
 from .run_watch.report import ProblemGroup, build_problem_group
 
@@ -146,8 +147,13 @@ class FrameworkBlock:
 
     @property
     def has_problems(self) -> bool:
-        """Whether a gradient or the run is wrong."""
-        return bool(self.page.problems or self.run_problems)
+        """Whether a gradient or the run is wrong, or gradients were computed and none was recorded."""
+        return bool(self.page.problems or self.run_problems or self.is_blind)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the program computed gradients and none of them could be recorded."""
+        return self.has_gradients and not self.page
 
     @property
     def has_gradients(self) -> bool:
@@ -163,7 +169,7 @@ class FrameworkBlock:
             self.page = self.recording.explain()
             self.remarks = getattr(self.recording, "list_remarks", list)()
             if not any(explanation.kind in ("nonfinite", "error") for explanation in self.page.problems):
-                explanations = getattr(self.recording, "list_run_problems", list)()
+                explanations: list[Explanation] = getattr(self.recording, "list_run_problems", list)()
                 self.run_problems = [build_problem_group(explanation, []) for explanation in explanations]
             if self.page.problems:
                 notify(self.page)

@@ -146,8 +146,12 @@ def report_framework_blocks(
             click.echo(f"\n{problem}", err=True)
         is_healthy_beside_problems = block.run_problems and not block.page.problems
         if is_healthy_beside_problems or any(block.page is page for page in shown_pages):
+            click.echo("\n".join(["", *block.remarks]), err=True, nl=bool(block.remarks))
             continue
-        click.echo("\n".join([f"\n{block.page}", *block.remarks]), err=True)
+        page_text = str(block.page)
+        if block.is_blind:
+            page_text = say("The program computed gradients in a way that could not be recorded: nothing is known.")
+        click.echo("\n".join([f"\n{page_text}", *block.remarks]), err=True)
         if "first" in recording_options and not block.page.problems:
             note = "Only the first steps were recorded, {n} at most; --steps N records N."
             click.echo(say(note, n=recording_options["first"]), err=True)

@@ -300,6 +300,34 @@ def test_a_loss_that_is_nan_is_no_healthy_run_though_its_gradients_are_finite(tm
     assert "nonfinite_value" in done.stderr and "train.py, line 6" in done.stderr
 
 
+TRANSFORMED_JAX = """
+import jax
+import jax.numpy as jnp
+
+def length(x, scale):
+    return scale * jnp.sqrt(jnp.sum(x ** 2))
+
+points = jnp.ones((4, 3)).at[2].set(0.0)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "jax.vmap(jax.grad(length), in_axes=(0, None))(points, 2.0)",
+        "jax.jit(jax.vmap(jax.value_and_grad(length), in_axes=(0, None)))(points, 2.0)",
+        "jax.vmap(lambda x: jax.grad(length)(x, 2.0))(points)",
+        "jax.jacrev(lambda points: jax.vmap(length, (0, None))(points, 2.0))(points)",
+        "jax.hessian(lambda x: length(x, 1.0))(points[2])",
+    ],
+)
+def test_the_bad_example_of_transformed_gradients_is_recorded(tmp_path, call):
+    done = run_minitape_explain(tmp_path, TRANSFORMED_JAX + call, arguments=(), framework="jax")
+    assert done.returncode == 1 and "train.py, line 6" in done.stderr and "sqrt" in done.stderr
+    if "jax.grad" in call:
+        assert "recorded for one example, with index 2" in done.stderr
+
+
 OPTAX_JAX = """
 import jax
 import jax.numpy as jnp

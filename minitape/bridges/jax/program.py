@@ -65,6 +65,8 @@ class FirstGradients:
         self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
         self._watched_libraries = set[str]()
+        self._functions_without_gradients: dict[int, Any] = {}  # They are kept alive, so that their ids stay theirs.
+        self._example_numbers: dict[str, int] = {}  # Which example of a mapped function is recorded.
         self._entered = self._is_recording = False
         # The number of gradients that may still be recorded in a function that runs only to be recorded.
         self._remaining_gradients: int | None = None
@@ -128,7 +130,11 @@ class FirstGradients:
 
     def list_remarks(self) -> list[str]:
         """Return sentences on what the run showed beside the explanations."""
-        remarks = []
+        remarks = [
+            fill("Under jax.vmap, {which} is recorded for one example, with index {n}.", which=name, n=index)
+            for name, index in self._example_numbers.items()
+            if self._latest_recordings
+        ]
         for recording in self._latest_recordings.values():
             still = {row: update for row, update in recording.updates.items() if not update.is_moved}
             if still and len(still) < len(recording.updates):
@@ -215,31 +221,54 @@ class FirstGradients:
     def _on_vmap(self, original: Any, function: Any, in_axes: Any = 0, out_axes: Any = 0, **options: Any) -> Any:
         mapped = original(function, in_axes, out_axes, **options)
 
+        user_function = unwrap_function(function)
+        key = getattr(user_function, "__code__", user_function)
+
         @wraps(mapped)
         def map_and_record_an_example(*args: Any, **kwargs: Any) -> Any:
-            if not self.can_record((args, kwargs)):
+            if id(key) in self._functions_without_gradients or not self.can_record((args, kwargs)):
                 return mapped(*args, **kwargs)
             restore_state, previous_count = save_mutable_state(function, *args), self.gradient_count
             results = mapped(*args, **kwargs)
-            if self.gradient_count == previous_count or (
-                self._remaining_gradients is None and self._taken_count % self.every
-            ):
-                return results
-            restore_after_results = save_mutable_state(function, *args)
-            restore_state()
-            index = find_bad_example(results, out_axes)
-            example = take_example((args, kwargs), (in_axes, 0), index)
-            try:
-                if self._remaining_gradients is not None:
-                    function(*example[0], **example[1])
-                else:
-                    self.record_gradients_uncompiled(function, *example, GRADIENT_LIMIT)
-                    self._taken_count += 1
-            finally:
-                restore_after_results()
+            is_replay = self._remaining_gradients is not None
+            if self.gradient_count == previous_count:
+                self._functions_without_gradients[id(key)] = key
+            elif is_replay or self._taken_count % self.every == 0:
+                restore_after_results = save_mutable_state(function, *args)
+                restore_state()
+                try:
+                    self._record_example(function, args, kwargs, in_axes, results, out_axes)
+                finally:
+                    restore_after_results()
             return results
 
         return map_and_record_an_example
+
+    def _record_example(
+        self, function: Any, args: tuple, kwargs: dict, in_axes: Any, results: Any, out_axes: Any
+    ) -> None:
+        """Record the gradients of one example of a mapped function, the first one whose result is not finite.
+
+        Args:
+            function: The function that ``jax.vmap`` maps.
+            args: The positional arguments of all examples.
+            kwargs: The keyword arguments of all examples.
+            in_axes: The axes of the examples in the positional arguments.
+            results: The results of all examples.
+            out_axes: The axes of the examples in the results.
+        """
+        try:
+            index = find_bad_example(results, out_axes)
+            example_args = take_example(args, in_axes, index)
+            example_kwargs = take_example(kwargs, 0, index)
+        except Exception:  # The axes are a tree of another form. What is not recorded is counted.
+            return
+        self._example_numbers[getattr(unwrap_function(function), "__name__", "")] = index
+        if self._remaining_gradients is not None:
+            function(*example_args, **example_kwargs)
+        else:
+            self.record_gradients_uncompiled(function, example_args, example_kwargs, GRADIENT_LIMIT)
+            self._taken_count += 1
 
     def _on_jacobian(
         self,
@@ -352,13 +381,19 @@ def find_bad_example(results: Any, out_axes: Any) -> int:
 
     Args:
         results: The results, a tree of arrays.
-        out_axes: The axis of the examples in each result, as for ``jax.vmap``. A tree of axes is not searched.
+        out_axes: The axes of the examples in the results, as for ``jax.vmap``.
+
+    >>> find_bad_example(jax.numpy.array([[1.0, 2.0], [3.0, jax.numpy.nan]]), 1)
+    1
     """
-    bad_examples = [0] if not isinstance(out_axes, int) else []
-    for leaf in jax.tree_util.tree_leaves(results) if isinstance(out_axes, int) else ():
-        if jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
-            examples = np.moveaxis(np.asarray(leaf), out_axes, 0)
-            bad_examples += np.flatnonzero(~np.isfinite(examples.reshape(len(examples), -1)).all(1))[:1].tolist()
+    bad_examples = []
+
+    def search_leaf(axis: int | None, leaf: Any) -> None:
+        if axis is not None and jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
+            examples = np.moveaxis(np.asarray(leaf), axis, 0)
+            bad_examples.extend(np.flatnonzero(~np.isfinite(examples.reshape(len(examples), -1)).all(1))[:1].tolist())
+
+    map_along_axes(search_leaf, out_axes, results)
     return min(bad_examples, default=0)
 
 
@@ -367,22 +402,34 @@ def take_example(arguments: Any, axes: Any, index: int) -> Any:
 
     Args:
         arguments: The arguments, a tree of arrays.
-        axes: The axes of the examples: an int or None for a whole tree, or a tree of the same form.
+        axes: The axes of the examples, as for ``jax.vmap``.
         index: The number of the example.
 
     >>> take_example(({"a": jax.numpy.arange(3)}, 5.0), (0, None), 2)
     ({'a': Array(2, dtype=int32)}, 5.0)
     """
-    if axes is None:
-        return arguments
-    if isinstance(axes, int):
-        return jax.tree_util.tree_map(lambda leaf: jax.numpy.take(leaf, index, axis=axes), arguments)
-    if isinstance(axes, dict):
-        return {key: take_example(part, axes[key], index) for key, part in arguments.items()}
-    if isinstance(axes, (tuple, list)) and isinstance(arguments, (tuple, list)):
-        parts = [take_example(part, axis, index) for part, axis in zip(arguments, axes, strict=True)]
-        return type(arguments)(parts) if type(arguments) in (tuple, list) else type(arguments)(*parts)
-    raise TypeError(f"The axes {axes!r} are of an unknown form.")
+
+    def take_leaf(axis: int | None, leaf: Any) -> Any:
+        return leaf if axis is None else jax.lax.index_in_dim(jax.numpy.asarray(leaf), index, axis, keepdims=False)
+
+    return map_along_axes(take_leaf, axes, arguments)
+
+
+def map_along_axes(function: Callable[[int | None, Any], Any], axes: Any, tree: Any) -> Any:
+    """Call a function with the axis and the array of each leaf of a tree, and return the tree of the results.
+
+    Args:
+        function: The function.
+        axes: An axis, None, or a tree of them, whose leaves may stand for whole parts of the other tree.
+        tree: The tree of arrays.
+    """
+    axes = tuple(axes) if isinstance(axes, list) and isinstance(tree, tuple) else axes
+    return jax.tree_util.tree_map(
+        lambda axis, part: jax.tree_util.tree_map(lambda leaf: function(axis, leaf), part),
+        axes,
+        tree,
+        is_leaf=lambda axis: axis is None,
+    )
 
 
 class CompiledFunction:
