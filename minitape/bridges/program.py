@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..explain.caller import warn_at_user_line
 from ..explain.explanation import Explanation
-from .model_page import ModelPage
+from .model_page import ModelPage, is_problem
 from .run_watch.report import ProblemGroup, build_problem_group
 
 KERAS_VARIABLE = "KERAS_BACKEND"
@@ -140,10 +140,36 @@ class FrameworkBlock:
         """Undo all changes to the framework."""
         self._blocks.close()
 
-    def finish_recording(self) -> None:
-        """End the recording, and explain what it shows, while the names of the program still exist."""
+    def finish_recording(self, program_error: BaseException | None) -> None:
+        """End the recording, and explain what it shows, while the names of the program still exist.
+
+        Args:
+            program_error: The error that ended the program; None if it ended normally.
+        """
+        self._on_problem = bool  # The caller reports this page, so it is not passed to on_problem.
         self.recording.__exit__(None, None, None)
-        self._explain_until_first_problem(bool)  # The caller reports this page, so it is not passed to on_problem.
+        self._explain_until_first_problem(bool)
+        if isinstance(program_error, Exception):
+            try:
+                self._keep_answers_to_error(program_error)
+            except Exception as error:
+                warn_at_user_line(f"The error was not explained: {type(error).__name__}: {error}")
+
+    def _keep_answers_to_error(self, program_error: Exception) -> None:
+        """Explain the call that failed, alone. Otherwise keep what was asked before the error.
+
+        Args:
+            program_error: The error that ended the program.
+        """
+        failed_call = getattr(self.recording, "failed_call", None)
+        if failed_call is not None and failed_call[2] is program_error:
+            explanation = self.recording.explain_failed_call(*failed_call[:2])
+            if explanation is not None:
+                self.run_problems, self.page = [build_problem_group(explanation, [])], ModelPage()
+                return
+        for name in getattr(self.recording, "list_names_without_request", set)():
+            if name in self.page and is_problem(self.page[name]):
+                del self.page[name]
 
     @property
     def has_problems(self) -> bool:
@@ -206,7 +232,7 @@ def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> P
         nonlocal error
         error = program_error
         for block in blocks:
-            block.finish_recording()
+            block.finish_recording(program_error)
 
     with ExitStack() as stack:
         for block in blocks:

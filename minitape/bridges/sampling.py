@@ -47,6 +47,7 @@ class SampledSteps:
         first: The number of initial steps to record as one recording, or None if ``every`` is used.
         steps: The number of all steps so far.
         latest: The latest recording, or None if no step has been recorded.
+        failed_call: The arguments and the error of the last call that raised an error instead of returning gradients.
         on_recorded: Called without arguments when the recording of a step is complete.
     """
 
@@ -63,6 +64,7 @@ class SampledSteps:
         self.every, self.first, self.steps = every, first, 0
         self.latest: FrameworkRecording | None = None
         self.on_recorded: Callable[[], object] | None = None
+        self.failed_call: tuple[tuple, dict[str, Any], Exception] | None = None
         self._build_block, self._step_ends = build_block, step_ends
         self._is_ready, self._gives_gradients = is_ready, gives_gradients
         self._patches = FrameworkPatches()
@@ -96,6 +98,9 @@ class SampledSteps:
         self._is_passing_through = True
         try:
             return original(*args, **kwargs)
+        except Exception as error:
+            self.failed_call = args, kwargs, error
+            raise
         finally:
             self._is_passing_through = False
             is_backward_call = original.__name__ != "grad"

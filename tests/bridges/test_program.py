@@ -300,6 +300,50 @@ def test_a_loss_that_is_nan_is_no_healthy_run_though_its_gradients_are_finite(tm
     assert "nonfinite_value" in done.stderr and "train.py, line 6" in done.stderr
 
 
+ERROR_TENSORFLOW = """
+import tensorflow as tf
+
+a, b = tf.Variable(1.0), tf.Variable(1.0)
+early = a * a
+with tf.GradientTape() as tape:
+    loss = b * early
+    number = float(loss)
+tape.gradient(number, b)
+"""
+ERROR_JAX = """
+import functools
+import jax
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def gated(x, mask):
+    return x * mask
+
+@gated.defjvp
+def gated_jvp(mask, primals, tangents):
+    return gated(*primals, mask), tangents[0] * mask
+
+def loss(w, mask):
+    def body(carry, _):
+        h, m = carry
+        return (gated(h, m) + w, m), None
+    (h, _), _ = jax.lax.scan(body, (w, mask), None, length=3)
+    return (h ** 2).sum()
+
+jax.grad(loss)(jax.numpy.ones(2), jax.numpy.ones(2))
+"""
+
+
+def test_a_call_that_raised_is_explained_alone(tmp_path):
+    done = run_minitape_explain(tmp_path, ERROR_TENSORFLOW, arguments=(), framework="tensorflow")
+    assert done.returncode == 1 and "target_not_tensor: " in done.stderr
+    assert "computed_before_tape" not in done.stderr and "no_backward" not in done.stderr
+
+
+def test_an_array_among_nondiff_argnums_is_named_where_the_rule_is_declared(tmp_path):
+    done = run_minitape_explain(tmp_path, ERROR_JAX, arguments=(), framework="jax")
+    assert done.returncode == 1 and "leaked_tracer: " in done.stderr and "gated (train.py, line 5)" in done.stderr
+
+
 TRANSFORMED_JAX = """
 import jax
 import jax.numpy as jnp

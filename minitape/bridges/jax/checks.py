@@ -24,6 +24,7 @@ from ..checkup import Checkup
 from ..framework_adapter import is_any_name_read_later
 from .adapter import JaxQuestion, build_question
 from .operation_families import PIECEWISE_ACTIVATIONS
+from .program_origin import iter_function_and_callees, read_outside_values, unwrap_function
 from .row_log import STEP_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -40,6 +41,23 @@ CONVERSIONS = "int float round item tolist range".split()
 # -- what JAX refuses ------------------------------------------------------------------------------
 
 
+def find_function_with_nondiff_argnums(function: Any) -> Finding | None:
+    """Find a function with a rule of its own that takes arguments outside of the rule.
+
+    JAX keeps such an argument as it is. A traced array among them is used after its trace has ended.
+
+    Args:
+        function: The function that was differentiated.
+    """
+    for callee in iter_function_and_callees(function):
+        for name, value in read_outside_values(callee).items():
+            if isinstance(value, (jax.custom_jvp, jax.custom_vjp)) and value.nondiff_argnums:
+                code = unwrap_function(value).__code__
+                site = (code.co_filename, code.co_firstlineno)
+                return Finding("leaked_tracer", site, variant="nondiff", detail=name)
+    return None
+
+
 def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
     """Find out why the function could not be traced.
 
@@ -48,13 +66,18 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
     """
     recording = question.adapter.recording
     error = recording.error
-    if error is None or recording.is_complete:
+    is_leak = isinstance(error, jax.errors.UnexpectedTracerError)
+    if error is None or (recording.is_complete and not is_leak):
         return None
     site, library_function = find_error_site(error)
     if recording.stop_site is not NOWHERE:
         site = recording.stop_site
-    if isinstance(error, jax.errors.UnexpectedTracerError):
-        return find_attribute_that_keeps_tracer(site) or Finding("leaked_tracer", site)
+    if is_leak:
+        return (
+            find_attribute_that_keeps_tracer(site)
+            or find_function_with_nondiff_argnums(recording.recorded_call.function)
+            or Finding("leaked_tracer", site)
+        )
     if isinstance(error, jax.errors.TracerBoolConversionError):
         return Finding("branch", site)
     if isinstance(error, jax.errors.NonConcreteBooleanIndexError):

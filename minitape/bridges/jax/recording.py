@@ -489,7 +489,11 @@ def _run_backward(
         except Exception as jax_error:
             recording.error = jax_error
         else:
-            recording.end_with_error(internal_error)
+            # JAX notices a leaked tracer when it computes numbers, and not when it computes shapes.
+            if isinstance(internal_error, jax.errors.UnexpectedTracerError):
+                recording.error = internal_error
+            else:
+                recording.end_with_error(internal_error)
         return
     recording.sweeps.append(sweep := backward_pass.sweep)
     sweep.function_name, sweep.sources = "grad", recording.differentiated_rows

@@ -17,6 +17,7 @@ from ..checkup import FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import build_sampled_steps
+from .operation_log import to_handle_or_value
 from .row_log import TensorFlowLog
 from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
 
@@ -100,6 +101,34 @@ class TensorFlowRecording(FrameworkRecording):
         from .model_variables import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
+
+    def explain_failed_call(self, args: tuple, kwargs: Mapping[str, Any]) -> Explanation | None:
+        """Explain why ``tape.gradient`` raised an error.
+
+        Args:
+            args: The positional arguments of the call, with the tape.
+            kwargs: Its keyword arguments.
+
+        Returns:
+            The explanation for the first source; None if the call had no target and source, or is not to blame.
+        """
+        asked = dict(zip(("tape", "target", "sources"), args, strict=False)) | dict(kwargs)
+        sources = tensorflow.nest.flatten(asked.get("sources"))
+        if not isinstance(asked["tape"], tensorflow.GradientTape) or asked.get("target") is None or not sources:
+            return None
+        explanation = self._explain_gradient(asked["target"], sources[0])
+        return None if explanation.connected else explanation
+
+    def list_names_without_request(self) -> set[str]:
+        """Return the names of the sources whose gradient the program has not asked for."""
+        from .model_variables import collect_requested_handle_ids
+
+        requested = collect_requested_handle_ids(self)
+        return {
+            name
+            for name, source in self.collect_trained_sources().items()
+            if id(to_handle_or_value(source)) not in requested
+        }
 
     def list_run_problems(self) -> list[Explanation]:
         """Return explanations of what is wrong with the run although each gradient is well."""

@@ -139,7 +139,7 @@ class WatchedProgram:
                         self._copy_window.answer_at_end(error)
                     self.watch.stop_watching()
                     for block in self.other_blocks:
-                        block.finish_recording()
+                        block.finish_recording(error)
                     nonlocal report
                     report = self._build_report(recording, error)
 

@@ -105,6 +105,11 @@ CAUSES = (
         {what}{line} keeps a value from inside a traced function, and it is used outside of it: in the next call.
         Fix: Give it to the function as an argument, and return what is new of it: has_aux=True, and return loss,
         new.
+
+        [jax: nondiff]
+        A value from inside a traced function is used outside of it. {what}{line} has nondiff_argnums, and JAX keeps
+        such an argument as it is: it must not be a traced array.
+        Fix: Leave an array out of nondiff_argnums, and give it a tangent or a cotangent in the rule (of zeros).
         """,
     ),
     Cause(
