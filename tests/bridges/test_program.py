@@ -344,6 +344,41 @@ def test_an_array_among_nondiff_argnums_is_named_where_the_rule_is_declared(tmp_
     assert done.returncode == 1 and "leaked_tracer: " in done.stderr and "gated (train.py, line 5)" in done.stderr
 
 
+UNTRACKED_KERAS = """
+import keras
+import numpy as np
+import tensorflow as tf
+
+class Gain(keras.layers.Layer):
+    def build(self, shape):
+        self.gain = tf.Variable(tf.ones(shape[-1:]))
+    def call(self, x):
+        return x * self.gain
+
+layer = Gain()
+model = keras.Sequential([layer, keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+x = np.random.default_rng(0).normal(size=(16, 3)).astype("float32")
+model.fit(x, x[:, :1], epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_accused"),
+    [
+        ("", "", True),
+        ("tf.Variable(tf.ones(shape[-1:]))", "self.add_weight(shape=shape[-1:])", False),
+        ("tf.Variable(tf.ones(shape[-1:]))", "tf.Variable(tf.ones(shape[-1:]), trainable=False)", False),
+        ("\nmodel.fit", "\nmodel.fit(x, x[:, :1], verbose=0)\nlayer.gain.assign([2.0, 2.0, 2.0])\nmodel.fit", False),
+    ],
+)
+def test_a_variable_that_a_layer_of_keras_does_not_track_is_found(tmp_path, old, new, is_accused):
+    program = UNTRACKED_KERAS.replace(old, new)
+    done = run_minitape_explain(tmp_path, program, arguments=(), framework="tensorflow")
+    assert done.returncode == is_accused, done.stderr
+    assert ("not_optimized: Gain.gain is a tf.Variable (train.py, line 8)" in done.stderr) == is_accused
+
+
 TRANSFORMED_JAX = """
 import jax
 import jax.numpy as jnp

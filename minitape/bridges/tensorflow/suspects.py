@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import inspect
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import BackwardPass, RecordedRow
+from ...recording.sites import NOWHERE
 from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
 from .model_variables import collect_requested_handle_ids
@@ -43,7 +46,7 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
         recording.has_placeholder_values,
         recording=recording,
         adapter=TensorFlowAdapter(recording, None, None),
-        checks=(check_unapplied_gradients, check_unoptimized_sources),
+        checks=(check_unapplied_gradients, check_unoptimized_sources, check_untracked_variables),
         find_source_key=lambda source: id(to_handle_or_value(source)),
         find_source_rows=recording.list_rows,
         find_optimizer_steps=lambda source: [
@@ -131,6 +134,42 @@ def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
     if missing_handle_ids:
         sentence_fields = {"what": fill("an optimizer"), "steps": format_step_count(len(steps))}
         yield Suspicion("not_optimized", steps[-1].site, sentence_fields, source_keys=missing_handle_ids)
+
+
+def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find variables that a layer of Keras holds and does not list among its variables, so that none are trained.
+
+    A variable that the program assigns to itself, such as a weight that grows from epoch to epoch, is not meant to be
+    trained.
+    """
+    recording: TensorFlowRecording = run.recording
+    candidates = {
+        id(variable): (key, variable)
+        for key, variable in recording.log.tensor_rows.variables_by_handle.items()
+        if key not in run.trained_keys
+        and isinstance(variable, tf.Variable)
+        and variable.trainable
+        and variable.dtype.is_floating
+    }
+    if not candidates or not run.trained_keys:
+        return
+    for layer in list(iter_living_instances(tf.keras.layers.Layer)):
+        for name, value in list(vars(layer).items()):
+            if id(value) not in candidates or any(value is listed for listed in layer.variables):
+                continue
+            key, variable = candidates.pop(id(value))
+            file = inspect.getsourcefile(type(layer)) or ""
+            if re.search(rf"\b{re.escape(name)}\.assign", "".join(recording.read_source_lines(file))):
+                continue
+            call_stack = recording.log.find_variable_creation(to_handle_or_value(variable)).call_stack
+            bindings = [
+                statement.site
+                for statement in program_text.list_statements(file)
+                if f"self.{name}" in statement.bound_names
+            ]
+            site = next(iter([*call_stack[-1:], *bindings]), NOWHERE)
+            fields = {"what": f"{type(layer).__name__}.{name}"}
+            yield Suspicion("not_optimized", site, fields, source_keys={key}, variant="untracked")
 
 
 def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:

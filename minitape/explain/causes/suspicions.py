@@ -42,6 +42,12 @@ CAUSES = (
         Fix in tensorflow: Pass all variables that should be trained to apply_gradients: zip(gradients,
         model.trainable_variables).
 
+        [tensorflow: untracked]
+        {what} is a tf.Variable{line}, which a layer of Keras does not track: the layer's trainable_variables leave it
+        out, so that nothing trains it.
+        Fix: Create it with self.add_weight(...) or as a keras.Variable; if it is not to be trained, with
+        trainable=False.
+
         [torch: model]
         It has a gradient, but no optimizer holds it, and no module of the block has it as a parameter: what is in a
         plain list, dictionary or object{line} is not found by model.parameters().
