@@ -379,6 +379,32 @@ def test_a_variable_that_a_layer_of_keras_does_not_track_is_found(tmp_path, old,
     assert ("not_optimized: Gain.gain is a tf.Variable (train.py, line 8)" in done.stderr) == is_accused
 
 
+STALE_JAX = """
+import jax
+import jax.numpy as jnp
+
+weights = jnp.arange(1.0, 4.0)
+
+@jax.jit
+def step(change):
+    def loss(change):
+        return jnp.mean((weights + change) ** 2)
+    return jax.grad(loss)(change)
+
+for _ in range(4):
+    weights = weights - 0.5 * step(jnp.zeros(3))
+"""
+
+
+def test_a_global_that_a_compiled_function_keeps_from_its_first_call_is_found(tmp_path):
+    done = run_minitape_explain(tmp_path, STALE_JAX, arguments=(), framework="jax")
+    assert done.returncode == 1 and "Healthy" not in done.stderr
+    assert "stale_value: " in done.stderr and "still uses the weights that it read (train.py, line 10)" in done.stderr
+    passed = STALE_JAX.replace("step(change)", "step(change, weights)").replace("zeros(3))", "zeros(3), weights)")
+    done = run_minitape_explain(tmp_path, passed, arguments=(), framework="jax")
+    assert done.returncode == 0 and "stale_value" not in done.stderr, done.stderr
+
+
 TRANSFORMED_JAX = """
 import jax
 import jax.numpy as jnp

@@ -11,28 +11,51 @@ from copy import copy
 from functools import partial, update_wrapper, wraps
 from io import StringIO
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...engine.record.interrupt_safe import InterruptSafeExit
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_bracketed_place, warn_at_user_line
+from ...explain.causes import CAUSES
+from ...explain.explanation import Explanation
+from ...explain.reasons import program_text
 from ...explain.translated_sentences import fill
-from ...recording.sites import find_user_site
+from ...recording.sites import Site, find_user_site
 from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import check_step_count
 from .program_origin import iter_function_and_callees, read_outside_values, unwrap_function
 from .recording import JaxRecording, jax, record
+from .row_log import is_inexact
 
 if TYPE_CHECKING:
     from ...engine.types import ExitProperty
-    from ...explain.explanation import Explanation
 
 GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
+
+
+class StaleValue(NamedTuple):
+    """A value that a compiled function read from outside when it was traced, and that the program has replaced since.
+
+    Attributes:
+        name: The name of the value.
+        site: The line that reads it.
+        call_number: The first call in which the compiled function returned something else than the Python function.
+    """
+
+    name: str
+    site: Site
+    call_number: int
+
+    def to_explanation(self) -> Explanation:
+        """Return the value as an explanation."""
+        text = CAUSES["stale_value"].find_text("jax", "")
+        fields = {"what": self.name, "line": format_bracketed_place(*self.site), "n": self.call_number}
+        return Explanation("stale_value", fill(text.message, **fields), fill(text.fix, **fields), *self.site)
 
 
 class FirstGradients:
@@ -47,7 +70,10 @@ class FirstGradients:
         every: The distance between recorded gradients.
         steps: The number of gradients recorded so far.
         gradient_count: The number of computed gradients, including traced ones.
-        on_recorded: A function to call after each completed recording, or None.
+        on_recorded: A function to call after each completed recording, or None if none exists.
+        uncompiled_results: The results of the last function that ran without the compiler, or None if it raised an
+            error.
+        stale_values: The values that compiled functions read when they were traced, and that the program has replaced.
 
     >>> with FirstGradients(first=1) as recording:
     ...     step = jax.jit(jax.grad(lambda w: jax.numpy.sum(jax.numpy.floor(w))))
@@ -66,6 +92,8 @@ class FirstGradients:
         self._patches = FrameworkPatches()
         self._watched_libraries = set[str]()
         self._functions_without_gradients: dict[int, Any] = {}  # They are kept alive, so that their ids stay theirs.
+        self.uncompiled_results: Any = None
+        self.stale_values: list[StaleValue] = []
         self._example_numbers: dict[str, int] = {}  # Which example of a mapped function is recorded.
         self._entered = self._is_recording = False
         # The number of gradients that may still be recorded in a function that runs only to be recorded.
@@ -126,7 +154,8 @@ class FirstGradients:
             for recording in self._latest_recordings.values()
             if recording.target_row is not None
         ]
-        return [explanation for explanation in explanations if explanation is not None][:1]
+        found = [explanation for explanation in explanations if explanation is not None][:1]
+        return found + [stale_value.to_explanation() for stale_value in self.stale_values]
 
     def list_remarks(self) -> list[str]:
         """Return sentences on what the run showed beside the explanations."""
@@ -185,10 +214,11 @@ class FirstGradients:
         self._remaining_gradients = gradient_limit
         # The function may change its arguments, so copy all containers in them.
         args, kwargs = jax.tree_util.tree_map(lambda leaf: leaf, (args, kwargs))
+        self.uncompiled_results = None
         try:
             with jax.disable_jit(), redirect_stdout(StringIO()):
-                function(*args, **kwargs)
-        except Exception:  # Either the limit has been reached, or the program's own call will raise the same error.
+                self.uncompiled_results = function(*args, **kwargs)
+        except Exception:  # Either the limit is reached, or the program's own call will raise the same error.
             pass
         finally:
             computed_count = gradient_limit - self._remaining_gradients
@@ -439,6 +469,7 @@ class CompiledFunction:
         """Wrap a compiled function together with its original function."""
         self._gradient_block, self._function, self._jitted = gradient_block, function, jitted
         self._call_count, self._gradient_limit = 0, GRADIENT_LIMIT
+        self._outside_values: dict[tuple[Any, str], Any] | None = None  # None if the first call cannot be compared.
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -458,13 +489,42 @@ class CompiledFunction:
                     self._gradient_limit = 0
             restore_after_trace = save_mutable_state(self._function, *args)
             restore_state()
+            gradient_block.uncompiled_results = None
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
+                # One more gradient than there are lets the function run to its end.
                 self._gradient_limit = gradient_block.record_gradients_uncompiled(
-                    self._function, args, kwargs, self._gradient_limit
+                    self._function, args, kwargs, min(self._gradient_limit + 1, GRADIENT_LIMIT)
                 )
             restore_after_trace()
             self._call_count += 1
+            uncompiled_results = gradient_block.uncompiled_results
+            results = self._jitted(*args, **kwargs)
+            if uncompiled_results is not None:
+                with suppress(RuntimeError):  # An array that was donated to the compiled function is gone.
+                    self._compare_results(uncompiled_results, results)
+            return results
         return self._jitted(*args, **kwargs)
+
+    def _compare_results(self, uncompiled_results: Any, results: Any) -> None:
+        """Compare what the Python function returned with what the compiled function returned.
+
+        If the first call agrees and a later one does not, the function reads a value that has changed since it was
+        traced. What differs in the first call already is rounded in another way.
+
+        Args:
+            uncompiled_results: What the Python function returned.
+            results: What the compiled function returned.
+        """
+        is_same = have_same_values(uncompiled_results, results)
+        if self._call_count == 1:
+            self._outside_values = read_all_outside_values(self._function) if is_same else None
+        elif not is_same and self._outside_values is not None:
+            values = read_all_outside_values(self._function)
+            for (function, name), value in self._outside_values.items():
+                if values.get((function, name), value) is not value:
+                    site = find_reading_site(function, name)
+                    self._gradient_block.stale_values.append(StaleValue(name, site, self._call_count))
+            self._outside_values = None
 
     def __get__(self, owner: Any, owner_class: Any = None) -> Any:
         """Bind the function as a method if it is a class attribute."""
@@ -473,6 +533,63 @@ class CompiledFunction:
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the compiled function, such as ``lower``."""
         return getattr(self.__dict__["_jitted"], name)
+
+
+def read_all_outside_values(function: Any) -> dict[tuple[Any, str], Any]:
+    """Return the values that a function and its callees read from outside, apart from functions and modules.
+
+    Args:
+        function: The function.
+
+    Returns:
+        The values, by the function that reads each and its name there.
+    """
+    return {
+        (callee, name): value
+        for callee in iter_function_and_callees(function)
+        for name, value in read_outside_values(callee).items()
+        if not callable(value) and not inspect.ismodule(value)
+    }
+
+
+def find_reading_site(function: Any, name: str) -> Site:
+    """Return the first line of a function that reads a name.
+
+    Args:
+        function: The function.
+        name: The name.
+    """
+    code = function.__code__
+    last_line = max((line for *_, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+    for statement in program_text.list_statements(code.co_filename):
+        if code.co_firstlineno < statement.site[1] <= last_line and name in statement.read_names:
+            return statement.site
+    return (code.co_filename, code.co_firstlineno)
+
+
+def have_same_values(first: Any, second: Any) -> bool:
+    """Return whether two trees of arrays agree, apart from rounding.
+
+    Args:
+        first: A tree of arrays.
+        second: Another tree of arrays.
+
+    >>> ones = jax.numpy.ones(2)
+    >>> have_same_values([ones, 2], [ones + 1e-7, 2]), have_same_values([ones], [ones + 0.1])
+    (True, False)
+    """
+    for one, other in zip(jax.tree_util.tree_leaves(first), jax.tree_util.tree_leaves(second), strict=False):
+        if not hasattr(one, "dtype") or not is_inexact(one):
+            continue
+        one_array, other_array = np.asarray(one, np.complex128), np.asarray(other, np.complex128)
+        if one_array.shape != other_array.shape or not np.allclose(
+            np.nan_to_num(one_array),
+            np.nan_to_num(other_array),
+            rtol=1e-2,
+            atol=1e-3 * np.abs(np.nan_to_num(other_array)).max(initial=0.0),
+        ):
+            return False
+    return True
 
 
 def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:

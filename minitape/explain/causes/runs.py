@@ -93,4 +93,14 @@ CAUSES = (
         after it.
         """,
     ),
+    Cause(
+        "stale_value",
+        "suspect",
+        """
+        [jax]
+        The compiled function still uses the {what} that it read{line} when it was traced, and the program has replaced
+        it since: from call {n} on, the function returns something else than its Python code.
+        Fix: Pass {what} to the function as an argument.
+        """,
+    ),
 )
