@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from ..common.read_data import read_json
 from ..explain.caller import warn_at_user_line
 from ..explain.explanation import Explanation
 from .model_page import ModelPage, is_problem
@@ -87,7 +87,7 @@ def _read_configured_keras_backend() -> str:
     """Return the backend in Keras's settings file, or Keras's default."""
     file = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras") / "keras.json"
     try:
-        return str(json.loads(file.read_text(encoding="utf-8"))["backend"])
+        return str(read_json(file)["backend"])
     except (OSError, ValueError, LookupError, TypeError):
         return "tensorflow"
 
@@ -141,10 +141,10 @@ class FrameworkBlock:
         self._blocks.close()
 
     def finish_recording(self, program_error: BaseException | None) -> None:
-        """End the recording, and explain what it shows, while the names of the program still exist.
+        """End the recording and explain it while the program's names still exist.
 
         Args:
-            program_error: The error that ended the program; None if it ended normally.
+            program_error: The error that ended the program, or None if it ended normally.
         """
         self._on_problem = bool  # The caller reports this page, so it is not passed to on_problem.
         self.recording.__exit__(None, None, None)
@@ -156,7 +156,7 @@ class FrameworkBlock:
                 warn_at_user_line(f"The error was not explained: {type(error).__name__}: {error}")
 
     def _keep_answers_to_error(self, program_error: Exception) -> None:
-        """Explain the call that failed, alone. Otherwise keep what was asked before the error.
+        """Explain only the call that failed. If none is known, keep the gradients that the program had asked for.
 
         Args:
             program_error: The error that ended the program.
@@ -173,17 +173,17 @@ class FrameworkBlock:
 
     @property
     def has_problems(self) -> bool:
-        """Whether a gradient or the run is wrong, or gradients were computed and none was recorded."""
+        """Whether there is a problem, or none of the computed gradients was recorded."""
         return bool(self.page.problems or self.run_problems or self.is_blind)
 
     @property
     def is_blind(self) -> bool:
-        """Whether the program computed gradients and none of them could be recorded."""
+        """Whether the program computed gradients but none of them could be recorded."""
         return self.has_gradients and not self.page
 
     @property
     def has_gradients(self) -> bool:
-        """Whether the program has asked the framework for gradients."""
+        """Whether the program has computed gradients with the framework."""
         counts = (getattr(self.recording, name, 0) for name in ("gradient_count", "steps"))
         latest = getattr(self.recording, "latest", self.recording)
         return any(counts) or bool(getattr(latest, "sweeps", ()))

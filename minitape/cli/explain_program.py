@@ -74,7 +74,7 @@ def run_and_explain_program(
 
     Raises:
         click.UsageError: If the program does not exist, or its framework cannot be determined.
-        click.ClickException: If the program is not valid Python, no framework of it is installed, or `answers_file`
+        click.ClickException: If the program is not valid Python, none of its frameworks is installed, or `answers_file`
             cannot be written.
     """
     spec = find_runnable_module_spec(program) if is_module else None
@@ -105,8 +105,7 @@ def run_and_explain_program(
     result = run_program(runnable, blocks)
     print_program_error(result.error, path)
     report_framework_blocks(result.blocks, shown_pages, recording_options)
-    answers = [answer for block in result.blocks for answer in block.page.as_json()]
-    write_answers(answers_file, program, {"answers": answers})
+    write_answers(answers_file, program, list_block_answers(result.blocks))
     return 1 if result.error or any(block.has_problems for block in result.blocks) else 0
 
 
@@ -150,11 +149,23 @@ def report_framework_blocks(
             continue
         page_text = str(block.page)
         if block.is_blind:
-            page_text = say("The program computed gradients in a way that could not be recorded: nothing is known.")
+            page_text = say("Nothing is known: the program computed its gradients in a way that could not be recorded.")
         click.echo("\n".join([f"\n{page_text}", *block.remarks]), err=True)
         if "first" in recording_options and not block.page.problems:
             note = "Only the first steps were recorded, {n} at most; --steps N records N."
             click.echo(say(note, n=recording_options["first"]), err=True)
+
+
+def list_block_answers(blocks: list[FrameworkBlock]) -> dict[str, list[Any]]:  # The values are JSON.
+    """Return the explanations and the problems of frameworks' blocks, in the form of the file with the answers.
+
+    Args:
+        blocks: The blocks.
+    """
+    return {
+        "answers": [answer for block in blocks for answer in block.page.as_json()],
+        "problems": [problem._asdict() for block in blocks for problem in block.run_problems],
+    }
 
 
 def _explain_torch_program(
@@ -191,8 +202,9 @@ def _explain_torch_program(
         click.echo(f"\n{report}", err=True)
     report_framework_blocks(blocks, shown_pages, recording_options)
     if not is_torch_used:
-        answers = {"answers": []}
-    answers["answers"] += [answer for block in blocks for answer in block.page.as_json()]
+        answers = {"answers": [], "problems": []}
+    for name, block_answers in list_block_answers(blocks).items():
+        answers[name] += block_answers
     write_answers(answers_file, str(runnable.path), answers)
     has_problems = report.error is not None or any(block.has_problems for block in blocks)
     return 1 if has_problems or (is_torch_used and report.has_findings) else 0

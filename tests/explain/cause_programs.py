@@ -9,11 +9,9 @@ from tests.bridges.cases import list_blamed_line_numbers, parse_programs_by_name
 from .programs import load_cases
 
 CASE_FOLDERS = ("cases", "inside", "nonfinite")
-PROGRAM_FILES = ("cases", "reports", "numbers", "suspects")
+PROGRAM_FILES = ("cases", "reports", "numbers", "suspects", "runs")
 # Programs with these causes need more than one run or more than one file.
 PROGRAMS_ELSEWHERE = {
-    # A function is recorded once, so only a whole training run reveals that its arguments never change.
-    ("jax", "not_applied"): "tests/bridges/test_program.py",
     # The gradient may be finite even if the loss is not.
     ("torch", "nonfinite_value"): "tests/bridges/test_explained_run.py",
     # The program ends with its gradients switched off.
@@ -59,7 +57,7 @@ def map_causes_to_programs(framework: str) -> dict[str, list[CauseProgram]]:
                 for cause in {causes[0] for causes in case.causes}:
                     programs_by_cause.setdefault(cause, []).append(program)
         return programs_by_cause
-    for file in (*PROGRAM_FILES, "runs") if framework == "torch" else PROGRAM_FILES:
+    for file in PROGRAM_FILES:
         text = importlib.import_module(f"tests.bridges.{framework}_{file}").CASES
         for name, (cause, code) in parse_programs_by_name(text).items():
             program = CauseProgram(name, strip_fix_comments(code), list_blamed_line_numbers(code))

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 FIELDS = set("x line what other code instead used function watched values functions".split())
 # The fields of suspicions, which the check of each fills in.
 SUSPICION_FIELDS = set(
-    "line what other one two result n x y steps from_ to ratio step all most made scale rate norm dtype".split()
+    "line what other one two result n x y steps from_ to ratio step all most made scale rate norm dtype name".split()
 )
 PAIRS = [(name, framework) for name, cause in CAUSES.items() for framework in cause.frameworks]
 

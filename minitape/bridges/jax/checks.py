@@ -42,7 +42,7 @@ CONVERSIONS = "int float round item tolist range".split()
 
 
 def find_function_with_nondiff_argnums(function: Any) -> Finding | None:
-    """Find a function with a rule of its own that takes arguments outside of the rule.
+    """Find a function whose derivative rule receives some arguments undifferentiated.
 
     JAX keeps such an argument as it is. A traced array among them is used after its trace has ended.
 

@@ -155,7 +155,7 @@ class JaxRecording(FrameworkRecording):
                 self.updates.setdefault(leaf.row, update)
             # A program may ask for several gradients of the same array before it takes a step.
             took_no_step = earlier.value is leaf.value and (update is None or not update.is_moved)
-            # JAX deletes arrays donated to a compiled function.
+            # JAX deletes arrays that are donated to a compiled function.
             is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
             if not is_deleted and not took_no_step and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1

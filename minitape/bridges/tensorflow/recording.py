@@ -131,7 +131,7 @@ class TensorFlowRecording(FrameworkRecording):
         }
 
     def list_run_problems(self) -> list[Explanation]:
-        """Return explanations of what is wrong with the run although each gradient is well."""
+        """Explain the problems of the run that no single gradient shows."""
         targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
         explanations = (explain_nonfinite_target(self, row) for row in targets)
         return [explanation for explanation in explanations if explanation is not None][:1]

@@ -137,7 +137,7 @@ def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find variables that a layer of Keras holds and does not list among its variables, so that none are trained.
+    """Find variables that a Keras layer holds but does not track, so that nothing trains them.
 
     A variable that the program assigns to itself, such as a weight that grows from epoch to epoch, is not meant to be
     trained.

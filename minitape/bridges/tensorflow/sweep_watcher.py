@@ -111,7 +111,8 @@ class SweepWatcher:
 
     def _list_ancestors_to_ask_for(self, targets: Sequence) -> list[tuple[int, Any]]:
         """Return the rows and tensors of those ancestors of the target for which a sweep can compute adjoints."""
-        pending = [self.log.tensor_rows.find_or_add_row(target_tensor) for target_tensor in targets]
+        # TensorFlow raises an error for a target that is not a tensor.
+        pending = [self.log.tensor_rows.find_or_add_row(target) for target in targets if hasattr(target, "dtype")]
         ancestors: set[int] = set()
         while pending:
             row = pending.pop()

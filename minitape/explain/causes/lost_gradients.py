@@ -107,9 +107,9 @@ CAUSES = (
         new.
 
         [jax: nondiff]
-        A value from inside a traced function is used outside of it. {what}{line} has nondiff_argnums, and JAX keeps
-        such an argument as it is: it must not be a traced array.
-        Fix: Leave an array out of nondiff_argnums, and give it a tangent or a cotangent in the rule (of zeros).
+        A value from inside a traced function is used outside of it. {what}{line} declares nondiff_argnums. JAX passes
+        these arguments on unchanged, so none of them may be a traced array.
+        Fix: Remove the array from nondiff_argnums, and let the rule return a zero tangent or cotangent for it.
         """,
     ),
     Cause(

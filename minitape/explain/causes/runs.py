@@ -98,9 +98,9 @@ CAUSES = (
         "suspect",
         """
         [jax]
-        The compiled function still uses the {what} that it read{line} when it was traced, and the program has replaced
-        it since: from call {n} on, the function returns something else than its Python code.
-        Fix: Pass {what} to the function as an argument.
+        The compiled function still uses the value of {name} that it read{line} when it was traced. The program has
+        replaced {name} since, so from call {n} on the compiled function and its Python code return different results.
+        Fix: Pass {name} to the function as an argument.
         """,
     ),
 )

@@ -43,10 +43,9 @@ CAUSES = (
         model.trainable_variables).
 
         [tensorflow: untracked]
-        {what} is a tf.Variable{line}, which a layer of Keras does not track: the layer's trainable_variables leave it
-        out, so that nothing trains it.
-        Fix: Create it with self.add_weight(...) or as a keras.Variable; if it is not to be trained, with
-        trainable=False.
+        {what} is a tf.Variable{line}, and a Keras layer does not track a tf.Variable: it is missing from the
+        layer's trainable_variables, so nothing trains it.
+        Fix: Create it with self.add_weight(...) or keras.Variable. If it should stay as it is, pass trainable=False.
 
         [torch: model]
         It has a gradient, but no optimizer holds it, and no module of the block has it as a parameter: what is in a
@@ -97,13 +96,13 @@ CAUSES = (
         Fix: Set the learning rate, or look at its schedule.
 
         [jax: dropped]
-        {n} steps computed new values{line}, and the next step began with the old ones each time.
+        {n} steps computed new values{line}, but each next step began with the old ones.
         Fix: Return the new parameters from the step, and pass them to the next step.
 
         [jax: unchanged]
-        {n} times in a row the gradient was computed for the same values: the steps{line} changed none of the
+        The gradient was computed {n} times in a row for the same values: the steps{line} changed none of the
         parameters.
-        Fix: Look at the learning rate, and whether the next step receives the new parameters.
+        Fix: Check the learning rate, and check that the next step receives the new parameters.
 
         [tensorflow: lost]
         {n} backward passes gave it a gradient, and the step{line} makes a new tensor that nothing uses: the

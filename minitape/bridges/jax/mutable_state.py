@@ -1,0 +1,60 @@
+"""Save and restore the objects that a function may change, so that a second run leaves no trace."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections import deque
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+from ...engine.record.user_frames import is_minitape_or_library_file
+from .program_origin import iter_function_and_callees, read_outside_values
+
+
+def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
+    """Save the objects that a function may change, and return a function that restores them.
+
+    These are the attributes of the program's objects, and any lists, dictionaries and deques that the function reads
+    from outside or receives as arguments.
+
+    >>> def loss(w, seen):
+    ...     seen.append(w)
+    ...     return w
+    >>> seen = []
+    >>> restore_state = save_mutable_state(loss, seen)
+    >>> loss(2.0, seen), seen
+    (2.0, [2.0])
+    >>> restore_state()
+    >>> seen
+    []
+    """
+    saved_contents: dict[int, tuple] = {}
+    pending = [function, *args]
+    pending += [
+        value
+        for inner_function in iter_function_and_callees(function)
+        for value in read_outside_values(inner_function).values()
+    ]
+    while pending:
+        current = pending.pop()
+        current = current.__self__ if inspect.ismethod(current) else current
+        module = sys.modules.get(type(current).__module__)
+        if not is_minitape_or_library_file(getattr(module, "__file__", None) or __file__) and hasattr(
+            current, "__dict__"
+        ):
+            current = vars(current)
+        if type(current) in (dict, list, deque) and id(current) not in saved_contents:
+            saved_contents[id(current)] = current, copy(current)
+            pending += current.values() if isinstance(current, dict) else current
+
+    def restore_state() -> None:
+        for container, contents in saved_contents.values():
+            container.clear()
+            if isinstance(container, dict):
+                container.update(contents)
+            else:
+                container.extend(contents)
+
+    return restore_state

@@ -1,0 +1,101 @@
+"""Find the example of ``jax.vmap``, or the row of a Jacobian, that a recording should show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .recording import jax
+
+
+def flatten_results(results: Any) -> Any:
+    """Concatenate all elements of a tree of arrays into one vector.
+
+    Args:
+        results: The tree.
+
+    >>> flatten_results({"a": jax.numpy.ones(2), "b": 3.0}).shape
+    (3,)
+    """
+    return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in jax.tree_util.tree_leaves(results)])
+
+
+def find_bad_row(jacobian: Any, source: Any, is_second: bool) -> int:
+    """Return the first row of a Jacobian with a non-finite element, or 0 if all are finite.
+
+    Args:
+        jacobian: The Jacobian or the Hessian, a tree of arrays.
+        source: The differentiated argument.
+        is_second: Whether the matrix is a Hessian.
+    """
+    sources = jax.tree_util.tree_leaves(source)
+    blocks = jax.tree_util.tree_leaves(jacobian)
+    row = 0
+    for number in range(0, len(blocks), len(sources)):
+        shared = [
+            np.asarray(block).reshape(-1, max(1, np.size(leaf)))
+            for block, leaf in zip(blocks[number : number + len(sources)], sources, strict=False)
+        ]
+        bad_rows = np.flatnonzero(~np.all([np.isfinite(block).all(1) for block in shared], axis=0))
+        if bad_rows.size:
+            return row + int(bad_rows[0])
+        row += len(shared[0])
+    return 0
+
+
+def find_bad_example(results: Any, out_axes: Any) -> int:
+    """Return the index of the first example of ``jax.vmap`` with a non-finite result, or 0 if all are finite.
+
+    Args:
+        results: The results, a tree of arrays.
+        out_axes: The axes of the examples in the results, as for ``jax.vmap``.
+
+    >>> find_bad_example(jax.numpy.array([[1.0, 2.0], [3.0, jax.numpy.nan]]), 1)
+    1
+    """
+    bad_examples = []
+
+    def search_leaf(axis: int | None, leaf: Any) -> None:
+        if axis is not None and jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
+            examples = np.moveaxis(np.asarray(leaf), axis, 0)
+            bad_examples.extend(np.flatnonzero(~np.isfinite(examples.reshape(len(examples), -1)).all(1))[:1].tolist())
+
+    map_along_axes(search_leaf, out_axes, results)
+    return min(bad_examples, default=0)
+
+
+def take_example(arguments: Any, axes: Any, index: int) -> Any:
+    """Return the arguments of one example of ``jax.vmap``.
+
+    Args:
+        arguments: The arguments, a tree of arrays.
+        axes: The axes of the examples, as for ``jax.vmap``.
+        index: The number of the example.
+
+    >>> take_example(({"a": jax.numpy.arange(3)}, 5.0), (0, None), 2)
+    ({'a': Array(2, dtype=int32)}, 5.0)
+    """
+
+    def take_leaf(axis: int | None, leaf: Any) -> Any:
+        return leaf if axis is None else jax.lax.index_in_dim(jax.numpy.asarray(leaf), index, axis, keepdims=False)
+
+    return map_along_axes(take_leaf, axes, arguments)
+
+
+def map_along_axes(function: Callable[[int | None, Any], Any], axes: Any, tree: Any) -> Any:
+    """Call a function with the axis and the array of each leaf of a tree, and return the tree of the results.
+
+    Args:
+        function: The function.
+        axes: An axis, None, or a tree of axes. A leaf applies to the whole part of the other tree at its position.
+        tree: The tree of arrays.
+    """
+    axes = tuple(axes) if isinstance(axes, list) and isinstance(tree, tuple) else axes
+    return jax.tree_util.tree_map(
+        lambda axis, part: jax.tree_util.tree_map(lambda leaf: function(axis, leaf), part),
+        axes,
+        tree,
+        is_leaf=lambda axis: axis is None,
+    )

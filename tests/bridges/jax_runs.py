@@ -1,0 +1,101 @@
+"""JAX programs whose mistakes show in the run: in the loss, in a compiled function or on the way to the parameters.
+
+:mod:`torch_cases` describes the format. The shared first lines are in :mod:`test_program_runs`.
+"""
+
+CASES = """
+#@ a_compiled_function_keeps_a_global_of_its_first_call stale_value
+weights = jnp.arange(1.0, 4.0)
+@jax.jit
+def step(change):  #- def step(change, weights):
+    def loss(change):
+        return jnp.mean((weights + change) ** 2)  #!
+    return jax.grad(loss)(change)
+for _ in range(4):
+    weights = weights - 0.5 * step(jnp.zeros(3))  #- weights = weights - 0.5 * step(jnp.zeros(3), weights)
+#@ the_loss_is_nan_though_its_gradients_are_finite nonfinite_value
+def loss(w, size):
+    penalty = jnp.log(size)  #!  #- penalty = jnp.log(size + 9.0)
+    return jnp.mean((w - 1.5) ** 2) + penalty
+print(jax.jit(jax.value_and_grad(loss))(jnp.arange(3.0), -1.0))
+#@ the_step_changes_nothing not_applied
+def loss(w):
+    return jnp.sum((w - 1.0) ** 2)
+w = jnp.zeros(3)
+print(loss(w))
+for step in range(5):
+    w = w - 0.0 * jax.grad(loss)(w)  #!  #- w = w - 0.1 * jax.grad(loss)(w)
+#@ an_array_among_nondiff_argnums leaked_tracer
+import functools
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))  #!  #- @jax.custom_jvp
+def gated(x, mask):
+    return x * mask
+@gated.defjvp
+def gated_jvp(mask, primals, tangents):  #- def gated_jvp(primals, tangents):
+    return gated(*primals, mask), tangents[0] * mask  #- return gated(*primals), tangents[0] * primals[1]
+def loss(w, mask):
+    def body(carry, _):
+        h, m = carry
+        return (gated(h, m) + w, m), None
+    (h, _), _ = jax.lax.scan(body, (w, mask), None, length=3)
+    return (h ** 2).sum()
+jax.grad(loss)(jnp.ones(2), jnp.ones(2))
+#@ several_gradients_of_the_same_array connected
+def loss(w):
+    return jnp.sum((w - 1.0) ** 2)
+w = jnp.zeros(3)
+for step in range(5):
+    unused = w - 0.1 * jax.grad(loss)(w)
+#@ an_example_under_vmap_has_a_nan_gradient nan_backward
+def length(x, scale):
+    return scale * jnp.sqrt(jnp.sum(x ** 2))  #!  #- return scale * jnp.sqrt(jnp.sum(x ** 2) + 1e-9)
+points = jnp.ones((4, 3)).at[2].set(0.0)
+print(jax.vmap(jax.grad(length), in_axes=(0, None))(points, 2.0))
+#@ an_example_under_vmap_and_jit_has_a_nan_gradient nan_backward
+def length(x, scale):
+    return scale * jnp.sqrt(jnp.sum(x ** 2))  #!  #- return scale * jnp.sqrt(jnp.sum(x ** 2) + 1e-9)
+points = jnp.ones((4, 3)).at[2].set(0.0)
+print(jax.jit(jax.vmap(jax.value_and_grad(length), in_axes=(0, None)))(points, 2.0))
+#@ a_row_of_a_jacobian_is_nan nan_backward
+def length(x):
+    return jnp.sqrt(jnp.sum(x ** 2))  #!  #- return jnp.sqrt(jnp.sum(x ** 2) + 1e-9)
+points = jnp.ones((4, 3)).at[2].set(0.0)
+print(jax.jacrev(lambda points: jax.vmap(length)(points))(points))
+#@ a_hessian_is_infinite_on_the_way nan_forward
+def length(x):
+    return jnp.sqrt(jnp.sum(x ** 2))  #!  #- return jnp.sqrt(jnp.sum(x ** 2) + 1e-9)
+point = jnp.zeros(3)
+print(jax.hessian(lambda x: length(x))(point))
+"""
+
+OPTAX_CASES = """
+#@ an_optimizer_freezes_on_purpose connected
+import optax
+params = {"base": jnp.ones(3), "head": jnp.ones(3)}
+labels = {"base": "frozen", "head": "trained"}
+tx = optax.multi_transform({"trained": optax.adam(0.1), "frozen": optax.set_to_zero()}, labels)
+state = tx.init(params)
+def loss(params):
+    return jnp.mean((jnp.tanh(params["base"] * jnp.arange(1.0, 4.0)) * params["head"] - 3.0) ** 2)
+@jax.jit
+def step(params, state):
+    updates, state = tx.update(jax.grad(loss)(params), state, params)
+    new = optax.apply_updates(params, updates)
+    return new, state
+for _ in range(6):
+    params, state = step(params, state)
+#@ the_step_returns_its_old_parameters not_applied
+import optax
+params = {"base": jnp.ones(3), "head": jnp.ones(3)}
+tx = optax.adam(0.1)
+state = tx.init(params)
+def loss(params):
+    return jnp.mean((jnp.tanh(params["base"] * jnp.arange(1.0, 4.0)) * params["head"] - 3.0) ** 2)
+@jax.jit
+def step(params, state):
+    updates, state = tx.update(jax.grad(loss)(params), state, params)
+    new = optax.apply_updates(params, updates)  #!
+    return params, state  #- return new, state
+for _ in range(6):
+    params, state = step(params, state)
+"""

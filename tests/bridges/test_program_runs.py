@@ -1,0 +1,66 @@
+"""``minitape explain`` for JAX, TensorFlow and Keras programs: what only the run shows, and healthy runs beside it.
+
+The programs run in the process of the tests, because importing a framework takes longer than a program.
+"""
+
+import json
+
+import pytest
+
+from minitape.cli.explain_program import run_and_explain_program
+
+from . import jax_runs, tensorflow_runs
+from .cases import apply_fixes, list_blamed_line_numbers, parse_programs_by_name, strip_fix_comments
+
+BEGINNINGS = {
+    "jax": "import jax\nimport jax.numpy as jnp\n",
+    "tensorflow": "import tensorflow as tf\nimport numpy as np\n",
+}
+PROGRAMS = [
+    pytest.param(framework, cause, text, id=f"{framework}-{name}")
+    for framework, cases in {
+        "jax": jax_runs.CASES + jax_runs.OPTAX_CASES,
+        "tensorflow": tensorflow_runs.CASES,
+    }.items()
+    for name, (cause, text) in parse_programs_by_name(cases).items()
+]
+
+
+def explain(tmp_path, framework, text):
+    """Run a program in the block of its framework.
+
+    Returns:
+        The exit status, and the causes and lines of all problems.
+    """
+    pytest.importorskip(framework)
+    if "import optax" in text:
+        pytest.importorskip("optax")
+    program, file = tmp_path / "train.py", tmp_path / "answers.json"
+    program.write_text(BEGINNINGS[framework] + text)
+    code = run_and_explain_program(str(program), (), False, framework, {"first": 5}, file)
+    answers = json.loads(file.read_text())
+    found = [*answers["answers"], *answers["problems"]]
+    return code, {(problem["cause"], problem["line"]) for problem in found} - {("connected", None)}
+
+
+@pytest.mark.parametrize(("framework", "cause", "text"), PROGRAMS)
+def test_cause_and_line_of_a_run_and_nothing_of_the_repaired_one(tmp_path, capsys, framework, cause, text):
+    code, problems = explain(tmp_path, framework, strip_fix_comments(text))
+    printed = capsys.readouterr().err
+    if cause == "connected":
+        assert (code, problems) == (0, set()), printed
+        assert "Healthy: " in printed
+        return
+    blamed = list_blamed_line_numbers(BEGINNINGS[framework] + text) or [None]
+    assert (code, problems) == (1, {(cause, blamed[0])}), printed
+    assert not printed.startswith("Healthy")
+    fixed = apply_fixes(text)
+    assert fixed != strip_fix_comments(text)
+    assert explain(tmp_path, framework, fixed) == (0, set()), capsys.readouterr().err
+
+
+def test_the_index_of_the_bad_example_and_frozen_parameters_are_named(tmp_path, capsys):
+    explain(tmp_path, "jax", parse_programs_by_name(jax_runs.CASES)["an_example_under_vmap_has_a_nan_gradient"][1])
+    assert "recorded for one example, with index 2" in capsys.readouterr().err
+    explain(tmp_path, "jax", parse_programs_by_name(jax_runs.OPTAX_CASES)["an_optimizer_freezes_on_purpose"][1])
+    assert "The optimizer left unchanged (train.py, line 13): params['base'] (1 of 2)." in capsys.readouterr().err
