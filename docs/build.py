@@ -27,6 +27,7 @@ import packages  # noqa: E402
 import page_links  # noqa: E402
 import page_programs  # noqa: E402
 
+from minitape.cli.course_map import format_lesson_list  # noqa: E402
 from minitape.cli.lesson_files import find_lesson_folders_by_language  # noqa: E402
 from minitape.cli.lesson_pages import FILE_REFERENCE, build_lesson_pages, build_page_translator  # noqa: E402
 from minitape.cli.lite import write_lite_site  # noqa: E402
@@ -39,7 +40,6 @@ from minitape.cli.site import (  # noqa: E402
     find_python_url,
     format_index_page,
     format_lab_command,
-    format_lesson_list,
     format_toctree,
     get_extra_folder,
 )
@@ -156,7 +156,7 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
         f"{relative_root}{LITE_FOLDER}/playground/{get_playground_file_name(language_code)}" if options.lite else ""
     )
     sections = build_front_page(readme, playground_url, get_extra_folder(BUILD, edition)).split("\n## ")
-    sections.insert(3, f"{lessons_title}\n\n{format_lesson_list(folder)}\n")
+    sections.insert(3, f"{lessons_title}\n\n{format_lesson_list(folder, f'notebooks/{language_code}/{{name}}.md')}\n")
     texts["index.md"] = "\n## ".join(sections) + format_toctree(lessons_title, *lesson_names)
     if language_code != ENGLISH:
         texts["index.md"] += format_toctree(

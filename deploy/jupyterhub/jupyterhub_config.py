@@ -22,7 +22,7 @@ c.JupyterHub.cleanup_proxy = False
 # A learner's server copies the lessons that are missing in ~/minitape-lessons. What a learner has is never overwritten.
 COPY_AND_START = 'minitape lab --copy-only "$HOME/minitape-lessons"; exec jupyterhub-singleuser "$@"'
 c.Spawner.cmd = ["sh", "-c", COPY_AND_START, "jupyterhub-singleuser"]
-c.Spawner.default_url = "/lab/tree/minitape-lessons/01_the_first_tape.ipynb"
+c.Spawner.default_url = "/lab/tree/minitape-lessons/00-course-map.ipynb"
 
 # A server takes 5 to 6 s of one CPU until it answers. Where a whole class begins at once, the last one waits for the
 # CPU of all others: 20 learners on 2 CPUs take 52 to 67 s. The hub's own limits, 60 and 30 s, are too short for that.

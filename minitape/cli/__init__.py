@@ -3,8 +3,8 @@
 Only the console script imports this package, which keeps `import minitape` light. Each command imports its modules when
 it runs, which keeps `minitape --help` fast.
 
-``lab``, ``lesson_files``
-    copy the lessons for a learner and open them in JupyterLab
+``lab``, ``lesson_files``, ``course_map``
+    copy the lessons and a map of them for a learner, and open them in JupyterLab
 ``site``, ``site_folder``, ``lesson_pages``, ``chinese_search``
     write the lessons as a site with interactive pictures and a search that supports Chinese
 ``run_places``

@@ -22,6 +22,7 @@ from urllib.parse import quote
 import click
 
 from ..common.translation import ENGLISH, detect_language, find_lessons_language, find_user_language
+from .course_map import MAP_FILE, write_missing_course_map
 from .lesson_files import (
     LEARNER_FOLDER,
     copy_missing_lessons,
@@ -74,6 +75,7 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
         )
     try:
         copied_names, kept_names = copy_missing_lessons(folder, language=code)
+        (copied_names if write_missing_course_map(folder, code) else kept_names).append(MAP_FILE)
     except OSError as error:
         raise create_failure(
             "cannot write the lessons to {folder}: {error}. Name a folder that you may write to: minitape lab FOLDER",

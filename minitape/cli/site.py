@@ -15,9 +15,9 @@ from posixpath import dirname, join, normpath
 import click
 
 from ..common.atomic_write import write_file
-from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import ENGLISH, detect_language
-from .lesson_files import LEARNER_FOLDER, find_lessons_folder, get_exercise_prefix, list_notebook_files
+from .course_map import format_lesson_list
+from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_lesson_pages, build_page_translator, choose_page_folder, link_lessons_to_pages
 from .optional_packages import require_packages
 from .run_places import RunPlaces
@@ -70,41 +70,6 @@ def format_toctree(title: str, *page_names: str) -> str:
     return CONTENTS_TEMPLATE.format(title=title, pages="\n".join(page_names))
 
 
-def format_lesson_list(lessons_folder: Path) -> str:
-    """Format the list of lessons, followed by the list of other pages.
-
-    Args:
-        lessons_folder: The folder of the notebooks, whose language determines the phrases that mark durations and
-            goals.
-
-    Returns:
-        A Markdown list. Each item links to a page and shows the lesson's duration and goals, if any.
-    """
-    say = build_page_translator(lessons_folder)
-    goals_phrase, duration_phrase = (
-        r"\s+".join(map(re.escape, text.split()))
-        for text in (say("After this lesson you can"), say("takes about {n} minutes"))
-    )
-    goals_pattern = re.compile(goals_phrase + r"\s*((?:^- .*\n(?:^  .*\n)*)+)", re.MULTILINE)
-    minutes_pattern = re.compile(duration_phrase.replace(r"\{n\}", r"(\d+)"))
-    lesson_rows: list[str] = []
-    other_rows: list[str] = []
-    for path in list_notebook_files(lessons_folder):
-        cells = read_json(path, MAX_NOTEBOOK_SIZE)["cells"]
-        text = "".join(cells[0]["source"]) + "\n" if cells else ""
-        title = re.sub(r"^#\s*", "", text.partition("\n")[0]) or path.stem
-        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # The links in a lesson are relative to that lesson.
-        goals, minutes = goals_pattern.search(text), minutes_pattern.search(text)
-        time = f" · {say('{n} minutes', n=minutes[1])}" if minutes else ""
-        goal_items = re.split(r"^- ", goals[1], flags=re.MULTILINE)[1:] if goals else []
-        goal_texts = [" ".join(goal.split()).rstrip(",;.，；。") for goal in goal_items]
-        goals_line = f"\\\n  {say('; ').join(goal_texts)}" if goal_texts else ""
-        row = f"- [{title}]({choose_page_folder(lessons_folder)}/{path.stem}.md){time}{goals_line}"
-        (lesson_rows if get_exercise_prefix(path) else other_rows).append(row)
-    heading = f"\n\n{say('Beside the lessons:')}\n\n" if lesson_rows and other_rows else ""
-    return "\n".join(lesson_rows) + heading + "\n".join(other_rows)
-
-
 def format_index_page(lessons_folder: Path, is_own: bool) -> str:
     """Format the text of a site's start page.
 
@@ -123,7 +88,8 @@ def format_index_page(lessons_folder: Path, is_own: bool) -> str:
         "the exercises checked, install minitape and type `{command}`.",
         command=format_lab_command(lessons_folder, is_own),
     )
-    return f"# {title}\n\n{text}\n\n{format_lesson_list(lessons_folder)}\n"
+    lesson_list = format_lesson_list(lessons_folder, f"{choose_page_folder(lessons_folder)}/{{name}}.md")
+    return f"# {title}\n\n{text}\n\n{lesson_list}\n"
 
 
 def format_lab_command(lessons_folder: Path, is_own: bool) -> str:

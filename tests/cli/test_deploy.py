@@ -15,7 +15,7 @@ import yaml
 from packaging.specifiers import SpecifierSet
 from traitlets.config import Config
 
-from minitape.cli.lesson_files import find_lessons_folder
+from minitape.cli.course_map import MAP_FILE
 
 # The settings of the chart Zero to JupyterHub that values.yaml may name, with their kinds, as its values.schema.yaml
 # has them. A new one is looked up there first: helm refuses a name that is not in it.
@@ -96,7 +96,7 @@ def test_one_machine_and_kubernetes_get_the_same_sizes(values, hub):
     assert values["hub"]["config"]["KubeSpawner"]["http_timeout"] == hub.Spawner.http_timeout
     assert f"--MappingKernelManager.cull_idle_timeout={values['cull']['timeout']}" in hub.Spawner.args
     assert learner["defaultUrl"] == hub.Spawner.default_url
-    assert (find_lessons_folder() / learner["defaultUrl"].rpartition("/")[2]).is_file()
+    assert learner["defaultUrl"].rpartition("/")[2] == MAP_FILE
     assert learner["extraEnv"].items() <= hub.Spawner.environment.items()
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from nbformat.sign import MemorySignatureStore, NotebookNotary
 from minitape.cli import lab as lab_command
 from minitape.cli import main
 from minitape.cli.contents_manager import Notebooks
+from minitape.cli.course_map import MAP_FILE, build_course_map
 from minitape.cli.lesson_files import (
     copy_missing_lessons,
     find_lessons_folder,
@@ -41,12 +43,22 @@ def list_notebook_names(folder):
 def test_all_lessons_are_copied_once_and_only_once(tmp_path):
     first = run_minitape("lab", tmp_path / "mine", "--copy-only")
     assert first.returncode == 0, first.stderr
-    assert list_notebook_names(tmp_path / "mine") == list_notebook_names(find_lessons_folder())
-    assert list_notebook_names(tmp_path / "mine")[0] == "01_the_first_tape.ipynb"
+    assert list_notebook_names(tmp_path / "mine") == [MAP_FILE, *list_notebook_names(find_lessons_folder())]
     assert first.stdout == f"files copied to {tmp_path / 'mine'}: {len(list_notebook_names(tmp_path / 'mine'))}\n"
     second = run_minitape("lab", tmp_path / "mine", "--copy-only")
     assert not second.stdout.startswith("files copied")
     assert " as you had them: " in second.stdout
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_the_map_of_the_course_leads_to_every_lesson(code):
+    folder = find_lessons_folder(code)
+    notebook = nbformat.from_dict(build_course_map(folder))
+    nbformat.validate(notebook)
+    targets = re.findall(r"^- \[.*\]\((.*)\)", notebook.cells[1].source, re.MULTILINE)
+    assert sorted(targets) == list_notebook_names(folder)
+    assert notebook.metadata.get("language", "en") == code
+    assert notebook.cells[0].source.startswith({"en": "# Map of the course", "zh": "# 课程地图"}[code])
 
 
 def test_a_learners_work_is_never_overwritten(tmp_path):
@@ -261,7 +273,7 @@ def test_a_browser_needs_a_screen(monkeypatch):
 def test_the_server_answers_here_and_asks_for_the_token(lab):
     address = urlsplit(lab)
     assert address.hostname == "127.0.0.1"
-    assert address.path == "/lab/tree/01_the_first_tape.ipynb"
+    assert address.path == f"/lab/tree/{MAP_FILE}"
     [token] = parse_qs(address.query)["token"]
     contents = f"http://{address.netloc}/api/contents"
     with pytest.raises(urllib.error.HTTPError) as refused:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from minitape.cli import main, new_lesson
 from minitape.cli.check_notebooks import _prepare_run_paths
 from minitape.cli.class_figures import compute_class_figures
+from minitape.cli.course_map import MAP_FILE
 from minitape.cli.handins import find_hand_in_files_by_learner, read_hand_ins
 from minitape.cli.kernel import prepare_kernel_environment
 from minitape.cli.lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
@@ -56,9 +57,8 @@ def test_a_new_learner_gets_the_systems_language(variables, language, lab, tmp_p
     said = lab(**variables)
     folder = tmp_path / "minitape-lessons"
     assert find_lessons_language(folder) == language
-    assert [p.name for p in list_notebook_files(folder)] == [
-        p.name for p in list_notebook_files(find_lessons_folder(language))
-    ]
+    names = [p.name for p in list_notebook_files(find_lessons_folder(language))]
+    assert [p.name for p in list_notebook_files(folder)] == [MAP_FILE, *names]
     assert (SWITCH in said) == (language == "zh")
 
 

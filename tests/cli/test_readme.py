@@ -56,7 +56,7 @@ def test_it_is_short_and_so_is_what_it_calls_small(readme, repository):
     assert len(readme.split()) <= 600
     files = re.findall(r"\[`[\w/.]+`\]\((minitape/engine/[\w/.]+)\)", readme)
     count = sum(len((repository / file).read_text(encoding="utf-8").splitlines()) for file in files)
-    said = int(re.search(r"five\s+files,\s+fewer\s+than\s+([\d,]+)\s+lines", readme)[1].replace(",", ""))
+    said = int(re.search(r"five\s+files\s+with\s+fewer\s+than\s+([\d,]+)\s+lines", readme)[1].replace(",", ""))
     assert len(files) == 5 and said / 2 < count < said, count
 
 

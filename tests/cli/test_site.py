@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from minitape.cli import main
+from minitape.cli.course_map import format_lesson_list
 from minitape.cli.lesson_files import find_lessons_folder
 from minitape.cli.lesson_pages import build_page_translator
 from minitape.cli.new_lesson import write_lesson_skeleton
 from minitape.cli.run_places import RunPlaces, iter_run_links
 from minitape.cli.save import run_and_save_notebook
-from minitape.cli.site import format_lesson_list
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("sphinx") is None, reason='no sphinx: pip install -e ".[docs]"'
@@ -111,7 +111,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, r
     ids=["en", "zh"],
 )
 def test_the_list_says_of_each_lesson_how_long_it_takes_and_what_is_learnt(folder, beside, minutes):
-    rows = format_lesson_list(folder).partition(f"\n\n{beside}")[0].removeprefix("- ").split("\n- ")
+    rows = format_lesson_list(folder, "{name}.md").partition(f"\n\n{beside}")[0].removeprefix("- ").split("\n- ")
     assert len(rows) == 15
     assert [row for row in rows if minutes not in row] == []
 

@@ -17,6 +17,7 @@ import nbformat
 import psutil
 import pytest
 
+from minitape.cli.course_map import MAP_FILE
 from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
 
 from .talking import ServerClient, format_outputs_text
@@ -70,7 +71,8 @@ def test_the_lessons_travel_in_the_wheel(installed, tmp_path):
     done = run_script(installed, "lab", "lessons", "--copy-only", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lessons = list_notebook_files(tmp_path / "lessons")
-    assert [path.name for path in lessons] == [path.name for path in list_notebook_files(find_lessons_folder())]
+    names = [path.name for path in list_notebook_files(find_lessons_folder())]
+    assert [path.name for path in lessons] == [MAP_FILE, *names]
 
 
 def test_the_wheel_holds_what_the_repository_holds(wheel, repository):

@@ -31,7 +31,7 @@
   };
   const zh = new URLSearchParams(location.search).get("path")?.startsWith("zh/");
   const texts = zh
-    ? { page: "正在加载页面 ……", python: "正在加载 Python ……您可以先开始阅读。", small: "在手机上可以阅读；运行和步进请用平板或电脑。",
+    ? { page: "正在加载页面 ……", python: "正在加载 Python ……你可以先开始阅读。", small: "在手机上可以阅读；运行和步进请用平板或电脑。",
         failed: elsewhere
           ? `Python 加载不了：${loader.host} 没有回答，或者这里的网络不让访问。这一页可以读，但单元格运行不了。可以请老师用 minitape site --lite --offline 做一份自带 Python 的网站，或者安装 minitape。`
           : "Python 加载不了：这个网站的 pyodide 文件夹没有回答，或者缺文件。这一页可以读，但单元格运行不了。",

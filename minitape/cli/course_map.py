@@ -1,0 +1,110 @@
+"""The list of the lessons, and the notebook with that list: the map from which a learner starts in JupyterLab."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from ..common.atomic_write import write_file
+from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
+from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
+from .lesson_pages import build_page_translator
+
+MAP_FILE = "00-course-map.ipynb"
+"""The map in a learner's folder. Its name comes first in a list of files, and it is not the name of a lesson."""
+
+
+def write_missing_course_map(learner_folder: Path, language: str) -> bool:
+    """Write the map of the course to a learner's folder, unless the folder has one.
+
+    Args:
+        learner_folder: The folder, which contains the lessons.
+        language: The language of the lessons.
+
+    Returns:
+        Whether the map was written.
+
+    Raises:
+        OSError: If the folder is not writable.
+    """
+    path = learner_folder / MAP_FILE
+    if path.exists():
+        return False
+    write_file(path, json.dumps(build_course_map(find_lessons_folder(language)), indent=1, ensure_ascii=False) + "\n")
+    return True
+
+
+def build_course_map(lessons_folder: Path) -> dict[str, object]:
+    """Build a notebook that lists the lessons and shows the learner's progress.
+
+    Args:
+        lessons_folder: The folder of the course's lessons in one language.
+
+    Returns:
+        The notebook, as JSON holds it. Its links lead to notebooks in the same folder.
+    """
+    say = build_page_translator(lessons_folder)
+    introduction = say(
+        "Click a lesson to open it, and come back to this map with the list of files at the left. The lessons build on "
+        "each other. If you know what a gradient is but not why yours is `None`, you can begin with lesson 8."
+    )
+    progress_text = say("Run the next cell (Shift+Enter) to see which exercises you have solved.")
+    texts = [
+        f"# {say('Map of the course')}\n\n{introduction}",
+        format_lesson_list(lessons_folder, "{name}.ipynb"),
+        f"## {say('Your progress')}\n\n{progress_text}",
+    ]
+    cells: list[dict[str, object]] = [
+        {"cell_type": "markdown", "id": f"map-{number}", "metadata": {}, "source": text}
+        for number, text in enumerate(texts)
+    ]
+    code = "from minitape.course import progress\n\nprogress()"
+    cells.append(
+        {
+            "cell_type": "code",
+            "id": "map-progress",
+            "metadata": {},
+            "source": code,
+            "outputs": [],
+            "execution_count": None,
+        }
+    )
+    metadata = read_json(list_notebook_files(lessons_folder)[0], MAX_NOTEBOOK_SIZE)["metadata"]
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def format_lesson_list(lessons_folder: Path, address_template: str) -> str:
+    """Format the list of lessons, followed by the list of other pages.
+
+    Args:
+        lessons_folder: The folder of the notebooks, whose language determines the phrases that mark durations and
+            goals.
+        address_template: The address of a lesson, in which {name} stands for the name of its file without the suffix.
+
+    Returns:
+        A Markdown list. Each item links to a lesson and shows the lesson's duration and goals, if any.
+    """
+    say = build_page_translator(lessons_folder)
+    goals_phrase, duration_phrase = (
+        r"\s+".join(map(re.escape, text.split()))
+        for text in (say("After this lesson you can"), say("takes about {n} minutes"))
+    )
+    goals_pattern = re.compile(goals_phrase + r"\s*((?:^- .*\n(?:^  .*\n)*)+)", re.MULTILINE)
+    minutes_pattern = re.compile(duration_phrase.replace(r"\{n\}", r"(\d+)"))
+    lesson_rows: list[str] = []
+    other_rows: list[str] = []
+    for path in list_notebook_files(lessons_folder):
+        cells = read_json(path, MAX_NOTEBOOK_SIZE)["cells"]
+        text = "".join(cells[0]["source"]) + "\n" if cells else ""
+        title = re.sub(r"^#\s*", "", text.partition("\n")[0]) or path.stem
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # The links in a lesson are relative to that lesson.
+        goals, minutes = goals_pattern.search(text), minutes_pattern.search(text)
+        time = f" · {say('{n} minutes', n=minutes[1])}" if minutes else ""
+        goal_items = re.split(r"^- ", goals[1], flags=re.MULTILINE)[1:] if goals else []
+        goal_texts = [" ".join(goal.split()).rstrip(",;.，；。") for goal in goal_items]
+        goals_line = f"\\\n  {say('; ').join(goal_texts)}" if goal_texts else ""
+        row = f"- [{title}]({address_template.format(name=path.stem)}){time}{goals_line}"
+        (lesson_rows if get_exercise_prefix(path) else other_rows).append(row)
+    heading = f"\n\n{say('Beside the lessons:')}\n\n" if lesson_rows and other_rows else ""
+    return "\n".join(lesson_rows) + heading + "\n".join(other_rows)
