@@ -273,12 +273,28 @@ def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
     if not ranges:
         return ""
     norm, zeros, update = [(column_range[0], column_range[-1]) if column_range else None for column_range in ranges]
+    zero_percentages = None if zeros is None else (round_percent(zeros[0]), round_percent(zeros[1]))
     parts = [
         "" if norm is None else fill("norm {n}", n=format_range(*norm, ".2g")),
-        "" if zeros is None else fill("zeros {n} %", n=format_range(100 * zeros[0], 100 * zeros[1], ".0f")),
+        "" if zero_percentages is None else fill("zeros {n} %", n=format_range(*zero_percentages, "d")),
         "" if update is None else fill("update/weight {n}", n=format_range(*update, ".2g")),
     ]
     return fill(", ").join(filter(None, parts))
+
+
+def round_percent(share: float) -> int:
+    """Return a share as a whole percentage, which is 0 or 100 only if the share is exactly 0 or 1.
+
+    ``percent`` in value.ts does the same.
+
+    Args:
+        share: A number from 0 to 1.
+
+    >>> [round_percent(share) for share in (0.0, 0.001, 0.5, 0.9999, 1.0)]
+    [0, 1, 50, 99, 100]
+    """
+    percentage = round(100 * share)
+    return min(99, max(1, percentage)) if 0 < share < 1 else percentage
 
 
 def select_sources_by_name(named_sources: Mapping[str, Any], name_part: str) -> dict:

@@ -34,6 +34,21 @@ def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show)
     assert page.locator(".mt-table").is_visible() and read_position(page).startswith("forward")
 
 
+def test_a_notebook_s_style_for_code_does_not_shrink_the_line(show):
+    page = show(build_chain_snapshot(3))
+    page.add_style_tag(
+        content=".jp-RenderedHTMLCommon code, .jp-OutputArea-output code, body code, body pre, body kbd "
+        "{ font-size: 13px; line-height: 1; padding: 1px 5px; background: pink; color: red }"
+    )
+    page.locator("body").evaluate("body => body.classList.add('jp-RenderedHTMLCommon')")
+    type_keys(page, "End", "v")
+    code, words = (
+        page.locator(part).evaluate("el => { const s = getComputedStyle(el); return [s.fontSize, s.color] }")
+        for part in (".mt-big-code", ".mt-big-words")
+    )
+    assert code == words and float(code[0].removesuffix("px")) >= 26
+
+
 def test_an_array_is_said_with_its_range_and_not_as_a_product_of_shapes(show):
     page = show(TWELVE["network"]())
     type_keys(page, "End", "ArrowLeft", "v")

@@ -1,15 +1,21 @@
 """What is easily missed is pointed at: rows that are not finite, what a pointer lights, hands on a screen."""
 
+import re
+
 import pytest
 
 import minitape as tf
 from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import build_chain_snapshot, type_keys
+from .conftest import build_chain_snapshot, read_position, type_keys
 
 pytestmark = pytest.mark.browser
 
-
+FOCUS_IS_IN_VIEW = """() => {
+  const tree = document.querySelector(".mt-view") ? document : document.body.lastElementChild.shadowRoot;
+  const view = tree.querySelector(".mt-view");
+  return view.contains(view.getRootNode().activeElement);
+}"""
 PINCH = """pane => {
   const touch = (type, id, x) => pane.dispatchEvent(new PointerEvent(type, {
     pointerId: id, pointerType: "touch", clientX: x, clientY: 60, button: type === "pointermove" ? -1 : 0, bubbles: \
@@ -108,3 +114,51 @@ def test_a_slider_without_a_kernel_says_so_and_keeps_its_number(show):
     page = show(build_chain_snapshot(3))
     value, shown, said = page.evaluate(WITHOUT_A_KERNEL)
     assert (value, shown) == ("3", "3") and "No kernel answers" in said
+
+
+@pytest.mark.parametrize("place", ["page", "shadow tree"])
+def test_keys_reach_the_view_after_a_click_on_any_button(show, place):
+    v, u = tf.Variable([2.0, 4.0], name="v"), tf.Variable(3, name="u")
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(tf.tanh(v) * v) + tf.cast(u, tf.float32)
+    tape.gradient(y, v), tape.gradient(y, [v, u])
+    page = show(tf.snapshot(tape))
+    if place == "shadow tree":
+        page.evaluate("""() => {
+          const host = document.createElement("div"), root = host.attachShadow({ mode: "open" });
+          document.body.append(host);
+          root.append(...document.head.querySelectorAll("style[data-minitape]"), document.querySelector(".mt-view"));
+        }""")
+    names = page.locator(".mt-view button").evaluate_all(
+        "all => all.filter((el) => el.checkVisibility()).map((el) => el.getAttribute('aria-label') || el.innerText)"
+    )
+    assert "▶ go backward" in names and len(names) > 15
+    for name in names:
+        if re.search("screen|Save|SVG|PNG|GIF|Present", name):
+            continue
+        button = page.locator(".mt-view").get_by_role("button", name=name, exact=True).first
+        if button.count() and button.is_visible() and button.is_enabled():
+            button.click()
+            wait_for_frame(page)
+            assert page.evaluate(FOCUS_IS_IN_VIEW), name
+            page.locator(".mt-view").first.focus()
+            type_keys(page, "Escape")
+
+
+def test_the_button_that_begins_the_way_back_leaves_the_keys_to_the_view(show):
+    page = show(build_chain_snapshot(3))
+    page.get_by_role("button", name="▶ go backward").click()
+    type_keys(page, " ", "End")
+    last = read_position(page)
+    type_keys(page, "ArrowLeft")
+    assert page.evaluate(FOCUS_IS_IN_VIEW) and read_position(page) != last
+
+
+def test_the_view_does_not_take_the_focus_of_another_part_of_the_page(show):
+    page = show(build_chain_snapshot(3))
+    page.get_by_role("button", name="▶ go backward").focus()
+    page.evaluate("document.body.append(Object.assign(document.createElement('input'), { id: 'other' }))")
+    page.locator("#other").focus()
+    page.evaluate("document.querySelector('.mt-go').hidden = true")
+    wait_for_frame(page)
+    assert page.evaluate("document.activeElement.id") == "other"

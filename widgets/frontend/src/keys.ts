@@ -1,12 +1,14 @@
 // The keyboard: which keys are for the view, which for the part of it that has the focus, and which
 // for JupyterLab.
-import { on } from "./dom";
+import { focusBeside, on } from "./dom";
 
 // in a part of the view that is longer than its room
 const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]);
 const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view
 
 export class Keys {
+  private focused: HTMLElement | null = null; // the part of the view that has the focus
+
   /** `actions` by `KeyboardEvent.key`; `left` is called where Escape leaves a field to write in. */
   constructor(
     private el: HTMLElement,
@@ -15,8 +17,32 @@ export class Keys {
   ) {
     el.setAttribute(SUPPRESS, "true");
     on(el, "keydown", (event) => this.key(event));
-    on(el, "focusin", () => window.addEventListener("keydown", this.shortcuts, true));
-    on(el, "focusout", () => this.stop());
+    on(el, "focusin", (event) => {
+      this.focused = event.target as HTMLElement;
+      window.addEventListener("keydown", this.shortcuts, true);
+    });
+    on(el, "focusout", () => {
+      this.stop();
+      // A part that is taken out of the page loses the focus before or after this event.
+      queueMicrotask(() => {
+        if (!this.keepFocus() && !el.contains(focusBeside(el))) this.focused = null;
+      });
+    });
+  }
+
+  /**
+   * Gives the view the focus of a part that is hidden or gone, since the page would get it and no
+   * key would reach the view; returns whether it did.
+   */
+  keepFocus(): boolean {
+    const { el, focused } = this;
+    if (!focused || focused === el || (el.contains(focused) && focused.checkVisibility()))
+      return false;
+    const holder = focusBeside(el);
+    // The reader may have gone to another part of the page.
+    if (holder && holder !== document.body && holder !== focused) return false;
+    el.focus({ preventScroll: true });
+    return true;
   }
 
   stop(): void {

@@ -191,10 +191,17 @@ export function inSentence(value: Value, row: Pick<Row, "shape">): string {
     parts.push(numbers.map((x) => rounded(String(x))).join(" "));
   else {
     parts.push(t("{0} to {1}", rounded(String(low)), rounded(String(high))));
-    if (zeros) parts.push(t("{0} % zeros", Math.max(1, Math.round((100 * zeros) / count))));
+    if (zeros) parts.push(t("{0} % zeros", percent(zeros, count)));
   }
   if (nans) parts.push(`${nans} NaN`);
   return parts.join(t(", "));
+}
+
+/** A share in percent; neither 0 nor 100 if it is only nearly so. */
+export function percent(part: number, count: number): number {
+  const rounded = Math.round((100 * part) / count);
+  if (part > 0 && part < count) return Math.min(99, Math.max(1, rounded));
+  return rounded;
 }
 
 function fix(x: Num): string {

@@ -450,6 +450,7 @@ export class View {
       },
       busy: this.folding.busy,
     });
+    this.keys.keepFocus();
   }
 
   private drawState(): void {
@@ -474,6 +475,7 @@ export class View {
     this.inspector.draw(selected);
     this.present.draw();
     this.drawModes();
+    this.keys.keepFocus();
     // what is above and below it has its height now
     this.sourcePane.show(row?.file ?? null, line, this.timeline.backward);
   }

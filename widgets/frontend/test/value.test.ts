@@ -1,0 +1,21 @@
+// Values in words.
+import { expect, it } from "vitest";
+import { inSentence, percent } from "../src/value";
+
+it.each([
+  [0, 1000, 0],
+  [1, 1000, 1],
+  [500, 1000, 50],
+  [999, 1000, 99],
+  [999_999, 1_000_000, 99],
+  [1000, 1000, 100],
+])("says %i of %i as %i percent", (part, count, expected) => {
+  expect(percent(part, count)).toBe(expected);
+});
+
+it("does not say that an array with other numbers is all zeros", () => {
+  const stats = { min: -0.0027, max: 0.0028, mean: 0, std: 0.0001, zeros: 9_999, nans: 0 };
+  expect(inSentence({ stats }, { shape: [100, 100] })).toBe(
+    "(100, 100), -0.0027 to 0.0028, 99 % zeros",
+  );
+});
