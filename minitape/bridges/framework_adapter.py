@@ -12,6 +12,7 @@ from ..explain.reasons.check_order import FrameworkChecks
 from ..explain.reasons.question import Finding, Question
 from ..picture.reader import collect_namespaces
 from ..recording.recorded_rows import RecordedRow
+from ..recording.variable_names import list_collected_namespaces
 
 if TYPE_CHECKING:
     from .recording import Recording
@@ -26,7 +27,10 @@ class RowNumber(int):
 
 def list_named_program_objects() -> list[tuple[str, Any]]:
     """Return (name, object) for each variable of the program that called ``explain``."""
-    return [pair for namespace in collect_namespaces(find_asking_frame()) for pair in list(namespace.items())]
+    namespaces = list_collected_namespaces()
+    if namespaces is None:
+        namespaces = collect_namespaces(find_asking_frame())
+    return [pair for namespace in namespaces for pair in list(namespace.items())]
 
 
 class FrameworkAdapter(Adapter):

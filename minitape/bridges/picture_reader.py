@@ -31,7 +31,7 @@ from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
 from ..recording.recorded_rows import AdjointShare, BackwardPass
 from ..recording.value_summary import ValueSummary, to_float_array
-from ..recording.variable_names import iter_public_names_and_values
+from ..recording.variable_names import iter_public_names_and_values, use_namespaces
 from .framework_adapter import RowNumber
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ def build_results_of_shown_sweep(
         "shown": True,
         "call": sweep.function_name or "backward",
     }
-    _add_reasons_to_result(recording, result, sweep)
+    with use_namespaces(namespaces):
+        _add_reasons_to_result(recording, result, sweep)
     return [result]
 
 
@@ -283,6 +284,7 @@ def _build_source_fields(
         "rows": [row] if row >= 0 else [],
         "parts": [],
         "gradient": gradient,
+        "none": gradient is None,
         "at": row,
         "reason": None,
         "why": None,

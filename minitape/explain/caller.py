@@ -9,6 +9,7 @@ from types import FrameType
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.user_frames import find_user_frame
 from ..recording.sites import map_cell_files_to_numbers
+from ..recording.variable_names import list_collected_namespaces
 from .translated_sentences import fill
 
 
@@ -32,6 +33,9 @@ def find_asking_frame() -> FrameType | None:
 
 def list_asking_namespaces() -> list[dict]:
     """Return the local and global variables of the asking frame, or an empty list if no user code is running."""
+    collected_namespaces = list_collected_namespaces()
+    if collected_namespaces is not None:
+        return collected_namespaces
     frame = find_asking_frame()
     return [] if frame is None else [frame.f_locals, frame.f_globals]
 

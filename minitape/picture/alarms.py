@@ -158,14 +158,14 @@ def _describe_nonfinite_cause(
 
 def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFields | None) -> list[AlarmFields]:
     """List an alarm for each reason for None or zero gradients, with the names of the affected sources."""
-    if shown_result is None or not shown_result["known"]:
+    if shown_result is None:
         return []
     sources_by_reason: dict[tuple[object, ...], list[SourceFields]] = {}
     for source in shown_result["sources"]:
         if source["reason"]:
             # Two reasons are equal if they differ only in the name of the source.
             reason = re.sub(rf"(?<![\w.]){re.escape(str(source['name']))}(?!\w)", "", source["reason"])
-            sources_by_reason.setdefault((source["gradient"] is None, source["blame"], reason), []).append(source)
+            sources_by_reason.setdefault((source["none"], source["blame"], reason), []).append(source)
     alarms = []
     for (is_none, blamed_row, _), sources in sources_by_reason.items():
         row = rows[blamed_row] if isinstance(blamed_row, int) and blamed_row >= 0 else None

@@ -151,11 +151,9 @@ class Figure:
         self.adjoints = collect_final_adjoints(steps)
         self.shares_by_edge = {(step["row"], edge["port"]): edge["product"] for step in steps for edge in step["edges"]}
         self.shown_results = [result for result in snapshot["results"] if result.get("shown")]
-        sources = [(result["known"], source) for result in self.shown_results for source in result["sources"]]
-        self.assigned_sources = {source["rows"][-1]: source for _, source in sources if source["now"]}
-        self.none_rows = {
-            source_fields["at"] for is_known, source_fields in sources if is_known and source_fields["gradient"] is None
-        }
+        sources = [source for result in self.shown_results for source in result["sources"]]
+        self.assigned_sources = {source["rows"][-1]: source for source in sources if source["now"]}
+        self.none_rows = {source["at"] for source in sources if source["none"]}
         self.expressions = Expressions(snapshot["rows"])
         self._select_nodes()
         self._place_nodes()

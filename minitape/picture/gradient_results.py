@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..common.translation import join_sentences
 from ..engine.backward.targets_and_sources import GradientRequest, find_rows_of_value, flatten_with_gradient_carriers
-from ..recording.variable_names import iter_public_names_and_values
+from ..recording.variable_names import iter_public_names_and_values, use_namespaces
 from .path_breaks import is_zero
 from .shown_values import to_value_fields
 from .stepper import build_tape_stepper, find_shown_jacobian_element, list_shown_output_gradients
@@ -25,6 +25,7 @@ MAX_SOURCES = 64  # Only this many sources and targets of a call are listed.
 MAX_REPEATED_ROWS = 2000  # A longer sweep is not repeated here, because the view computes its steps on demand.
 SOURCE_CAUSES = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # They blame the source.
 MAX_EXPLAINED = 16  # `explain` is called for at most this many sources of a call.
+MAX_EXPLAINED_ROWS = 20_000  # `explain` reads every row, so it is not called for a longer recording.
 MAX_EARLIER_STEPS = 500  # A longer sweep of an earlier call is omitted from its result.
 
 
@@ -91,11 +92,13 @@ def list_gradient_results(
         return max((find_rows_of_value(request_tape, value)[-1:] or (-1,))[0] for value in request.targets)
 
     requests[:-1] = sorted(requests[:-1], key=find_last_target_row)
+    namespaces = list(namespaces)
     names = PythonNames(namespaces)
-    return [
-        _build_gradient_result(*request, kept_arrays, names, index == len(requests) - 1)
-        for index, request in enumerate(requests)
-    ]
+    with use_namespaces(namespaces):
+        return [
+            _build_gradient_result(*request, kept_arrays, names, index == len(requests) - 1)
+            for index, request in enumerate(requests)
+        ]
 
 
 def _build_gradient_result(
@@ -120,8 +123,10 @@ def _build_gradient_result(
         else repeat(([], None))
     )
     source_results: list[SourceFields] = []
-    explained_count = 0
-    for source, (parts, gradient) in zip(sources[:MAX_SOURCES], parts_and_gradients, strict=False):
+    unexplained: list[tuple[TargetOrSource, SourceFields]] = []
+    for source_index, (source, (parts, gradient)) in enumerate(
+        zip(sources[:MAX_SOURCES], parts_and_gradients, strict=False)
+    ):
         rows = [state_row for state_row, _ in parts] if is_known else list(find_rows_of_value(tape, source))
         current_value, assignment_count = _find_assigned_value_and_count(tape, rows)
         source_result: SourceFields = {
@@ -138,17 +143,16 @@ def _build_gradient_result(
         }
         if is_jacobian:
             # The request does not keep results that are too large.
-            source_index = len(source_results)
             jacobian_value = request.results[source_index] if source_index < len(request.results) else None
             source_result["parts"] = []
             source_result["gradient"] = None if jacobian_value is None else to_value_fields(jacobian_value.numpy())
-        needs_reason = is_known and (not parts or (is_shown and is_zero(source_result["gradient"])))
-        if needs_reason and explained_count < MAX_EXPLAINED:
-            explained_count += 1
-            source_result["reason"], source_result["why"], source_result["blame"] = _find_reason_line_and_row(
-                tape, targets, source
-            )
+        # The call noted which results were None, even if its sweep is too long to be repeated.
+        is_none = request.is_none[source_index] if request.is_none else is_known and gradient is None
+        source_result["none"] = is_none
+        if is_none or (is_shown and is_zero(source_result["gradient"])):
+            unexplained.append((source, source_result))
         source_results.append(source_result)
+    _add_reasons(tape, targets, unexplained)
     target_fields: list[TargetFields] = [
         {"name": names.find_name(target), "row": (find_rows_of_value(tape, target) or (-1,))[-1]}
         for target in targets[:MAX_SOURCES]
@@ -186,23 +190,28 @@ def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -
     return None, 0
 
 
-def _find_reason_line_and_row(
-    tape: GradientTape, targets: list[TargetOrSource], source: TargetOrSource
-) -> tuple[str | None, BlamedLine | None, int | None]:
-    """Return the reason why a gradient is None or zero, and the line and row to blame.
+def _add_reasons(
+    tape: GradientTape, targets: list[TargetOrSource], unexplained: list[tuple[TargetOrSource, SourceFields]]
+) -> None:
+    """Add to the results of sources the reasons why their gradients are None or zero, and the line and row to blame.
 
-    The row is None if `explain` names no row. All three are None if `explain` finds no reason.
+    A field stays None if `explain` does not name it. Fewer sources of a longer recording are explained.
     """
+    row_count = len(tape.record or ())
+    if row_count > MAX_EXPLAINED_ROWS:
+        return
+    limit = max(1, min(MAX_EXPLAINED, MAX_EXPLAINED_ROWS // max(1, row_count)))
+    sources = [source for source, _ in unexplained[:limit]]
+    explanations: list[Object] = []
     with suppress(Exception):  # A failed explanation must not prevent the picture.
-        explanation: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
-        blamed_row = None
-        if explanation.cause in SOURCE_CAUSES and tape.record is not None:
-            blamed_row = tape.record.find_row(source)
-        reason, blamed_line = find_reason_and_blamed_line(explanation)
-        if blamed_row is None:
-            blamed_row = next(iter(explanation._rows), None)
-        return reason, blamed_line, blamed_row
-    return None, None, None
+        # One call for all sources reads the recording only once.
+        explanations = tape.explain(targets[0] if len(targets) == 1 else targets, sources)
+    for explanation, (source, source_result) in zip(explanations, unexplained, strict=False):
+        source_result["reason"], source_result["why"] = find_reason_and_blamed_line(explanation)
+        blamed_rows = list(explanation._rows)
+        if explanation.cause in SOURCE_CAUSES:
+            blamed_rows = [*find_rows_of_value(tape, source)[-1:], *blamed_rows]
+        source_result["blame"] = next(iter(blamed_rows), None)
 
 
 def find_reason_and_blamed_line(explanation: Object) -> tuple[str | None, BlamedLine | None]:

@@ -26,14 +26,16 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
     """Yield a line for each source of the gradient calls.
 
     Args:
-        results: The results to write. Results that are not yet known are omitted.
+        results: The results to write. Gradients whose sweep was too long to be repeated are omitted, unless they
+            are None.
         expressions: The texts of the rows, for targets and sources without names.
 
     Yields:
         (derivative, value) pairs, in which the value is "" for a remark.
     """
     for result in results:
-        if not result["known"]:
+        sources = [source for source in result["sources"] if result["known"] or source["none"]]
+        if not sources:
             continue
         names = (
             shorten_name(end["name"] or "", MAX_NAME_LETTERS) or expressions.format_target_name(end["row"])
@@ -44,9 +46,9 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
         if element := result.get("element"):
             yield translate("{target}: the steps are those of this element", target=f"{target}{element}"), ""
         prefix = "" if result.get("call", "gradient") == "gradient" else f"{translate(result['call'])}: "
-        for source in result["sources"][:MAX_SOURCES]:
+        for source in sources[:MAX_SOURCES]:
             yield _build_gradient_result_line(f"{prefix}∂{target}/∂", source, result, expressions)
-        if (further_count := len(result["sources"]) + result["more"] - MAX_SOURCES) > 0:
+        if (further_count := len(sources) + result["more"] - MAX_SOURCES) > 0:
             yield translate("and {n} more", n=further_count), ""
 
 

@@ -65,7 +65,7 @@ def list_path_breaks_and_set_blame(
         return path_breaks
     escapes = [event for event in events if event["kind"] == "numpy" and event.get("row", -1) in range(len(rows))]
     for source in shown_result["sources"]:
-        blamed_line, is_none = source.get("why"), source["gradient"] is None
+        blamed_line, is_none = source.get("why"), source["none"]
         if blamed_line is None or blamed_line["line"] is None:
             continue
         edge: tuple[int, int] | None

@@ -163,7 +163,8 @@ class SourceFields(TypedDict, total=False):
     name: str | None  # The Python name.
     rows: list[int]  # The states of the source that an adjoint reached.
     parts: list[ValueFields | None]  # The adjoint of each state.
-    gradient: ValueFields | None  # The sum of these adjoints, which the call returned.
+    gradient: ValueFields | None  # The sum of these adjoints, which the call returned, or None if it is unknown.
+    none: bool  # Optional. Whether the call returned None.
     at: int  # The last row that represents the source, or -1 otherwise.
     reason: str | None  # Why the gradient is None or zero.
     why: BlamedLine | None  # Optional. The line to blame.

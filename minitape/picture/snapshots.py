@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from ..recording.variable_names import use_namespaces
 from .alarms import build_alarms_and_breaks
 from .reader import collect_namespaces
 from .source import get_picture_source
@@ -94,4 +95,5 @@ def build_snapshot(
     result["results"] = recording.list_gradient_results(target, sources, reader.kept_arrays, reader.namespaces)
     if len(result["rows"]) != result["total"]:
         return result
-    return result | build_alarms_and_breaks(recording, result, None if target is None else (target, sources))
+    with use_namespaces(reader.namespaces):
+        return result | build_alarms_and_breaks(recording, result, None if target is None else (target, sources))

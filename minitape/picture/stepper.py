@@ -12,7 +12,12 @@ import numpy as np
 
 from ..engine.backward.reachability import mark_reachable_rows
 from ..engine.backward.sweep import Sweep
-from ..engine.backward.targets_and_sources import build_seed, find_rows_of_value, flatten_with_gradient_carriers
+from ..engine.backward.targets_and_sources import (
+    build_seed,
+    find_rows_of_value,
+    flatten_with_gradient_carriers,
+    list_seeds_if_also_target,
+)
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.kept_arrays import find_positions_read_by_rules
 from ..engine.record.record import Record
@@ -167,8 +172,10 @@ class Stepper(SweepSteps):
         self.record = tape.record
         self.kept_arrays = kept_arrays
         self.show = show
+        self._tape, self._targets, self._sources = tape, targets, sources
+        self._output_gradients = adjoints or [None] * len(targets)
         seeds: dict[int, Adjoint] = {}
-        for target, adjoint in zip(targets, adjoints or [None] * len(targets), strict=True):
+        for target, adjoint in zip(targets, self._output_gradients, strict=True):
             for row in find_rows_of_value(tape, target)[-1:]:
                 if target.dtype.differentiable:
                     seed = build_seed(target, adjoint, False)
@@ -264,8 +271,14 @@ class Stepper(SweepSteps):
 
     def list_source_gradients(self) -> list[ValueFields | None]:
         """Return each source's gradient after the steps so far, or None for a source that no adjoint has reached."""
-        values = [[value for _, value in parts] for parts in self.list_state_adjoints_by_source()]
-        return [self.show(sum(parts[1:], parts[0])) if parts else None for parts in values]
+        gradients: list[ValueFields | None] = []
+        for source, parts in zip(self._sources, self.list_state_adjoints_by_source(), strict=True):
+            adjoints = [adjoint for _, adjoint in parts]
+            if not adjoints:  # A source without rows may still be the target itself, as in ``y = x``.
+                seeds = list_seeds_if_also_target(self._tape, source, self._targets, self._output_gradients)
+                adjoints = [seed.numpy() if hasattr(seed, "numpy") else seed for seed in seeds]
+            gradients.append(self.show(sum(adjoints[1:], adjoints[0])) if adjoints else None)
+        return gradients
 
     def list_state_adjoints_by_source(self) -> list[list[tuple[int, Array]]]:
         """Return, for each source, the (row, adjoint) pairs of its states that an adjoint has reached."""

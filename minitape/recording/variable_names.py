@@ -2,7 +2,39 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
+
+from ..engine.record.interrupt_safe import TemporaryAttributes
+
+
+class _CollectedNamespaces(threading.local):
+    """The namespaces that `use_namespaces` sets for the current thread.
+
+    Attributes:
+        namespaces: The dictionaries; None if the frames of the current thread have the names.
+    """
+
+    namespaces: list[dict[str, object]] | None = None
+
+
+_collected = _CollectedNamespaces()
+
+
+def use_namespaces(namespaces: Iterable[dict[str, object]]) -> TemporaryAttributes:
+    """Return a context manager under which explanations take the program's names from these dictionaries.
+
+    A picture collects the names when it is created. It explains gradients later, in a frame or thread of its own.
+
+    Args:
+        namespaces: The dictionaries. The first one that holds a name wins.
+    """
+    return TemporaryAttributes(_collected, namespaces=list(namespaces))
+
+
+def list_collected_namespaces() -> list[dict[str, object]] | None:
+    """Return the dictionaries that :func:`use_namespaces` has set; None outside of such a block."""
+    return _collected.namespaces
 
 
 def iter_public_names_and_values(namespaces: Iterable[Mapping[str, object]]) -> Iterator[tuple[str, object]]:

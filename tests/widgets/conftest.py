@@ -349,7 +349,7 @@ def show(page: Any) -> Callable[[dict[str, Any]], Any]:
 
     def open_page(snapshot: dict[str, Any], fold: str = "auto") -> Any:
         page.set_content(page_text(snapshot))
-        page.wait_for_selector(".mt-node")
+        page.wait_for_selector(".mt-node" if snapshot["rows"] else ".mt-result")
         if fold != "auto":
             page.get_by_label("Folding").select_option(fold)
         page.locator(".mt-view").focus()

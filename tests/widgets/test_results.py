@@ -31,6 +31,68 @@ def test_states_add_up_and_none_has_its_reason(show):
     page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
 
 
+@pytest.mark.parametrize("watches", ["variable", "watched constant", "two targets", "seeded"])
+def test_a_source_that_is_the_target_has_the_gradient_that_the_call_returned(watches, show):
+    x = tf.constant([2.0, 3.0]) if watches == "watched constant" else tf.Variable([2.0, 3.0], name="x")
+    with tf.GradientTape() as tape:
+        if watches == "watched constant":
+            tape.watch(x)
+        y = x
+    seed = tf.constant([5.0, 7.0]) if watches == "seeded" else None
+    gradient = tape.gradient([y, y] if watches == "two targets" else y, x, output_gradients=seed)
+    view = TapeView(tape)
+    for snapshot in (view.read_snapshot(), tf.snapshot(tape)):
+        assert snapshot["results"][0]["sources"][0]["gradient"]["data"] == gradient.numpy().tolist()
+    page = show(tf.snapshot(tape))
+    line = page.locator(".mt-result").inner_text()
+    assert "None" not in line and str(gradient.numpy()).replace(".", "") in line.replace(".", "")
+    assert page.locator(".mt-hint").is_hidden() or "recorded no operation" in page.locator(".mt-hint").inner_text()
+
+
+def test_an_open_tape_records_nothing_of_a_picture_of_a_source_that_is_the_target():
+    x, z = tf.Variable(2.0), tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x
+    tape.gradient([y, y], x)
+    with tf.GradientTape() as other:
+        z * z
+        rows = len(other.record)
+        assert tf.snapshot(tape)["results"][0]["sources"][0]["gradient"]["data"] == 2.0
+        assert len(other.record) == rows
+
+
+@pytest.mark.parametrize("row_count", [200, 2500])
+def test_none_keeps_its_reason_on_a_long_tape(row_count, show):
+    x, u, count = tf.Variable(1.0, name="x"), tf.Variable(2.0, name="u"), tf.Variable(3, name="count")
+    with tf.GradientTape() as tape:
+        y = x + tf.stop_gradient(u * 2.0) + tf.cast(count, tf.float32)
+        for _ in range(row_count):
+            y = y * 0.999
+    assert tape.gradient(y, [x, u, count])[1:] == [None, None]
+    snapshot = tf.snapshot(tape)
+    sources = snapshot["results"][0]["sources"]
+    assert [source["none"] for source in sources] == [False, True, True]
+    assert "stop_gradient" in sources[1]["reason"] and "int32" in sources[2]["reason"]
+    assert [alarm["kind"] for alarm in snapshot["alarms"]] == ["none", "none"]
+    page = show(snapshot)
+    lines = [" ".join(text.split()) for text in page.locator(".mt-result-source").all_inner_texts()]
+    assert all(" = None" in line and "not computed" not in line for line in lines[1:]) and "None" not in lines[0]
+    assert page.locator(".mt-alarm").count() == 2 and page.locator(".mt-reason").count() == 2
+
+
+def test_a_reason_names_variables_as_the_program_does(tmp_path, monkeypatch):
+    program = tmp_path / "two_variables.py"
+    program.write_text(
+        "import minitape as tf\nx = tf.Variable(2.0)\ny = tf.Variable(3.0)\n"
+        "with tf.GradientTape() as tape:\n    z = tf.stop_gradient(x) * y\ntape.gradient(z, [x, y])\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names = vars(__import__("two_variables"))
+    view = TapeView(names["tape"], _namespaces=[names])
+    (reason,) = [source["reason"] for source in view.read_snapshot()["results"][0]["sources"] if source["reason"]]
+    assert "from the target to x." in reason
+
+
 def test_what_another_tape_of_the_block_gave_is_a_result_with_its_own_steps(show):
     g, d = tf.Variable(1.0, name="g"), tf.Variable(2.0, name="d")
     with tf.GradientTape() as tape, tf.GradientTape() as other:

@@ -27,6 +27,7 @@ from minitape.picture.reader import EMPTY_RECORD_NAME, PictureRow, Reader, colle
 from minitape.picture.snapshots import snapshot
 from minitape.picture.source import TapeSource, get_picture_source
 from minitape.picture.tape_difference import TapeDifference, find_first_difference
+from minitape.recording.variable_names import use_namespaces
 
 from .front_end import LOADER, get_front_end
 from .interact import InteractiveFunction
@@ -404,7 +405,8 @@ class TapeView(AnyWidget):
         target_and_sources = None if self._target is None else (self._target, self._sources)
         rows, sweep = [row.to_row_fields() for row in self._rows], self._sweep_follower.build_sweep_fields()
         full_part = part | {"rows": rows, "sweep": sweep, "results": self._sweep_follower.results}
-        return build_alarms_and_breaks(self.picture_source, full_part, target_and_sources)
+        with use_namespaces(self._reader.namespaces):
+            return build_alarms_and_breaks(self.picture_source, full_part, target_and_sources)
 
     # -- sending -----------------------------------------------------------------------------------
 

@@ -281,6 +281,30 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
     return False
 
 
+def list_seeds_if_also_target(
+    tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource], output_gradients: list[Adjoint]
+) -> list[Adjoint]:
+    """Return the seeds that add up to the gradient of a source whose rows have no adjoint.
+
+    Args:
+        tape: The tape whose recording contains the rows.
+        source: The source.
+        targets: The targets of the call.
+        output_gradients: The adjoint that each target starts with. None stands for ones.
+
+    Returns:
+        The seed of each target that is the source itself. Empty if the source is not a target, or if
+        ``is_read_off_tape`` is true.
+    """
+    base = getattr(source, "_base", source)
+    seeds = [
+        build_seed(target, None, True) if output_gradient is None else output_gradient
+        for target, output_gradient in zip(targets, output_gradients, strict=True)
+        if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
+    ]
+    return [] if not seeds or is_read_off_tape(tape, source, targets) else seeds
+
+
 def compute_gradient_if_also_target(
     tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource], output_gradients: list[Adjoint]
 ) -> Result:
@@ -296,13 +320,8 @@ def compute_gradient_if_also_target(
         The sum of the seeds of all targets that are the source itself, or None if the source is not a target, or if
         ``is_read_off_tape`` is true.
     """
-    base = getattr(source, "_base", source)
-    seeds = [
-        build_seed(target, None, True) if output_gradient is None else output_gradient
-        for target, output_gradient in zip(targets, output_gradients, strict=True)
-        if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
-    ]
-    if not seeds or is_read_off_tape(tape, source, targets):
+    seeds = list_seeds_if_also_target(tape, source, targets, output_gradients)
+    if not seeds:
         return None
     if len(seeds) == 1:
         return seeds[0]

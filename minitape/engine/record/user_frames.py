@@ -19,6 +19,7 @@ _PACKAGE = (
 # The code of Python and NumPy does not belong to the user's program either.
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__", "<eval_with_key>")
+_VIEW = f"{os.sep}minitape_widgets{os.sep}"  # In a checkout, this package is in neither of the folders below.
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # pip installs into these folders.
 
 
@@ -32,7 +33,10 @@ class _OwnFiles(dict[str, bool]):
     def __missing__(self, name: str) -> bool:
         """Determine who wrote a file, and store the answer."""
         package = "" if name.startswith(_PACKAGE) else _find_installed_package(name)
-        is_own = not _uses_minitape(package, len(sys.modules)) if package else name.startswith(_FOREIGN)
+        if package:
+            is_own = not _uses_minitape(package, len(sys.modules))
+        else:
+            is_own = name.startswith(_FOREIGN) or _VIEW in name
         self[name] = is_own
         return is_own
 

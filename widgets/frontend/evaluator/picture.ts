@@ -73,6 +73,7 @@ function buildResult(
       rows: states,
       parts: states.map(() => gradient), // a variable has one state in a recording here
       gradient,
+      none: !gradient,
       at,
       reason: cause?.reason ?? null,
       why: cause && cause.row >= 0 ? { file: FILE, line: rows[cause.row].line } : null,

@@ -4,7 +4,7 @@ import { h, s } from "./dom";
 import { signedMap } from "./heatmap";
 import { notFinite } from "./scale";
 import type { Result, Row, Value } from "./schema";
-import type { Store } from "./store";
+import { gaveNone, type Store } from "./store";
 import { brief, full, shapeText, title, written } from "./value";
 import { t } from "./words";
 
@@ -184,7 +184,7 @@ export class Results {
           ...this.seen(gradient, row, call),
         ),
       );
-    else if (!call.known)
+    else if (!gaveNone(call, source))
       el.append(
         h(
           "i",
@@ -201,7 +201,7 @@ export class Results {
           ` (${source.parts.map((part, i) => t("{0} at row {1}", this.brief(part, row), source.rows[i])).join(" + ")})`,
         ),
       );
-    if (!hide && call.known && source.reason && !moved)
+    if (!hide && source.reason && !moved)
       el.append(
         h(
           "details",

@@ -202,8 +202,10 @@ export interface Source {
   rows: number[];
   /** The adjoint of each state. */
   parts: (Value | null)[];
-  /** The sum of these adjoints, which the call returned. */
+  /** The sum of these adjoints, which the call returned, or None if it is unknown. */
   gradient: Value | null;
+  /** Optional. Whether the call returned None. */
+  none?: boolean;
   /** The last row that represents the source, or -1 otherwise. */
   at: number;
   /** Why the gradient is None or zero. */

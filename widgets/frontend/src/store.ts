@@ -18,6 +18,11 @@ import { speak } from "./words";
 
 export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
 
+/** Did the call return None for a source? Of a long sweep this is known even if no number is. */
+export function gaveNone(call: Result, source: Result["sources"][number]): boolean {
+  return source.none ?? (call.known === true && !source.gradient);
+}
+
 export class Store {
   record = "";
   rows: Row[] = [];
@@ -162,9 +167,10 @@ export class Store {
 
   /** Did the call that is shown give None, or zeros for a reason, for the source of this row? */
   gave(row: number): "None" | "zero" | "" {
-    const call = this.moved ? undefined : this.results.find((one) => one.shown && one.known);
+    const call = this.moved ? undefined : this.results.find((one) => one.shown);
     const source = call?.sources.find((one) => one.at === row);
-    return !source ? "" : !source.gradient ? "None" : source.reason ? "zero" : "";
+    if (!call || !source) return "";
+    return gaveNone(call, source) ? "None" : source.gradient && source.reason ? "zero" : "";
   }
 
   get recording(): boolean {

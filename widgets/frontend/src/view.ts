@@ -2,7 +2,7 @@
 import { Camera } from "./camera";
 import { Cell } from "./cell";
 import { Cut } from "./cut";
-import { focusBeside, fullScreen, h } from "./dom";
+import { focusBeside, fullScreen, h, setText } from "./dom";
 import { renewed, type Graph, type Group, type Node } from "./graph";
 import { Fitting } from "./fitting";
 import { Folding } from "./folding";
@@ -437,6 +437,7 @@ export class View {
     this.pending.clear();
     if (all || scene) this.scene.draw();
     this.hint.hidden = this.store.rows.length > 0;
+    if (this.store.results.length > 0) setText(this.hint, t("The tape recorded no operation."));
     if (all) this.drawState();
     this.toolbar.draw({
       fold: this.folding.mode,
