@@ -278,8 +278,9 @@ export function hiddenBy(
 export function groupTitle(group: Pick<Group, "kind" | "label" | "count">): string {
   if (group.kind !== "repeat")
     return group.label.replace(/^(iteration|turn) (\d+)$/, (_, word, n) => t(`${word} {0}`, n));
+  const label = group.label.replace(/[./]+$/, ""); // what the numbers of layers followed: `blocks.`
   const name =
     // a node has no room for more digits
-    group.label === "turn" ? t("turn") : group.label || (group.count < 100000 ? t("loop") : "");
+    group.label === "turn" ? t("turn") : label || (group.count < 100000 ? t("loop") : "");
   return `${name} × ${count(group.count)}`.trim();
 }
