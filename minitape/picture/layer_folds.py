@@ -63,9 +63,9 @@ def find_layer_members(snapshot: Snapshot) -> dict[int, list[int]]:
     none_rows = {
         source["at"]
         for result in snapshot["results"]
-        if result.get("shown") and result["known"]
+        if result.get("shown")
         for source in result["sources"]
-        if source["gradient"] is None
+        if source.get("none")
     }
     visible_rows = {*none_rows, *snapshot.get("broken", ())}
     consumers: dict[int, set[int]] = {}

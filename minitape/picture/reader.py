@@ -521,8 +521,8 @@ class Reader:
         """Update rows in place with fields that can be computed only after the recording has ended.
 
         These fields are the tangents of a ForwardAccumulator, and the status "ghost" of rows whose gradients are
-        replaced by a custom gradient. Rows written by a gradient also receive their position in the picture and their
-        names.
+        replaced by a custom gradient. Rows without a name receive the name in the program's text. Rows written by a
+        gradient also receive their position in the picture and their names.
 
         Args:
             rows: All rows of the recording, in order.
@@ -531,11 +531,13 @@ class Reader:
             The changed fields, as partial rows, or an empty list while a tape is recording.
         """
         from .nested_gradient_layout import locate_and_name_gradient_rows
+        from .source_names import find_names_in_source
         from .tangents import compute_tangents
 
         if self.record is None or self.record.is_open:
             return []
-        parts: list[RowFields] = [
+        parts = find_names_in_source(self.record, rows)
+        parts += [
             {"row": row, "tangent": to_value_fields(value)}
             for row, value in compute_tangents(self.record, self.tapes).items()
         ]

@@ -1,0 +1,130 @@
+"""Read from the program's text how it names the operands and the result of an operation."""
+
+from __future__ import annotations
+
+import ast
+from itertools import islice
+from types import CodeType
+from typing import NamedTuple
+
+from .sites import read_source_lines, suppress_syntax_warnings
+
+Span = tuple[int | None, int | None, int | None, int | None]
+
+
+class ExpressionNames(NamedTuple):
+    """The names in an expression that calls an operation.
+
+    Attributes:
+        function: The last name of the called function, as in "matmul", or "" for an operator.
+        operands: The texts of the operands that are names, attributes or indexed names, such as "self.w" or "ws[0]".
+            Other operands are None.
+        result: The name to which the program assigns the result, or None.
+    """
+
+    function: str
+    operands: tuple[str | None, ...]
+    result: str | None
+
+
+class _ProgramExpressions(NamedTuple):
+    """The expressions of a file.
+
+    Attributes:
+        lines: The lines of the file, which identify the version that was parsed.
+        names_by_span: The names in each expression, by first line, last line, first column and last column.
+        calls_by_end: The names in each call, by last line and last column.
+    """
+
+    lines: list[str]
+    names_by_span: dict[Span, ExpressionNames]
+    calls_by_end: dict[tuple[int | None, int | None], ExpressionNames]
+
+
+_programs: dict[str, _ProgramExpressions] = {}
+_MAX_CACHED_FILES = 64
+
+
+def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None:
+    """Return the names in the expression that a bytecode instruction evaluates.
+
+    Args:
+        code: The code object.
+        offset: The offset of the instruction in bytes.
+
+    Returns:
+        The names, or None if the text is unknown or the instruction is neither an operator nor a call.
+    """
+    span: Span = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
+    program = _read_program_expressions(code.co_filename)
+    # If calls are chained over several lines, Python reports only the end of each call.
+    return program.names_by_span.get(span) or program.calls_by_end.get((span[1], span[3]))
+
+
+def _read_program_expressions(file: str) -> _ProgramExpressions:
+    lines = read_source_lines(file)
+    program = _programs.get(file)
+    if program is None or program.lines is not lines:
+        if len(_programs) >= _MAX_CACHED_FILES:
+            _programs.clear()
+        program = _programs[file] = _parse_expressions(lines)
+    return program
+
+
+def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
+    program = _ProgramExpressions(lines, {}, {})
+    try:
+        with suppress_syntax_warnings():
+            tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return program
+    result_names: dict[ast.AST, str | None] = {}
+    for node in ast.walk(tree):  # A statement comes before its expressions.
+        if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            result_names[node.value] = format_readable_name(node.target)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            result_names[node.value] = format_readable_name(node.targets[0])
+        elif (operands := _list_operands(node)) and isinstance(node, ast.expr):
+            function = format_readable_name(node.func) or "" if isinstance(node, ast.Call) else ""
+            names = ExpressionNames(
+                function.rpartition(".")[2],
+                tuple(map(format_readable_name, operands)),
+                result_names.get(node),
+            )
+            program.names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = names
+            if isinstance(node, ast.Call):
+                program.calls_by_end[node.end_lineno, node.end_col_offset] = names
+    return program
+
+
+def _list_operands(node: ast.AST) -> list[ast.expr]:
+    """Return the operands of an operator or the positional arguments of a call, or [] for any other node."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, ast.Subscript):
+        return [node.value]
+    if isinstance(node, ast.Call) and not any(isinstance(argument, ast.Starred) for argument in node.args):
+        return node.args
+    return []
+
+
+def format_readable_name(node: ast.expr) -> str | None:
+    """Return the text of a name, of an attribute or of an element with a constant index, or None otherwise.
+
+    Args:
+        node: The expression.
+
+    >>> [format_readable_name(ast.parse(text, mode="eval").body) for text in ("self.w", "ws[0].b", "f(x).w", "ws[i]")]
+    ['self.w', 'ws[0].b', None, None]
+    """
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = format_readable_name(node.value)
+        return owner and f"{owner}.{node.attr}"
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        owner = format_readable_name(node.value)
+        return owner and f"{owner}[{node.slice.value!r}]"
+    return None

@@ -1,0 +1,81 @@
+"""Rows that no variable refers to any longer are named as the program's text names them."""
+
+import numpy as np
+
+import minitape as tf
+
+
+class Dense:
+    def __init__(self, weight):
+        self.w, self.b = tf.Variable(weight), tf.Variable(0.1)
+
+    def __call__(self, x):
+        return tf.tanh(self.w * x + self.b)
+
+
+def collect_names(tape):
+    """The names of the rows, by row, without the rows that have none."""
+    return {row["row"]: row["name"] for row in tf.snapshot(tape)["rows"] if row["name"] is not None}
+
+
+def test_locals_of_a_function_keep_their_names():
+    def record():
+        a, b = tf.Variable(2.0), tf.Variable(1.5)
+        with tf.GradientTape() as tape:
+            h = a * b
+            y = tf.sin(h) + a
+        return tape, y
+
+    assert collect_names(record()[0]) == {0: "a", 1: "b", 2: "h", 4: "y"}
+
+
+def test_attributes_of_two_objects_are_numbered():
+    layers, data = [Dense(0.5), Dense(2.0)], tf.constant(0.3)
+    with tf.GradientTape() as tape:
+        y = layers[1](layers[0](data)) - np.float32(0.7)
+    names = [row["name"] for row in tf.snapshot(tape)["rows"] if row["kind"] != "operation"]
+    assert names == ["self.w", "data", "self.b", "self.w₂", "self.b₂", None]
+    assert collect_names(tape)[tape.record.find_row(y)] == "y"
+
+
+def test_a_variable_with_a_name_and_the_turns_of_a_loop():
+    def record():
+        w, v = tf.Variable(2.0, name="kernel"), tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            h = w * 1.0
+            for _ in range(2):
+                g = h * v
+                h = tf.sin(g)
+        return tape
+
+    names = collect_names(record())
+    assert names[0] == "kernel:0" and "v" in names.values()
+    assert not {"g", "h"} & {*names.values()}  # Each turn assigns them again.
+
+
+def test_the_arguments_of_a_function_with_several_rows_are_not_guessed():
+    def record():
+        t, p = tf.constant([1.0, 2.0]), tf.Variable([0.5, 0.5])
+        with tf.GradientTape() as tape:
+            loss = tf.keras.losses.MSE(t, p)
+            y = tf.multiply(y=p, x=t) + loss
+        return tape, y
+
+    tape, _ = record()
+    rows = tf.snapshot(tape)["rows"]
+    assert {row["name"] for row in rows if row["kind"] != "operation"} <= {None}
+    (loss,) = [row for row in rows if row["name"] == "loss"]
+    assert loss["shape"] == [] and rows[-1]["name"] == "y"
+
+
+def test_a_name_that_another_value_has_is_not_given_twice():
+    x = tf.Variable(1.0)
+
+    def multiply_by_own(value):
+        x = tf.constant(4.0)
+        return value * x
+
+    with tf.GradientTape() as tape:
+        y = multiply_by_own(x)
+    names = [row["name"] for row in tf.snapshot(tape)["rows"]]
+    assert names == ["x", "x₂", "y"] and tape.gradient(y, x).numpy() == 4.0
