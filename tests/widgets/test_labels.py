@@ -44,6 +44,8 @@ MEASURE = """() => {
                     ...document.querySelectorAll(".mt-node .mt-box")];
     return {
       edge: label.dataset.edge, both, away: mine,
+      off: !label.querySelector(".mt-leader") && !chip && !both &&
+        !points.get(label.dataset.edge).some(p => p.x > own.left && p.x < own.right && p.y > own.top && p.y < own.bottom),
       foreign: !chip && mine > nearest + 4,
       covers: others.filter(other => inside(own, box(other)) > 1).length,
     };
@@ -144,7 +146,7 @@ def test_every_product_stands_on_its_own_edge(name, show, page):
     for step in reversed(snapshot["sweep"]["steps"]):
         labels = page.evaluate(MEASURE)
         assert len(labels) + sum(label["both"] for label in labels) == len(step["edges"])
-        assert [label for label in labels if label["covers"]] == [], step["row"]
+        assert [label for label in labels if label["covers"] or label["off"]] == [], step["row"]
         foreign += [label for label in labels if label["foreign"]]
         seen += len(labels)
         type_keys(page, "ArrowLeft")
@@ -152,7 +154,7 @@ def test_every_product_stands_on_its_own_edge(name, show, page):
     assert seen and foreign == []
 
 
-FEW = 0.05  # of the numbers and cards lie over a second edge
+FEW = 0.06  # of the numbers and cards lie over a second edge, because a card does not leave its own edge for that
 STEPS = 12  # the last ones of a program
 
 

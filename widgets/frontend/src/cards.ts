@@ -20,12 +20,14 @@ export function mapOf(value: Value, row: Row): Value | null {
   return row.shape.some((side) => side > 1) && !isShort(value, PRODUCT) ? value : null;
 }
 
-export function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
+export function label({ id, x, y, w, h, lines, map, leader }: Label): SVGGElement {
   const el = s(
     "g",
     { class: "mt-product", "data-edge": id },
     s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }),
   );
+  if (leader)
+    el.prepend(s("line", { class: "mt-leader", x1: x, y1: y, x2: leader[0], y2: leader[1] }));
   lines.forEach((line, k) => {
     let end = x + w / 2 - 5;
     for (const text of [...line].reverse()) {

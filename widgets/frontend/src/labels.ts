@@ -11,6 +11,7 @@ export interface Label extends Box {
   id: string; // of the edge that it belongs to, see edgeId
   lines: string[][]; // and what is written on each
   map: Value | null; // an array that is drawn below them
+  leader: Point | null; // where a line from a label that found no room on its edge meets the edge
 }
 
 export const LINE = 15; // height of a line of text
@@ -28,9 +29,15 @@ const AWAY = [
 const BESIDE = 38; // further away a label seems to belong to nothing
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
+// what it costs that the label does not lie on its own edge: more than to cover two others
+const OFF = 620;
+const TOUCH = 3; // so deep an edge enters the label that lies on it
 // and that the label lies over another edge; one that has a single place
 const [COVERED, ALONE] = [295, 130];
 const NEAR = 4; // an edge that is only so much nearer runs beside the own one
+
+/** A label on its way to its place: `own` are the points of its edge, `at` is where it began. */
+type Placing = Label & { own: Point[]; edge: Edge; twin?: Edge; at: Point };
 
 /** Tells the edges of a graph apart. */
 export function edgeId(edge: Edge): string {
@@ -116,7 +123,8 @@ export function placeLabels(
         ) as Point;
       const own = edge.far ? [at] : way.map(between);
       const [x, y] = own[own.length >> 1];
-      return { id, lines, map, x, y, w, h, own, edge, twin, at: [x, y] };
+      const leader: Point | null = null;
+      return { id, lines, map, x, y, w, h, own, edge, twin, at: [x, y], leader } as Placing;
     });
     spread(labels, graph.turned);
     const placed: Label[] = [];
@@ -147,6 +155,7 @@ export function placeLabels(
         graph,
       );
       [label.x, label.y, total] = [x, y, total + cost];
+      if (!crosses(label.own, label, TOUCH)) label.leader = nearest(label.own, label);
       placed.push(label);
     }
     return [total, placed];
@@ -244,12 +253,9 @@ function best(
       if (sum >= cost) continue;
       for (const box of [...placed, ...boxes]) sum += 90 * overlap(at, box, 2);
       if (sum >= cost) continue;
+      if (!crosses(own, at, TOUCH)) sum += OFF;
       const mine = distance(own, at);
-      for (const curve of foreign)
-        if (
-          curve.some(([px, py]) => Math.abs(px - at.x) < at.w / 2 && Math.abs(py - at.y) < at.h / 2)
-        )
-          sum += covered;
+      sum += covered * foreign.filter((curve) => crosses(curve, at, 0)).length;
       if (sum >= cost) continue;
       if (others.some((curve) => distance(curve, at) < mine - NEAR)) sum += FOREIGN;
       if (sum < cost) [found, cost] = [[at.x, at.y], sum];
@@ -265,8 +271,20 @@ function overlap(a: Box, b: Box, margin: number): number {
   return x > 0 && y > 0 ? Math.min(x, y) : 0;
 }
 
+/** Whether a curve runs through a box, and not only along its margin. */
+function crosses(curve: Point[], { x, y, w, h }: Box, margin: number): boolean {
+  return curve.some(
+    ([px, py]) => Math.abs(px - x) < w / 2 - margin && Math.abs(py - y) < h / 2 - margin,
+  );
+}
+
+function nearest(curve: Point[], at: { x: number; y: number }): Point {
+  const [first, ...rest] = curve;
+  const away = ([x, y]: Point): number => Math.hypot(x - at.x, y - at.y);
+  return rest.reduce((best, point) => (away(point) < away(best) ? point : best), first);
+}
+
 function distance(curve: Point[], at: { x: number; y: number }): number {
-  let least = Infinity;
-  for (const [x, y] of curve) least = Math.min(least, Math.hypot(x - at.x, y - at.y));
-  return least;
+  const [x, y] = nearest(curve, at);
+  return Math.hypot(x - at.x, y - at.y);
 }

@@ -1,8 +1,9 @@
 // Labels of a backward step: each at its own edge, none over a node or another label.
 import { describe, expect, it } from "vitest";
 import { buildGraph, borders, NODE_H, NODE_W, type Graph } from "../src/graph";
-import { drawnEdge, placeLabels, type Wanted } from "../src/labels";
+import { drawnEdge, edgeId, placeLabels, type Wanted } from "../src/labels";
 import { layoutNow } from "../src/layout";
+import { edgeCurve } from "../src/shapes";
 import { Skeleton } from "../src/skeleton";
 import { Store } from "../src/store";
 import { affine, bush, diamond, square } from "./programs";
@@ -53,6 +54,11 @@ describe.each([
       expect(labels.length).toBe(wanted.length);
       labels.forEach((label, k) => {
         for (const other of labels.slice(k + 1)) expect(overlap(label, other)).toBe(0);
+        const own = edgeCurve(graph, wanted.find(({ edge }) => edgeId(edge) === label.id)!.edge);
+        const crosses = own.some(
+          ([x, y]) => Math.abs(x - label.x) < label.w / 2 && Math.abs(y - label.y) < label.h / 2,
+        );
+        expect(crosses || label.leader !== null).toBe(true);
         for (const { x, y } of graph.nodes) {
           const box = { x: x + NODE_W / 2, y: y + NODE_H / 2, w: NODE_W, h: NODE_H };
           expect(overlap(label, box)).toBeLessThanOrEqual(NODE_H / 4);
