@@ -44,8 +44,8 @@ MEASURE = """() => {
                     ...document.querySelectorAll(".mt-node .mt-box")];
     return {
       edge: label.dataset.edge, both, away: mine,
-      off: !label.querySelector(".mt-leader") && !chip && !both &&
-        !points.get(label.dataset.edge).some(p => p.x > own.left && p.x < own.right && p.y > own.top && p.y < own.bottom),
+      off: !label.querySelector(".mt-leader") && !chip && !both && !points.get(label.dataset.edge).some(
+        p => p.x > own.left && p.x < own.right && p.y > own.top && p.y < own.bottom),
       foreign: !chip && mine > nearest + 4,
       covers: others.filter(other => inside(own, box(other)) > 1).length,
     };
