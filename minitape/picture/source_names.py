@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..recording.expression_names import ExpressionNames, read_expression_names
@@ -30,37 +31,34 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
     Returns:
         The names, as partial rows.
     """
+    unnamed_rows = {row.row: row for row in rows if row.get_field("name") is None and not row.form.get("literal")}
     taken_names = {row.get_field("name") for row in rows}
-    rows_by_operation_name: dict[str, set[int]] = {}
     leaf_names: dict[Hashable, str] = {}
-    leaf_rows: dict[Hashable, list[int]] = {}
-    for row in rows:
-        if row.get_field("kind") != "operation" and row.get_field("name") is None and not row.form.get("literal"):
-            leaf_rows.setdefault(_identify_leaf(record, row.row), []).append(row.row)
-    rows_by_number = {row.row: row for row in rows}
+    rows_by_operation_name: dict[str, set[int]] = {}
     for number, name in _iter_named_rows(record, rows):
-        named_row = rows_by_number.get(number)
-        if named_row is None or named_row.get_field("name") is not None or named_row.form.get("literal"):
+        row = unnamed_rows.get(number)
+        if row is None:
             continue
-        if named_row.get_field("kind") == "operation":
+        if row.get_field("kind") == "operation":
             rows_by_operation_name.setdefault(name, set()).add(number)
         else:
             leaf_names.setdefault(_identify_leaf(record, number), name)
-    parts: list[RowFields] = []
-    for leaf, name in leaf_names.items():
-        unique_name, count = name, 1
-        while unique_name in taken_names:
-            count += 1
-            unique_name = f"{name}{str(count).translate(SUBSCRIPT_DIGITS)}"
-        taken_names.add(unique_name)
-        parts += [{"row": row, "name": shorten_name(unique_name)} for row in leaf_rows[leaf]]
-    parts += [
-        {"row": row, "name": shorten_name(name)}
-        for name, named_rows in rows_by_operation_name.items()
-        if len(named_rows) == 1 and name not in taken_names
-        for row in named_rows
-    ]
-    return parts
+    unique_names = {leaf: _number_name(name, taken_names) for leaf, name in leaf_names.items()}
+    names = {number: unique_names.get(_identify_leaf(record, number)) for number in unnamed_rows}
+    for name, named_rows in rows_by_operation_name.items():
+        if len(named_rows) == 1 and name not in taken_names:
+            names[named_rows.pop()] = name
+    return [{"row": number, "name": shorten_name(name)} for number, name in names.items() if name is not None]
+
+
+def _number_name(name: str, taken_names: set[str | None]) -> str:
+    """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
+    unique_name, count = name, 1
+    while unique_name in taken_names:
+        count += 1
+        unique_name = f"{name}{str(count).translate(SUBSCRIPT_DIGITS)}"
+    taken_names.add(unique_name)
+    return unique_name
 
 
 def _identify_leaf(record: Record, row: int) -> Hashable:
@@ -72,32 +70,25 @@ def _identify_leaf(record: Record, row: int) -> Hashable:
 def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tuple[int, str]]:
     """Yield (row, name) for the operands and results of operations that the program's text names."""
     names_by_place: dict[tuple[int, int], ExpressionNames | None] = {}
-    last_place, last_row = None, -1
 
-    def iter_result() -> Iterator[tuple[int, str]]:
-        names = None if last_place is None else names_by_place[last_place]
-        if names is not None and names.result is not None:
-            yield last_row, names.result
-
-    for row in rows:
-        if row.get_field("kind") != "operation" or row.form["by"] is not None:
-            continue
+    def find_place(row: PictureRow) -> tuple[int, int] | None:
         site = record.find_site(row.row)
         if site is None:
-            continue
+            return None
         place = id(site[0]), site[1]
         if place not in names_by_place:
             names_by_place[place] = read_expression_names(*site)
-        # A function such as a loss has several rows, of which the last one is the result.
-        if place != last_place:
-            yield from iter_result()
-        last_place, last_row = place, row.row
-        names = names_by_place[place]
+        return place
+
+    own_operations = (row for row in rows if row.get_field("kind") == "operation" and row.form["by"] is None)
+    for place, group in groupby(own_operations, find_place):
+        names = None if place is None else names_by_place[place]
         if names is None:
             continue
-        is_operation_itself = (
-            names.function == row.form["op"] if names.function else len(names.operands) == len(row.inputs)
-        )
-        if is_operation_itself:
-            yield from ((to, name) for to, name in zip(row.inputs, names.operands, strict=False) if name is not None)
-    yield from iter_result()
+        operations = [*group]
+        for row in operations:
+            if names.has_operands_of(row.form["op"], len(row.inputs)):
+                yield from ((to, name) for to, name in zip(row.inputs, names.operands, strict=False) if name)
+        # If a function such as a loss has several rows, its result is the last row.
+        if names.result is not None:
+            yield operations[-1].row, names.result

@@ -26,6 +26,15 @@ class ExpressionNames(NamedTuple):
     operands: tuple[str | None, ...]
     result: str | None
 
+    def has_operands_of(self, operation: str, input_count: int) -> bool:
+        """Return whether the operands are the inputs of an operation, and not those of a function around it.
+
+        Args:
+            operation: The name of the operation.
+            input_count: The number of its inputs.
+        """
+        return self.function == operation if self.function else len(self.operands) == input_count
+
 
 class _ProgramExpressions(NamedTuple):
     """The expressions of a file.

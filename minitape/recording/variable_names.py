@@ -24,7 +24,7 @@ _collected = _CollectedNamespaces()
 def use_namespaces(namespaces: Iterable[dict[str, object]]) -> TemporaryAttributes:
     """Return a context manager under which explanations take the program's names from these dictionaries.
 
-    A picture collects the names when it is created. It explains gradients later, in a frame or thread of its own.
+    A picture collects the names when it is created. It explains gradients later, in another frame or thread.
 
     Args:
         namespaces: The dictionaries. The first one that holds a name wins.

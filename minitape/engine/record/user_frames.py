@@ -19,7 +19,7 @@ _PACKAGE = (
 # The code of Python and NumPy does not belong to the user's program either.
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__", "<eval_with_key>")
-# In a checkout, the package of the live picture is beside this one and in neither of the folders below.
+# In a checkout, the package of the live picture is not in one of the folders below.
 _VIEW = os.path.join(os.path.dirname(_PACKAGE[0].rstrip(os.sep)), "widgets", f"{__name__.partition('.')[0]}_")
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # pip installs into these folders.
 
@@ -37,7 +37,7 @@ class _OwnFiles(dict[str, bool]):
         if package:
             is_own = not _uses_minitape(package, len(sys.modules))
         else:
-            is_own = name.startswith(_FOREIGN) or name.startswith(_VIEW)
+            is_own = name.startswith((*_FOREIGN, _VIEW))
         self[name] = is_own
         return is_own
 
