@@ -52,7 +52,7 @@ def _find_tracing_hint(answer: Function, observed_runs: list[ObservedRun]) -> st
     loops = [node for node in ast.walk(ast.parse(find_function_source(answer))) if isinstance(node, ast.For)]
     if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for loop in loops for node in ast.walk(loop)):
         return "traced in the loop"
-    return ""
+    return "traced for each number" if any(len(run.calls) > 1 for run in observed_runs) else ""
 
 
 def has_autograph_loop(source: str) -> bool:

@@ -68,6 +68,11 @@ def test_predictions_have_the_same_answers(lesson, runs):
     assert different == {}
 
 
+def test_the_systems_differ_as_the_lesson_says(runs):
+    (_, own_names), (_, their_names) = runs["10"]
+    assert (own_names["visited"], their_names["visited"]) == (["upper"], ["upper", "lower"])
+
+
 def test_most_predictions_are_asked_of_both(runs):
     asked = [name for lesson in LESSONS for name in read_lesson(lesson).explanations]
     revealed = [name for (own, _), (theirs, _) in runs.values() for name in own.keys() & theirs.keys()]
