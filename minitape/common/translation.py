@@ -92,8 +92,9 @@ def load_translations(domain: str, language_code: str | None = None) -> dict[str
     Returns:
         A dictionary that maps English messages to translations. It is empty if the language has no such file.
     """
+    code = language_code or detect_language()
     for course in LESSON_FOLDERS:
-        file = course / (language_code or detect_language()) / TEXTS_FOLDER / f"{domain}.po"
+        file = course / code / TEXTS_FOLDER / f"{domain}.po"
         # The language may not have this file.
         with suppress(OSError, ValueError):
             return _read_translations(file, file.stat().st_mtime_ns)

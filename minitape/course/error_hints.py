@@ -196,13 +196,9 @@ def find_error_hint(error: BaseException) -> str:
             "written?"
         )
         return say(template, kind=describe_kind(getattr(error, "obj", None)), name=repr("." + error.name))
-    return (
-        say(ERROR_HINTS[pattern])
-        if pattern
-        else _find_argument_count_hint(error)
-        if isinstance(error, TypeError)
-        else ""
-    )
+    if pattern:
+        return say(ERROR_HINTS[pattern])
+    return _find_argument_count_hint(error) if isinstance(error, TypeError) else ""
 
 
 def _find_argument_count_hint(error: TypeError) -> str:

@@ -42,13 +42,11 @@ def _map_softmax_line_to_loss(diagnosis: Answer) -> Answer:
 
 def _verify_own_explanation(answer: Answer) -> str:
     """Return OWN_EXPLANATION; raise ValueError unless an answer is one of `explain`, about no program of the lesson."""
-    answers = (
-        list(answer)
-        if isinstance(answer, (list, tuple))
-        else list(answer.values())
-        if isinstance(answer, dict)
-        else [answer]
-    )
+    answers = [answer]
+    if isinstance(answer, (list, tuple)):
+        answers = [*answer]
+    elif isinstance(answer, dict):
+        answers = [*answer.values()]
     if not answers or not all(
         hasattr(explanation, "cause") and hasattr(explanation, "message") for explanation in answers
     ):

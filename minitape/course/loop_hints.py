@@ -56,7 +56,8 @@ def find_substitution_hint(solution: Program, case_results: CaseResults, is_same
     Returns:
         The sentence; "" if nothing that was tried does the same.
     """
-    names = [*inspect.signature(solution).parameters][: len(case_results[0][0])]
+    argument_count = len(case_results[0][0])
+    names = list(inspect.signature(solution).parameters)[:argument_count]
 
     def matches_results(candidate: Program) -> bool:
         with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here

@@ -64,6 +64,20 @@ def _is_list_with_tensors(value: Answer) -> bool:
     return isinstance(value, list) and any(map(_is_tensor, value))
 
 
+def _format_term(coefficient: float, exponent: int) -> str:
+    """Return a term of a polynomial, such as "-x" or "2x**3".
+
+    >>> [_format_term(-1, 1), _format_term(1, 0), _format_term(2, 3)]
+    ['-x', '1', '2x**3']
+    """
+    if exponent == 0:
+        return f"{coefficient:g}"
+    power = "x" if exponent == 1 else f"x**{exponent}"
+    if abs(coefficient) == 1:
+        return power if coefficient > 0 else f"-{power}"
+    return f"{coefficient:g}{power}"
+
+
 class Polynomial(UnknownFunction):
     """An unknown function of one number, which knows its own derivatives.
 
@@ -74,12 +88,9 @@ class Polynomial(UnknownFunction):
 
     def __init__(self, *coefficients: float):
         """`coefficients` are those of 1, x, x**2 and so on."""
-        powers = [
-            (c, ("", "x")[exponent] if exponent < 2 else f"x**{exponent}")
-            for exponent, c in enumerate(coefficients)
-            if c
+        terms = [
+            _format_term(coefficient, exponent) for exponent, coefficient in enumerate(coefficients) if coefficient
         ]
-        terms = [f"{'-' if c == -1 and x else '' if c == 1 and x else f'{c:g}'}{x}" for c, x in powers]
         super().__init__(" + ".join(terms).replace("+ -", "- "), self._evaluate_horner)
         self.coefficients = coefficients
 

@@ -73,11 +73,12 @@ def _collect_number_facts(program: str) -> list[NumberFact]:
             values.append(NumberFact(float(value), "value", {"name": name}))
     tapes = [candidate for candidate in names.values() if isinstance(candidate, minitape.GradientTape)]
     tensors = {name: candidate for name, candidate in names.items() if hasattr(candidate, "dtype")}
+    last_tensor = next(reversed(tensors), None)
     parts, slopes = list[NumberFact](), list[NumberFact]()
     for tape, (target, name) in ((tape, pair) for tape in tapes for pair in permutations(tensors, 2)):
         shares = _list_source_shares(minitape.snapshot(tape, tensors[target], [tensors[name]])["sweep"])
         slopes += [NumberFact(sum(shares), "slope", {"target": target, "name": name})] if shares else []
-        for count in range(1, len(shares) if target == [*tensors][-1] else 0):
+        for count in range(1, len(shares) if target == last_tensor else 0):
             fields = {"name": name, "count": count, "all": len(shares)}
             parts += [
                 NumberFact(sum(subset), PART_MEANINGS[count > 1], fields) for subset in combinations(shares, count)

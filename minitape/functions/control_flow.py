@@ -274,7 +274,7 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
     condition = _record_body("test", condition_function, variables)
     body = _record_body("turn", body_function, variables)
     condition_recording, body_recording = condition.recording, body.recording
-    if body.shape_dtypes != [(t._value.shape, t._value.dtype) for t in variables]:
+    if body.shape_dtypes != [(t.dims, t._value.dtype) for t in variables]:
         raise NotRecordableError
 
     def split_loop_inputs(inputs: Sequence) -> tuple[Sequence, Sequence, Sequence]:

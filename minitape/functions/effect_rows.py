@@ -218,7 +218,7 @@ class PythonRow(Primitive):
                 self.op,
             )
             row.is_blocked = partial(self._is_blocked_in_gradient, output_count)
-            shape_dtypes = [(inputs[i]._value.shape, inputs[i]._value.dtype) for i in positions]
+            shape_dtypes = [(inputs[i].dims, inputs[i]._value.dtype) for i in positions]
             computed_shares = run_and_write_row(row, operands, None if trace.has_values else shape_dtypes)
         else:
             computed_shares = compute_operand_shares(operands)

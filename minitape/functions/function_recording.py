@@ -279,7 +279,7 @@ class GradientRecording:
             # The source is the variable instead of its fed state, because the gradient must include all states.
             variables = {rows[0]: variable for variable, rows in table.record.variables.values()}
             sources = [variables.get(feed.row, _build_stand_in_tensor(table, feed.row)) for feed in feeds]
-            seeds = [trace.add_feed(np.ones(target._value.shape, target._value.dtype)) for target in targets]
+            seeds = [trace.add_feed(np.ones(target.dims, target._value.dtype)) for target in targets]
             try:
                 gradients = compute_gradients(trace.build_tape_watching_all(), targets, sources, list(seeds))
             except LookupError as error:

@@ -82,7 +82,7 @@ def build_argument_key(value: Value) -> Object:
         A hashable key.
     """
     if isinstance(value, Tensor):
-        return value.dtype, value.shape._dims
+        return value.dtype, value.dims
     if value is None or isinstance(value, (int, float, str, bytes, complex)):
         # All NaNs share a key, because NaN is not equal to itself.
         return value if value == value else repr(value)

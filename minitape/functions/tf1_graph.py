@@ -467,10 +467,10 @@ class SessionRun:
         kwargs = {key: self._evaluate_structure(argument) for key, argument in call.kwargs.items()}
         if call.function is gradients:
             return compute_gradients(self.tape, *args)
-        first_row = 0 if self.tape._record is None else len(self.tape._record)
+        first_row = 0 if self.tape.record is None else len(self.tape.record)
         result = call.function(*args, **kwargs)
         if call.overrides:
-            record: Any = self.tape._record
+            record: Any = self.tape.record
             rows = range(first_row, 0 if record is None else len(record))
             op_types = {call.type} | {
                 primitive.op for row in rows if (primitive := find_operation_and_inputs(record, row)[0]) is not None
@@ -482,7 +482,7 @@ class SessionRun:
 
     def _watch_if_untracked(self, value: Structure) -> Structure:
         """Return a value unchanged, but watch it if it is a tensor that the tape has not computed."""
-        record: Any = self.tape._record
+        record: Any = self.tape.record
         if type(value) is EagerTensor and value.dtype.differentiable and record.find_row(value) is None:
             self.tape.watch(value)
         return value

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.row_marks import has_differentiable_dtype
-from ..engine.backward.targets_and_sources import is_read_off_tape
+from ..engine.backward.targets_and_sources import find_rows_of_value, is_read_off_tape
 from ..engine.record import provenance
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.provenance import EscapeNote, get_thread_escapes
@@ -99,7 +99,7 @@ class TapeRules:
             return last_answer
         return source.dtype.differentiable and (
             (any(target is source for target in self.targets) and not is_read_off_tape(self.tape, source, self.targets))
-            or any(self.rows_on_tape[row] and self.reached_rows[row] for row in self.tape._find_rows_of_value(source))
+            or any(self.rows_on_tape[row] and self.reached_rows[row] for row in find_rows_of_value(self.tape, source))
         )
 
     def _was_connected_in_last_call(self, source: TargetOrSource) -> bool | None:
@@ -129,7 +129,7 @@ class TapeRules:
             target_row
             for target in self.targets
             if target.dtype.differentiable
-            for target_row in self.tape._find_rows_of_value(target)[-1:]
+            for target_row in find_rows_of_value(self.tape, target)[-1:]
         ]
         for row in rows:
             reached[row] = 1
@@ -215,7 +215,7 @@ class TapeRules:
         Returns:
             The location of the statement, or None if nothing was computed from the source.
         """
-        source_rows = self.tape._find_rows_of_value(source)
+        source_rows = find_rows_of_value(self.tape, source)
         target_row = next((node.row for node in self.target_nodes if node.record is self.record), len(self.record))
         derived_rows = set(source_rows)
         for row, inputs in iter_operations_from_row(self.record, min(source_rows, default=target_row)):

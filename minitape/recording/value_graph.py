@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ..engine.backward.targets_and_sources import find_rows_of_value
 from ..engine.hooks import hooks
 from ..engine.record.record import Record
 from ..engine.record.row_parts import CALL
@@ -530,7 +531,7 @@ class ValueGraph:
             *values: Tensors and variables.
         """
         if len(self.record) > LONG_RECORD:
-            self.exclude_rows_from_chains(row for value in values for row in self.tape._find_rows_of_value(value))
+            self.exclude_rows_from_chains(row for value in values for row in find_rows_of_value(self.tape, value))
 
     def exclude_rows_from_chains(self, rows: Iterable[int]) -> None:
         """Exclude the given scalar rows from the chains that a search contracts, and discard existing nodes.

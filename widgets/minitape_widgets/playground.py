@@ -95,11 +95,10 @@ class Playground:
             failure = _execute_and_format_error(program, namespace)
         if failure:
             self._post_message(kind="failed", text=failure)
-        asked_tapes = [tape for tape in tapes if tape.last_request]
-        recorded_tapes = [tape for tape in tapes if tape.record is not None]
-        for tape in [*asked_tapes[-1:], *recorded_tapes[-1:]][:1]:
-            self._show_tape_in_page(tape, namespace)
-            self._post_gradient_explanations(tape)
+        shown_tape = _find_tape_to_show(tapes)
+        if shown_tape is not None:
+            self._show_tape_in_page(shown_tape, namespace)
+            self._post_gradient_explanations(shown_tape)
         self._post_message(kind="ended", tape=self._view is not None)
 
     def heard(self, content: str) -> None:
@@ -162,6 +161,14 @@ def run_program_and_snapshot(program: str) -> Any:
     return playground.read_snapshot()
 
 
+def _find_tape_to_show(tapes: list[GradientTape]) -> GradientTape | None:
+    """Return the last tape that computed a gradient, or else the last tape that recorded anything."""
+    for tape in reversed(tapes):
+        if tape.last_request:
+            return tape
+    return next((tape for tape in reversed(tapes) if tape.record is not None), None)
+
+
 @contextlib.contextmanager
 def _collect_created_tapes() -> Iterator[list[GradientTape]]:
     """Yield a list to which tapes are added as the program creates them, with at most MAX_TAPES tapes."""
@@ -171,7 +178,8 @@ def _collect_created_tapes() -> Iterator[list[GradientTape]]:
     # Replacing __enter__ would not work, because __enter__ records its caller's line.
     def init_and_collect(tape: GradientTape, *args: Any, **kwargs: Any) -> None:
         original_init(tape, *args, **kwargs)
-        tapes[:] = [*tapes, tape][-MAX_TAPES:]
+        tapes.append(tape)
+        del tapes[:-MAX_TAPES]
 
     GradientTape.__init__ = init_and_collect  # type: ignore[method-assign, assignment]
     try:

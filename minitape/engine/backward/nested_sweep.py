@@ -46,7 +46,7 @@ def run_recorded_sweep(
         if site is None:
             frame = find_user_frame(_getframe(1))
             state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)
-        member = tape.member if tape._record is outer else None
+        member = tape.member if tape.record is outer else None
         gradient_rows = new_tuple(GradientRows, (outer.next, member, [*seeds], [*source_rows], [*tape.spans]))
         outer.gradient_rows = append_to_list_or_tuple(outer.gradient_rows, gradient_rows)
         if outer.is_open and state.fixed_site is not None:

@@ -155,6 +155,41 @@ class RecordingTape:
 
     __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_recording"))
 
+    def _begin_pause(self) -> None:
+        """Stop recording, but keep the recording open, because other tapes may share it.
+
+        Raises:
+            RuntimeError: If the tape has not been entered, or is used up.
+            ValueError: If the tape is not recording.
+        """
+        record = self._record
+        if record is None or self._used:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        # As long as `pause_count` is not 0, the recording stays open.
+        record.pause_count, self._paused = record.pause_count + 1, True
+        self._leave()
+        record.note_event("pause", self)
+
+    def _end_pause(self) -> None:
+        """Continue recording after a pause, unless the tape's own block ended during the pause.
+
+        If Ctrl-C interrupts this method, it may be called again.
+        """
+        if not self._paused:
+            return
+        record: Record = self._record  # type: ignore[assignment]  # A paused tape has a recording.
+        if self._used:  # If a gradient during the pause used the tape up, the tape starts again.
+            self._forget_rows()
+        if self not in state.tapes:
+            state.tapes.append(self)  # type: ignore[arg-type]  # Every RecordingTape is a GradientTape.
+        if not self._recording:
+            self._start, self._recording = record.next, True
+        record.tape_set = object()
+        record.pause_count, self._paused = record.pause_count - 1, False
+        record.note_event("resume", self)
+
     def __del__(self) -> None:
         """Release the recording when its last tape is deleted."""
         try:
@@ -339,6 +374,11 @@ class RecordingTape:
     def is_recording(self) -> bool:
         """Whether the tape is recording."""
         return self._recording
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the tape is in a ``stop_recording()`` block, and its own block has not ended."""
+        return self._paused
 
     @property
     def is_used(self) -> bool:

@@ -29,7 +29,6 @@ from .targets_and_sources import (
     Unconnected,
     convert_gradients_for_user,
     convert_output_gradients,
-    find_rows_of_value,
     flatten_targets,
     flatten_with_gradient_carriers,
     pack_gradients_like,
@@ -64,7 +63,6 @@ class GradientTape(RecordingTape):
     """
 
     _warns_of_none = False  # minitape.explain.warn sets this for all tapes, which then warn about None gradients.
-    _find_rows_of_value = find_rows_of_value
 
     @overload
     def gradient(

@@ -50,7 +50,7 @@ def build_watch_error(tape: RecordingTape) -> Exception:
     error = AttributeError("'NoneType' object has no attribute '_tape'")
     error.add_note(
         _NEVER_ENTERED
-        if tape._record is None
+        if tape.record is None
         else "The tape was used up by its gradient: watch inside of its with block."
     )
     return error
@@ -70,7 +70,7 @@ def build_used_up_error(tape: RecordingTape) -> Exception:
     error = RuntimeError(
         "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
     )
-    if tape._record is None:
+    if tape.record is None:
         error.add_note(_NEVER_ENTERED)
     return add_first_use_note(
         error,

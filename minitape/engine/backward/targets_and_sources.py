@@ -263,7 +263,7 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
         source: The source.
         targets: The targets of the gradient call.
     """
-    rows, record, foreign_rows = {*find_rows_of_value(tape, source)}, tape._record, set[int]()
+    rows, record, foreign_rows = {*find_rows_of_value(tape, source)}, tape.record, set[int]()
     if record is None or not rows:
         return False
     marks = mark_rows_on_tape(tape, foreign_rows)

@@ -23,6 +23,7 @@ from ..backward.targets_and_sources import (
     Unconnected,
     build_recorded_zeros_like_source,
     build_zeros_like_source,
+    find_rows_of_value,
     should_return_zeros,
 )
 from ..record.interrupt_safe import InterruptSafeExit, make_interrupt_safe
@@ -131,7 +132,7 @@ class ForwardAccumulator:
         values = nest.flatten(primals)
         primal_tangents = {id(primal): tangent for primal, tangent in zip(self._primals, self._tangents, strict=True)}
         rows = [
-            self._tape._find_rows_of_value(value)[-1:]
+            find_rows_of_value(self._tape, value)[-1:]
             if id(value) not in primal_tangents and value.dtype.differentiable
             else ()
             for value in values
@@ -158,7 +159,7 @@ class ForwardAccumulator:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
                 stack.enter_context(tape.stop_recording())
             for tape in self._outer_tapes:
-                if not (tape._recording or tape._used or tape._paused):
+                if not (tape.is_recording or tape.is_used or tape.is_paused):
                     stack.enter_context(tape)
             yield
 
@@ -172,9 +173,9 @@ class ForwardAccumulator:
             The tangents, keyed by row, each with the shape and dtype of its value. Rows that do not depend on any
             primal are missing.
         """
-        tape, record = self._tape, self._tape._record
+        tape, record = self._tape, self._tape.record
         pairs = zip(self._primals, self._tangents, strict=True)
-        tangents = {row: tangent for primal, tangent in pairs for row in tape._find_rows_of_value(primal)}
+        tangents = {row: tangent for primal, tangent in pairs for row in find_rows_of_value(tape, primal)}
         if not (values_by_row and tangents) or record is None:
             return {}
         reachable = mark_reachable_rows(tape, set(tangents))
@@ -200,7 +201,7 @@ def _fit_tangent(primal: TargetOrSource, tangent: Tensor) -> Tensor:
         ValueError: If the tangent cannot be broadcast to that shape.
     """
     primal_shape = tuple(primal.shape)
-    if tangent._value.shape == primal_shape:
+    if tangent.dims == primal_shape:
         return tangent
     try:
         broadcast_tangent: Tensor = TABLE["broadcast_to"](tangent, shape=primal_shape)

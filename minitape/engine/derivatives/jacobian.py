@@ -137,7 +137,7 @@ def batch_jacobian(
 
 
 def _begin_jacobian(tape: GradientTape, method_name: str, parallel_iterations: int | None, use_pfor: bool) -> None:
-    if not (use_pfor or tape._persistent or tape._used):
+    if not (use_pfor or tape.is_persistent or tape.is_used):
         raise RuntimeError(
             f"GradientTape must be created with persistent=True to compute the {method_name} with "
             "experimental_use_pfor set to False."
@@ -181,7 +181,7 @@ def _sweep_stacked_seeds(
 
     The arguments and the result are the same as for ``_compute_stacked_gradients``.
     """
-    record = tape._record
+    record = tape.record
     rows_by_source = [find_rows_of_value(tape, source) if source.dtype.differentiable else () for source in sources]
     target_rows = find_rows_of_value(tape, target)[-1:]
     source_rows = {row for rows in rows_by_source for row in rows}

@@ -203,7 +203,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         # As in TensorFlow, the call has no effect while the tape does not record.
         if not tape._can_watch():
             return
-        record = tape._record
+        record = tape.record
         assert record is not None
         if id(self) not in tape.variables and self.dtype.differentiable:
             self._add_equal_state_if_read(tape, record)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.backward.tape import GradientTape
+from ...engine.backward.targets_and_sources import find_rows_of_value
 from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.tensor import Tensor
@@ -505,7 +506,7 @@ class TapeAdapter(Adapter):
         Returns:
             A list with one site, or an empty list if no value was computed from the source.
         """
-        source_rows = set(self.rules.tape._find_rows_of_value(source))
+        source_rows = set(find_rows_of_value(self.rules.tape, source))
         place = self.rules.find_last_use_before_target(source) if source_rows else None
         return [] if place is None else [to_site(place)]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...common.translation import join_sentences
 from ...engine.backward.tape import GradientTape
+from ...engine.backward.targets_and_sources import find_rows_of_value
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack, find_origin_place, to_site
@@ -471,7 +472,7 @@ def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> Backwa
         row: result_adjoint
         for result, result_adjoint in zip(rules.targets, adjoints, strict=False)
         if result.dtype.differentiable
-        for row in rules.tape._find_rows_of_value(result)[-1:]
+        for row in find_rows_of_value(rules.tape, result)[-1:]
     }
     return replay_sweep(rules, adapter.row_of_node, starts, rules.sources)
 
