@@ -216,7 +216,7 @@ def find_origin_place(origin: ValueOrigin | None) -> CodePlace | None:
     Args:
         origin: The origin of the value, or None.
     """
-    return CodePlace(origin.stack) if origin is not None and origin.stack else None
+    return CodePlace(origin.stack) if origin is not None and origin.place else None
 
 
 def find_variable_of_origin(origin: ValueOrigin | None) -> ResourceVariable | None:

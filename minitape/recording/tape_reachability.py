@@ -80,6 +80,8 @@ class TapeRules:
         self.record = self.graph.record
         self.target_nodes = [node for target in targets for node in self.graph.list_nodes_of_value(target)[:1]]
         self.graph.target_keys = {node.key for node in self.target_nodes}
+        # The values contain the sources, so that no new source gets the id of an old one.
+        self._known_answers: dict[int, tuple[TargetOrSource, bool]] = {}
 
     @cached_property
     def rows_on_tape(self) -> bytearray:
@@ -90,10 +92,16 @@ class TapeRules:
         """Return whether an adjoint reaches a source, so that ``gradient`` does not return None.
 
         If the last ``gradient`` call had the same targets and included this source, the result of that call is used.
+        The answer is cached.
 
         Args:
             source: A tensor or variable.
         """
+        if id(source) not in self._known_answers:
+            self._known_answers[id(source)] = source, self._compute_is_connected(source)
+        return self._known_answers[id(source)][1]
+
+    def _compute_is_connected(self, source: TargetOrSource) -> bool:
         last_answer = self._was_connected_in_last_call(source)
         if last_answer is not None:
             return last_answer

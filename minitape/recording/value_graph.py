@@ -492,7 +492,7 @@ class ValueGraph:
         if origin.kind == "constant":
             if origin.detail is not None:
                 escape: EscapeNote = origin.detail
-                place = CodePlace(escape.stack) if escape.stack else place
+                place = CodePlace(escape.stack) if escape.place else place
                 yield (
                     self.find_or_add_ref_node(ValueRef(*escape.reference_fields)),
                     Break("left_through_numpy", place, escape.method),

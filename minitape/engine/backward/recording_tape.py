@@ -156,12 +156,7 @@ class RecordingTape:
     __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_recording"))
 
     def _begin_pause(self) -> None:
-        """Stop recording, but keep the recording open, because other tapes may share it.
-
-        Raises:
-            RuntimeError: If the tape has not been entered, or is used up.
-            ValueError: If the tape is not recording.
-        """
+        """Stop recording, but keep the recording open, because other tapes may share it."""
         record = self._record
         if record is None or self._used:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
@@ -173,10 +168,7 @@ class RecordingTape:
         record.note_event("pause", self)
 
     def _end_pause(self) -> None:
-        """Continue recording after a pause, unless the tape's own block ended during the pause.
-
-        If Ctrl-C interrupts this method, it may be called again.
-        """
+        """Record again, unless the tape's own block ended during the pause. An interrupted call may be repeated."""
         if not self._paused:
             return
         record: Record = self._record  # type: ignore[assignment]  # A paused tape has a recording.
@@ -374,11 +366,6 @@ class RecordingTape:
     def is_recording(self) -> bool:
         """Whether the tape is recording."""
         return self._recording
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the tape is in a ``stop_recording()`` block, and its own block has not ended."""
-        return self._paused
 
     @property
     def is_used(self) -> bool:

@@ -159,7 +159,7 @@ class ForwardAccumulator:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
                 stack.enter_context(tape.stop_recording())
             for tape in self._outer_tapes:
-                if not (tape.is_recording or tape.is_used or tape.is_paused):
+                if not (tape.is_recording or tape.is_used or tape._paused):
                     stack.enter_context(tape)
             yield
 

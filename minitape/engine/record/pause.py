@@ -36,4 +36,4 @@ class Pause:
         self.tape._end_pause()
         self._exit_ref = None
 
-    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("tape.is_paused"))
+    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("tape._paused"))

@@ -80,7 +80,7 @@ def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[T
         Escape(
             row=row_of_node[node.key],
             method=note.method,
-            site=to_site(CodePlace(note.stack) if note.stack else None),
+            site=to_site(CodePlace(note.stack) if note.place else None),
             row_count=note.row_count if _is_note_of_tape(rules, note) else OTHER_RECORDING,
             clock=note.clock,
         )
