@@ -23,9 +23,11 @@ sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "docs"), str(ROOT), str(
 
 import api  # noqa: E402
 import explorables  # noqa: E402
+import gallery  # noqa: E402
 import packages  # noqa: E402
 import page_links  # noqa: E402
 import page_programs  # noqa: E402
+import reference  # noqa: E402
 
 from minitape.cli.course_map import format_lesson_list  # noqa: E402
 from minitape.cli.lesson_files import find_lesson_folders_by_language  # noqa: E402
@@ -52,8 +54,9 @@ PAGES = """
     docs/tapeview_keys.md docs/explorables.md docs/explain.md docs/explain_model.md docs/explain_program.md
     docs/explain_loop.md docs/explain_answers.md docs/causes.md docs/explain_inside.md docs/bridges.md
     docs/engine.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md
-    docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md docs/questions/index.md
+    docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md docs/questions/index.md docs/gallery.md
 """.split()
+GALLERY_PAGE = "docs/gallery.md"
 QUESTION_PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "docs" / "questions").glob("*.md")
@@ -103,7 +106,8 @@ def main() -> int:
     for code in codes:
         with use_language(code):
             editions.append(build_edition(code, options))
-    is_built = build_html_pages(editions, BUILD, html_folder, copy_files_beside_pages)
+    settings = ["-c", str(ROOT / "docs" / "site")]
+    is_built = build_html_pages(editions, BUILD, html_folder, copy_files_beside_pages, settings)
     problems = (
         page_links.list_link_problems(html_folder, LITE_FOLDER)
         if is_built
@@ -137,6 +141,9 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
             text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
             texts[page] = TWIN_LINK.sub("", text, count=1).replace(suffix, ".md")
     embed_question_pictures(edition)
+    if GALLERY_PAGE in texts:
+        pictures_folder = get_extra_folder(BUILD, edition) / "gallery"
+        texts[GALLERY_PAGE] = gallery.embed_gallery(texts[GALLERY_PAGE], pictures_folder, "../gallery", language_code)
     embed_explorables(edition)
     texts |= build_lesson_pages(
         folder,
@@ -160,16 +167,18 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
     texts["index.md"] = "\n## ".join(sections) + format_toctree(lessons_title, *lesson_names)
     if language_code != ENGLISH:
         texts["index.md"] += format_toctree(
-            "minitape", *(page.removesuffix(".md") for page in texts if page.startswith("docs/"))
+            "minitape",
+            *(page.removesuffix(".md") for page in texts if page.startswith("docs/") and page not in QUESTION_PAGES),
         )
         return edition
     texts["CONTRIBUTING.md"] = texts["CONTRIBUTING.md"].replace(*PACKAGES_PICTURE)
-    texts |= api.build_api_pages()
+    texts |= api.build_api_pages() | reference.build_reference_pages()
     texts["index.md"] += "".join(
         [
             format_toctree(
                 "Guides",
                 "docs/questions/index",
+                "docs/gallery",
                 "docs/explain",
                 "docs/explain_model",
                 "docs/explain_program",
@@ -190,7 +199,13 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
             ),
             format_toctree("Teaching", "docs/lessons", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
             format_toctree(
-                "Reference", "api/index", "docs/causes", "docs/explain_answers", "docs/tapeview_keys", "docs/snapshot"
+                "Reference",
+                "api/index",
+                reference.INDEX_PAGE,
+                "docs/causes",
+                "docs/explain_answers",
+                "docs/tapeview_keys",
+                "docs/snapshot",
             ),
             format_toctree(
                 "The project", "CHANGELOG", "CONTRIBUTING", "docs/vocabulary", "SECURITY", "docs/speed", "docs/trust"
@@ -258,8 +273,8 @@ def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) 
 def copy_files_beside_pages(edition: Edition, sphinx_folder: Path) -> None:
     """Copy what pages show and link to into `sphinx_folder`, which holds the texts of an edition."""
     for page in edition.texts.keys() & {*PAGES, "index.md"}:
-        for reference in FILE_REFERENCE.finditer(edition.texts[page]):
-            file = (ROOT / page).parent.joinpath(reference[1] or reference[2]).resolve()
+        for file_reference in FILE_REFERENCE.finditer(edition.texts[page]):
+            file = (ROOT / page).parent.joinpath(file_reference[1] or file_reference[2]).resolve()
             if file.is_file() and file.suffix not in (".md", ".ipynb"):
                 target = sphinx_folder / file.relative_to(ROOT)
                 target.parent.mkdir(parents=True, exist_ok=True)

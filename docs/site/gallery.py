@@ -14,6 +14,7 @@ import page_programs
 from minitape.common.translation import ENGLISH
 
 GALLERY_FILE = Path(__file__).parents[1] / "gallery.toml"
+PROGRAM_LABELS = {"en": "Program", "zh": "程序"}
 GALLERY_COMMENT = "<!-- gallery -->"
 FIGURE_TEMPLATE = """\
 <figure>
@@ -87,7 +88,7 @@ def draw_program(program: str) -> str:
     return str(eval("".join(lines[last_statement.lineno - 1 :]), namespace).svg)
 
 
-def embed_gallery(page_text: str, pictures_folder: Path, pictures_url: str, language_code: str, summary: str) -> str:
+def embed_gallery(page_text: str, pictures_folder: Path, pictures_url: str, language_code: str) -> str:
     """Replace the gallery comment of a page with all pictures, and write their files.
 
     Args:
@@ -95,11 +96,11 @@ def embed_gallery(page_text: str, pictures_folder: Path, pictures_url: str, lang
         pictures_folder: The folder for the files.
         pictures_url: The address of that folder, seen from the page.
         language_code: The language of the page.
-        summary: The label of a picture's program.
 
     Returns:
         The page with a figure for each picture.
     """
+    summary = PROGRAM_LABELS[language_code]
     pictures_folder.mkdir(parents=True, exist_ok=True)
     blocks = []
     for group_title, pictures in read_gallery(language_code).items():

@@ -14,8 +14,7 @@ class TransformersExplain(ExplainedSteps, TrainerCallback):
     """Records the first step and then every ``every``-th step, and warns about problems of the model.
 
     A recorded step includes all batches whose gradients are accumulated in the step. ``log(step, page)`` is called
-    after each
-    recorded step, and ``page`` and ``problems`` describe the last recorded step.
+    after each recorded step, and ``page`` and ``problems`` describe the last recorded step.
 
     The Trainer does not report errors inside a step. After such an error, the open recording ends with the next step or
     with ``close()``.

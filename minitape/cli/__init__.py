@@ -315,7 +315,7 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     """Show how far a class has come, and which exercise holds it up.
 
     FOLDER contains a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks. It
-    can also be the folder of a single learner, as in: minitape class /home/*/minitape-lessons
+    can also be the folder of a single learner, as in `minitape class /home/*/minitape-lessons`.
 
     Nothing in the files is run. Notebooks contain the last answers; progress files also contain tries and times.
     Learners can change both, so use minitape export --nbgrader for grades.

@@ -28,11 +28,15 @@ GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 
 
 def check(name: str, answer: Answer = ...) -> None:
-    """Print whether `answer` solves the exercise called `name`, and remember it in the learner's progress.
+    """Print whether an answer solves an exercise, and store the result in the learner's progress.
 
-    A wrong answer is shown beside what was expected, with the largest difference and a hint: at first a question, then
-    a pointer, then the line. A misspelled name, or a number in quotes, is told as such, and is no try. Whatever is
-    handed in, nothing is raised.
+    Below a wrong answer, the expected answer, the largest difference and a hint are printed. The first hint is a
+    question, the second a pointer, and the third names the line. A misspelled name or a number in quotes is reported
+    and does not count as a try. The function never raises an error, whatever the answer is.
+
+    Args:
+        name: The name of the exercise.
+        answer: The learner's answer. `...` means that the exercise is not answered yet.
 
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.

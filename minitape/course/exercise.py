@@ -23,13 +23,16 @@ Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with
 
 @dataclass(frozen=True)
 class Mistake:
-    """A likely wrong answer, and what to say to the learner who hands it in.
+    """A likely wrong answer, with the hint for a learner who gives it.
 
-    `answer` is compared as the expected answer is: a value, of several named parts those that are wrong, or for a
-    function a function that makes the mistake.
-    `where`, a regular expression, must also be found in the source of the learner's function: it distinguishes mistakes
-    that all end in the same None. `error`, too, must be found in the error that the function raised.
-    In the course's own lessons the hint is in the lesson's source, under the name `named`.
+    Attributes:
+        answer: The wrong answer, which is compared like the expected answer. For an answer with named parts, only the
+            wrong parts. For a function, a function that makes the mistake.
+        hint: What to say to the learner.
+        where: A regular expression that must also match the source of the learner's function. It distinguishes mistakes
+            that all return None.
+        error: A regular expression that must also match the error that the function raised.
+        named: The name under which the source of a course lesson has the hint.
     """
 
     answer: Answer
@@ -59,36 +62,42 @@ def raise_error(*arguments: Answer) -> Answer:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: its name, the expected answer, and the likely mistakes.
+    """An exercise: what is asked, what is expected, and what to say about wrong answers.
 
-    name: "01.2" is the second exercise of lesson 01.
-    expect: a number, text, None, array, tensor, or a list, tuple or dict of these. For an exercise that asks for a
-        function, the right function.
-    mistakes: likely wrong answers with their hints; the first that matches is said.
-    slips: likely wrong values with their hints, after the mistakes; of several parts by their keys, or by their places,
-        counted from 1.
-    changes: for a function, pieces of the lesson's solution with what learners write in their place, as "old => new",
-        and the hint for whoever does as the program that is changed so.
-    hint: what to say to every other wrong answer: a question, then a pointer, then the line; one more with each try.
-    because: one sentence, said with "correct", on why it is so.
-    cases: for a function, the arguments to call it with, one tuple per call. Where an
-        `UnknownFunction` is among them, a tape must record its calls and give the gradient.
-    order: of which order the derivatives are that a tape must give; 0 where it need not be asked.
-    from_tape: what to say where the results are right, and the last number of one is not what the tape gave.
-    also: a further look at a function that gives the right results: called with it and with what tapes saw of each case
-        (`call_log.ObservedRun`), it gives what is wrong, or "".
-    of_wrong: a look at a wrong answer: called with it, or with what a function gave and the arguments of that case, it
-        says what the answer did, or "".
-    view: turns what the learner hands in (a tape, say), or what the learner's function gives, into the value that is
-        compared.
-    start: for an exercise that asks to change a function, without a `...`: its source as it is in the lesson.
-    asks: what kind of answer is expected, in words, where the kind of `expect` would tell too much, or too little.
-    program: the program that the exercise asks about, with `tf`, persistent tapes and names of single numbers, or one
-        for each part of the answer: a wrong number is told as what it is in there.
-    reasons: for a list of names or numbers, what to say of each that is wrongly in it, or left out.
-    trials: for a class, the programs that try it out; `expect` is the name by which they know it.
-    sentences: the replies that `also` and `of_wrong` give by name, from the source of the lesson.
-    rtol: how far a number may be off: rtol * (1 + abs(expected)), and only rtol between two whole numbers.
+    >>> exercise = Exercise("demo.1", expect=6.0, mistakes=[Mistake(9.0, "That is y itself, not its derivative.")])
+    >>> exercise.lesson
+    'demo'
+
+    Attributes:
+        name: The name, such as "01.2" for the second exercise of lesson 01.
+        expect: The expected answer: a number, a text, None, an array, a tensor, or a list, tuple or dict of these. If
+            the exercise asks for a function, the correct function.
+        mistakes: Likely wrong answers with their hints. The first one that matches is used.
+        slips: Likely wrong values with their hints, tried after the mistakes. For an answer with several parts, the
+            hints are grouped by the keys of the parts, or by their places, counted from 1.
+        changes: For a function, pieces of the lesson's solution and what learners write instead, as "old => new", with
+            the hint for an answer that behaves like the changed solution.
+        hint: The hint for all other wrong answers. Of several hints, each further try receives one more: a question,
+            then a pointer, then the line.
+        because: A sentence that explains a correct answer.
+        cases: For a function, the arguments of each call. If an `UnknownFunction` is among them, a tape must record its
+            calls and compute the gradient.
+        order: The order of the derivatives that a tape must compute, or 0 if no tape needs to be asked.
+        from_tape: What to say if the results are correct but the last number of one did not come from the tape.
+        also: A further check of a function with correct results. It is called with the function and with what tapes saw
+            in each case (`call_log.ObservedRun`), and returns what is wrong, or "".
+        of_wrong: A function that examines a wrong answer. It is called with the answer, or with a function's result and
+            the arguments of that case, and returns what the answer did, or "".
+        view: A function that converts an answer, such as a tape, or the result of the learner's function into the value
+            that is compared.
+        start: For an exercise that asks to change a function, the function's source in the lesson.
+        asks: The expected kind of answer in words, if the kind of `expect` would reveal too much or too little.
+        program: The program that the exercise asks about, or one program for each part of the answer. It uses `tf`,
+            persistent tapes and names of single numbers. If a wrong number occurs in it, the hint names that number.
+        reasons: For a list of names or numbers, what to say about each one that is wrongly in the list or missing.
+        trials: For a class, the programs that try it. `expect` is the name by which they know the class.
+        sentences: The replies that `also` and `of_wrong` refer to by name, from the source of the lesson.
+        rtol: The tolerance: a number may differ by rtol * (1 + abs(expected)), and by rtol between two integers.
     """
 
     name: str
@@ -152,10 +161,10 @@ ADDED_EXERCISES: dict[str, Exercise] = {}
 
 
 def add_exercise(exercise: Exercise) -> None:
-    """Make an exercise of your own known to `check`.
+    """Register an exercise, so that `check` finds it by its name.
 
     Args:
-        exercise: The exercise, which replaces one of the same name.
+        exercise: The exercise. It replaces an exercise with the same name.
     """
     ADDED_EXERCISES[exercise.name] = exercise
 

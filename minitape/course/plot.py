@@ -31,17 +31,23 @@ Range = tuple[float, float]
 
 
 class Plot:
-    """A picture with two axes; each method draws one more thing, and gives the picture back.
+    """A plot with two axes. Each method draws one more thing and returns the plot, so calls can be chained.
+
+    The background is transparent, so the plot suits light and dark pages.
+
+    Args:
+        says: What the plot shows, in words.
+        x: The ends of the horizontal axis.
+        y: The ends of the vertical axis.
+        names: The names of the axes.
+        size: The width and height in pixels.
 
     >>> Plot("the square of x", x=(-2, 2), y=(0, 4)).curve(lambda x: x * x).points([1.0], [1.0])
     Picture: the square of x
     """
 
     def __init__(self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)):
-        """`says` is what the picture shows, in words; `x` and `y` are from where to where the axes go.
-
-        It has no ground of its own: the page shows through, be it light or dark.
-        """
+        """Create an empty plot. The class describes the arguments."""
         self.says, self.x, self.y, self.size = says, x, y, size
         self.names = tuple(names)
         self._elements: list[str] = []
@@ -71,7 +77,18 @@ class Plot:
         return self.line(xs, np.broadcast_to(ys, xs.shape), name, colour, dashed)
 
     def line(self, xs: Answer, ys: Answer, name: str = "", colour: int = 0, dashed: bool = False) -> Plot:
-        """Draw a line through points, in their order."""
+        """Draw a line through points in their order.
+
+        Args:
+            xs: The first coordinates.
+            ys: The second coordinates.
+            name: The name in the legend.
+            colour: The number of the color.
+            dashed: Whether the line is dashed.
+
+        Returns:
+            The plot.
+        """
         pairs = " ".join(f"{a:.1f},{b:.1f}" for a, b in self._to_pixels(xs, ys))
         strokes = ['"white" stroke-width="4"'] if self._is_map else []
         strokes.append(f'"{COLORS[colour]}" stroke-width="2"' + (' stroke-dasharray="5 4"' if dashed else ""))
@@ -79,20 +96,48 @@ class Plot:
         return self._add_legend_entry(name, colour, "╌╌" if dashed else "━")
 
     def points(self, xs: Answer, ys: Answer, name: str = "", colour: int = 1, radius: float = 4) -> Plot:
-        """Draw points, without a line between them."""
+        """Draw points without a line between them.
+
+        Args:
+            xs: The first coordinates.
+            ys: The second coordinates.
+            name: The name in the legend.
+            colour: The number of the color.
+            radius: The radius in pixels.
+
+        Returns:
+            The plot.
+        """
         attributes = f'r="{radius}" fill="{COLORS[colour]}"' + (' stroke="white"' if self._is_map else "")
         self._elements += [f'<circle cx="{a:.1f}" cy="{b:.1f}" {attributes}/>' for a, b in self._to_pixels(xs, ys)]
         return self._add_legend_entry(name, colour, "●")
 
     def heights(self, function: Program) -> Plot:
-        """Draw a function of two numbers as the shades of a map, lighter where higher. Each covers the same area."""
+        """Draw a function of two numbers as a map whose shades are lighter for larger values.
+
+        Each shade covers the same area.
+
+        Args:
+            function: The function, which is called with two arrays.
+
+        Returns:
+            The plot.
+        """
         self._is_map = True
         values = self._sample_cells(function)
         edges = np.quantile(values, np.linspace(0, 1, SHADES + 1)[1:-1])
         return self._paint_cells(np.linspace(LOW, HIGH, SHADES)[np.searchsorted(edges, values)])
 
     def regions(self, function: Program, colours: tuple[int, int] = (0, 1)) -> Plot:
-        """Draw where a function is above 0 in the second colour, elsewhere in the first; both are faint."""
+        """Color the plane faintly by the sign of a function of two numbers.
+
+        Args:
+            function: The function, which is called with two arrays.
+            colours: The numbers of two colors: for values up to 0, and for positive values.
+
+        Returns:
+            The plot.
+        """
         rgb_colors = np.array([[*bytes.fromhex(COLORS[colour][1:])] for colour in colours])
         return self._paint_cells(rgb_colors[(self._sample_cells(function) > 0).astype(int)], "0.22")
 
@@ -113,7 +158,7 @@ class Plot:
         return self
 
     def svg(self) -> str:
-        """Return the picture as text. The legend is above it, so that it covers nothing."""
+        """Return the picture as SVG text. The legend is above the axes, so it covers nothing."""
         width, height = self.size
         right, bottom = width - RIGHT, height - BOTTOM
         axis_path = f"M{LEFT} {TOP}V{bottom}H{right}"
@@ -138,14 +183,14 @@ class Plot:
         )
 
     def html(self) -> str:
-        """Return the picture as an image for a page, with its words for who cannot see it."""
+        """Return the picture as an HTML image, whose alternative text describes it."""
         return (
             f'<img style="width:100%;max-width:{self.size[0]}px" alt="{escape(self.says, quote=True)}" '
             f'src="{self.source()}">'
         )
 
     def source(self) -> str:
-        """Return the picture as the address of an image."""
+        """Return the picture as a data URL."""
         return f"data:image/svg+xml;base64,{b64encode(self.svg().encode()).decode()}"
 
     def __repr__(self) -> str:
@@ -198,10 +243,16 @@ def _compute_ticks(low: float, high: float) -> list[float]:
 
 
 class Moving:
-    """Pictures in a row, with a slider that goes through them and a button that plays them.
+    """A series of pictures, with a slider that moves through them and a button that plays them.
 
-    All of them are made beforehand, so that the slider needs no kernel. Where nothing moves, as in a saved page, the
-    picture at `start` is shown.
+    All pictures are drawn in advance, so the slider needs no kernel. Where nothing can move, such as in a notebook on a
+    code host, only the picture at `start` is shown.
+
+    Args:
+        name: The name of the value, which is shown next to the slider.
+        values: The values, with a picture for each.
+        draw: The function that draws the picture for a value.
+        start: The index of the picture that is shown first.
 
     >>> Moving("shift", [0.0, 1.0], lambda s: Plot(f"a line at {s}", x=(0, 1), y=(0, 2)).curve(lambda x: x + s))
     Picture: a line at 0.0
@@ -227,7 +278,11 @@ class Moving:
         return f"{self.pictures[self.start]!r}\n{slider_note}"
 
     def save(self, path: str | Path) -> None:
-        """Write a page with the pictures and their slider, which needs no kernel."""
+        """Write a web page with the pictures and their slider, which needs no kernel.
+
+        Args:
+            path: The file to write.
+        """
         from .slideshow import build_slider_page
 
         write_file(path, build_slider_page(self))

@@ -134,9 +134,16 @@ _waiting_reveals: dict[str, Callable[[], None]] = {}
 
 
 def predict(name: str, text: str, choices: Sequence[Answer] | NamedValues) -> PredictionQuestion:
-    """Ask for a prediction before an important cell; the choice is kept in the learner's progress.
+    """Ask for a prediction before an important cell, and store the choice in the learner's progress.
 
-    Where choices are words for what `reveal` gets, they are a dictionary: `{"it grows": True, "it falls": False}`.
+    Args:
+        name: The name of the prediction, such as "01.p1".
+        text: The question.
+        choices: The choices. If they are words for the values that `reveal` receives, a dictionary such as
+            `{"it grows": True, "it falls": False}`.
+
+    Returns:
+        The question, which a notebook shows with a button for each choice.
 
     >>> predict("demo.p1", "What will y be?", [6.0, 9.0])
     Predict: What will y be?
@@ -231,11 +238,15 @@ class RevealedAnswer:
 
 
 def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str, str] | None = None) -> None:
-    """Tell the answer of a question beside what the learner predicted, what a wrong choice believes, and why it is so.
+    """Show the answer to a prediction, the learner's choice and an explanation.
 
-    Until the question is answered, nothing is told: in a notebook the answer appears when a button above is pressed.
-    The explanation and the beliefs, a sentence for each wrong choice, are those of the lesson's source, or the ones
-    given here.
+    The answer is shown only once the learner has chosen. In a notebook it appears when a button above is pressed.
+
+    Args:
+        name: The name of the prediction.
+        truth: The correct value.
+        explanation: Why the answer is correct. By default, the explanation in the lesson's source.
+        beliefs: For each wrong choice, a sentence on what it assumes. By default, those in the lesson's source.
 
     >>> question = predict("demo.p0", "What is 3 * 3?", [6.0, 9.0])
     >>> reveal("demo.p0", 9.0)

@@ -268,7 +268,10 @@ def collect_given_hints(exercise_name: str) -> set[str]:
 
 
 def progress(*lessons: str | int) -> None:
-    """Print how many exercises of these lessons are solved, and which are left; of all lessons if none is named.
+    """Print how many exercises the learner has solved in each lesson, and which exercises are left.
+
+    Args:
+        *lessons: The lessons, such as "04" or 4. By default, all lessons.
 
     >>> from minitape.course import Exercise, add_exercise, check
     >>> add_exercise(Exercise("demo-lesson.1", expect=2.0))

@@ -15,9 +15,13 @@ MAX_QUESTIONS = 2
 
 
 def again(lesson: str) -> None:
-    """Ask two predictions of the lessons before this one again, which this learner got wrong, with other numbers.
+    """Repeat up to two predictions of earlier lessons that this learner got wrong, with other numbers.
 
-    The progress file knows which. Without one, or where all were right, nothing is shown.
+    The learner's progress file contains the wrong predictions. If it is missing, or all predictions were correct,
+    nothing is shown.
+
+    Args:
+        lesson: The lesson that calls this function, such as "05".
 
     >>> again("01")
     """

@@ -38,5 +38,5 @@ def test_there_are_forty_pictures_in_both_languages(tmp_path):
     ]
     untranslated = [text for text in texts if not re.search("[\u4e00-\u9fff]", text)]
     assert untranslated == ["softmax", "if", "tf.function"], "names of functions and statements"
-    page = GALLERY.embed_gallery("<!-- gallery -->", tmp_path, "gallery", "zh", "程序")
+    page = GALLERY.embed_gallery("<!-- gallery -->", tmp_path, "gallery", "zh")
     assert page.count("<figure>") == len(list(tmp_path.glob("*.svg"))) == 40

@@ -179,8 +179,8 @@ class TapeView(AnyWidget):
         Args:
             function: A function without arguments that reads the variables and returns the target.
             variables: A scalar ``tf.Variable``, or a sequence of them.
-            low: The lowest value of each slider. The default is the variable's value minus the larger of 1 and twice
-            its magnitude.
+            low: The lowest value of each slider. By default, the variable's value minus 1 or minus twice its magnitude,
+                whichever is lower.
             high: The highest value of each slider. The default is the variable's value plus the same distance.
             step: The step of each slider. The default is one 200th of the range.
 
