@@ -28,6 +28,7 @@ import packages  # noqa: E402
 import page_links  # noqa: E402
 import page_programs  # noqa: E402
 import reference  # noqa: E402
+import tabs  # noqa: E402
 
 from minitape.cli.course_map import format_lesson_list  # noqa: E402
 from minitape.cli.lesson_files import find_lesson_folders_by_language  # noqa: E402
@@ -52,15 +53,19 @@ PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/tapeview_reading.md docs/tapeview_explore.md docs/tapeview_large.md docs/tapeview_saving.md
     docs/tapeview_keys.md docs/explorables.md docs/explain.md docs/explain_model.md docs/explain_program.md
-    docs/explain_loop.md docs/explain_answers.md docs/causes.md docs/explain_inside.md docs/bridges.md
-    docs/engine.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md
-    docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md docs/questions/index.md docs/gallery.md
+    docs/explain_loop.md docs/explain_answers.md docs/causes.md docs/explain_inside.md docs/add_a_cause.md
+    docs/bridges.md docs/engine.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md
+    docs/vocabulary.md docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md docs/questions/index.md
+    docs/gallery.md
 """.split()
 GALLERY_PAGE = "docs/gallery.md"
 QUESTION_PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "docs" / "questions").glob("*.md")
     if "." not in path.stem and path.stem != "index"
+)
+CAUSE_PAGES = sorted(
+    path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "causes").glob("*.md") if "." not in path.stem
 )
 
 # a page's link to the same in another language, which `build` writes, too
@@ -136,11 +141,14 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
     edition = Edition(folder, {}, "" if language_code == ENGLISH else f"{language_code}/")
     relative_root = "../" * edition.root.count("/")
     texts, suffix = edition.texts, ".md" if language_code == ENGLISH else f".{language_code}.md"
-    for page in [*PAGES, *QUESTION_PAGES]:
+    for page in [*PAGES, *QUESTION_PAGES, *CAUSE_PAGES]:
         if (ROOT / page).with_suffix(suffix).exists():
             text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
             texts[page] = TWIN_LINK.sub("", text, count=1).replace(suffix, ".md")
-    embed_question_pictures(edition)
+    embed_pictures_of_folder(edition, QUESTION_PAGES, "questions", "docs/questions/index.md")
+    embed_pictures_of_folder(edition, CAUSE_PAGES, "causes", "docs/causes.md")
+    for page in CAUSE_PAGES:
+        texts[page] = tabs.put_frameworks_in_tabs(texts[page])
     if GALLERY_PAGE in texts:
         pictures_folder = get_extra_folder(BUILD, edition) / "gallery"
         texts[GALLERY_PAGE] = gallery.embed_gallery(texts[GALLERY_PAGE], pictures_folder, "../gallery", language_code)
@@ -168,7 +176,11 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
     if language_code != ENGLISH:
         texts["index.md"] += format_toctree(
             "minitape",
-            *(page.removesuffix(".md") for page in texts if page.startswith("docs/") and page not in QUESTION_PAGES),
+            *(
+                page.removesuffix(".md")
+                for page in texts
+                if page.startswith("docs/") and page not in {*QUESTION_PAGES, *CAUSE_PAGES}
+            ),
         )
         return edition
     texts["CONTRIBUTING.md"] = texts["CONTRIBUTING.md"].replace(*PACKAGES_PICTURE)
@@ -190,6 +202,7 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
                 "docs/tapeview_saving",
                 "docs/explorables",
                 "docs/explain_inside",
+                "docs/add_a_cause",
                 "docs/bridges",
                 "docs/engine",
                 "docs/engine_speed",
@@ -226,20 +239,22 @@ def embed_explorables(edition: Edition) -> None:
         (extra_folder / "minitape.js").write_text(explorables.read_script(), encoding="utf-8")
 
 
-def embed_question_pictures(edition: Edition) -> None:
-    """Run the programs of an edition's question pages, and put their live pictures into the texts.
+def embed_pictures_of_folder(edition: Edition, pages: list[str], folder_name: str, list_page: str) -> None:
+    """Run the programs of an edition's pages in a folder, and put their live pictures into the texts.
 
-    The list of questions gets a toctree of them.
+    The page that lists them gets a toctree.
     """
-    question_pages = [page for page in QUESTION_PAGES if page in edition.texts]
-    views_folder = get_extra_folder(BUILD, edition) / "views" / "questions"
-    for page in question_pages:
+    own_pages = [page for page in pages if page in edition.texts]
+    views_folder = get_extra_folder(BUILD, edition) / "views" / folder_name
+    for page in own_pages:
         name = Path(page).stem
         edition.texts[page] = page_programs.embed_pictures(
-            edition.texts[page], views_folder / name, f"../../views/questions/{name}"
+            edition.texts[page], views_folder / name, f"../../views/{folder_name}/{name}"
         )
-    title = edition.texts["docs/questions/index.md"].partition("\n")[0].removeprefix("# ")
-    edition.texts["docs/questions/index.md"] += format_toctree(title, *(Path(page).stem for page in question_pages))
+    title = edition.texts[list_page].partition("\n")[0].removeprefix("# ")
+    list_folder = Path(list_page).parent
+    names = [Path(page).relative_to(list_folder).with_suffix("").as_posix() for page in own_pages]
+    edition.texts[list_page] += format_toctree(title, *names)
 
 
 def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) -> str:

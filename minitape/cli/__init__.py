@@ -21,8 +21,8 @@ it runs, which keeps `minitape --help` fast.
     read the hand-ins of a class and report its progress
 ``nbgrader``, ``grading``
     export lessons as graded assignments
-``explain_program``
-    runs a training program under the bridge of its framework
+``explain_program``, ``cause_page``
+    run a training program under the bridge of its framework, and print the page about a cause
 ``messages``, ``optional_packages``, ``terminal_report``
     translate messages, show the command that installs a missing package, and format output for the terminal
 """
@@ -202,6 +202,13 @@ def check_command(
     sys.exit(max((result.exit_code for result in results), default=CHECK_FAILED_CODE))
 
 
+def _show_cause_page(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
+    """Print the page about a cause and exit, if the option was given."""
+    from .cause_page import show_cause_page
+
+    show_cause_page(context, parameter, text)
+
+
 @main.command("explain", context_settings={"allow_interspersed_args": False})
 @click.option("-m", "as_module", is_flag=True, help="PROGRAM is a module, as with python -m.")
 @click.argument("program")
@@ -222,6 +229,14 @@ def check_command(
     "--rerun",
     is_flag=True,
     help="Let a PyTorch program run again to record the step that went wrong, even if it writes files or takes long.",
+)
+@click.option(
+    "--cause",
+    metavar="NAME",
+    is_eager=True,
+    expose_value=False,
+    callback=_show_cause_page,
+    help="Print the page about a cause, such as detach, and exit. NAME may be an error message instead.",
 )
 @click.pass_context
 def explain_command(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 MAX_OTHERS = 5  # Maximum number of further breaks listed in one answer.
+MORE = "More: minitape explain --cause {cause}"  # The address of the page about a cause.
 FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze the source, so nothing is wrong.
 
 
@@ -136,7 +137,7 @@ class Explanation:
         return f"<Explanation {self.cause}{place}: {self.message}>"
 
     def __str__(self) -> str:
-        """Return the message, the line to blame, the fix and the further breaks, each on its own line."""
+        """Return the message, the line to blame, the fix, the further breaks and the address of the cause's page."""
         parts = [f"{self.cause}: {self.message}"]
         if self.line is not None:
             place = format_place(self.filename, self.line)
@@ -144,6 +145,8 @@ class Explanation:
         if self.fix:
             parts.append("  " + fill("Fix: {fix}", fix=self.fix))
         parts += ["  " + fill("Also: {text}", text=text) for text in self._list_further_texts()]
+        if self.cause != "connected":
+            parts.append("  " + fill(MORE, cause=self.cause))
         return "\n".join(parts)
 
     def _list_further_texts(self) -> list[str]:
@@ -171,6 +174,8 @@ class Explanation:
         if self.fix:
             rows.append(f"<i>{html.escape(self.fix)}</i>")
         rows += [html.escape(fill("Also: {text}", text=text)) for text in self._list_further_texts()]
+        if self.cause != "connected":
+            rows.append(f'<span style="opacity:.7">{html.escape(fill(MORE, cause=self.cause))}</span>')
         rows.append(_render_picture(self))
         body = "".join(f'<div style="margin:2px 0">{row}</div>' for row in rows if row)
         return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'

@@ -34,3 +34,24 @@ def test_a_framework_that_is_not_installed_is_one_line(tmp_path, monkeypatch):
 def test_what_cannot_be_run_is_named(arguments, why, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
     assert run_refused_command(*arguments) == (2, f"Error: {why}")
+
+
+def test_the_page_of_a_cause_is_printed_without_a_program():
+    done = CliRunner().invoke(main, ["explain", "--cause", "detach"], env={"MINITAPE_LANGUAGE": "en"})
+    assert done.exit_code == 0 and done.output.startswith("# detach: ")
+    assert "loss.backward()" in done.output and "<!--" not in done.output and "](" not in done.output
+    done = CliRunner().invoke(main, ["explain", "--cause", "detach"], env={"MINITAPE_LANGUAGE": "zh"})
+    assert done.output.startswith("# detach：")
+
+
+def test_an_error_message_leads_to_the_pages_of_its_causes():
+    def ask(text):
+        return CliRunner().invoke(main, ["explain", "--cause", text], env={"MINITAPE_LANGUAGE": "en"})
+
+    message = "Trying to backward through the graph a second time"
+    assert ask(message).output.startswith("# backward_twice: ")
+    several = ask("element 0 of tensors does not require grad").output
+    assert "\n  detach " in several and "\n  no_grad " in several
+    unknown = ask("detatch")
+    assert unknown.exit_code == 2 and "Did you mean detach?" in unknown.output and "zero_sum" in unknown.output
+    assert ask("it").exit_code == 2

@@ -1,4 +1,4 @@
-"""docs/explain_inside.md follows a program through the files, and adds a cause: what it prints is what it says."""
+"""Two pages follow a program through the files, and add a cause: what they print is what they say."""
 
 import contextlib
 import io
@@ -11,8 +11,9 @@ import pytest
 from minitape.explain.causes import CAUSES
 from minitape.explain.reasons import check_order
 
-PAGE = (Path(__file__).parents[2] / "docs" / "explain_inside.md").read_text(encoding="utf-8")
-PROGRAMS, PRINTED = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S) for kind in ("python", "text"))
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("explain_inside.md", "add_a_cause.md"))
+PROGRAMS, PRINTED = (re.findall(rf"```{kind}\n(.*?)```", PAGES, re.S) for kind in ("python", "text"))
 
 
 @pytest.mark.parametrize(("program", "printed"), [*zip(PROGRAMS, PRINTED, strict=True)], ids=["steps", "a cause"])

@@ -1,32 +1,168 @@
-"""Write the page about causes from the causes' records and the tests' programs.
+"""Write the pages about causes from the causes' records, their texts and the tests' programs.
 
-python tests/repository/make_causes.py    writes docs/causes.md
+python tests/repository/make_causes.py          writes docs/causes.md, docs/causes/ and their Chinese forms
+python tests/repository/make_causes.py torch    first runs the programs of PyTorch, which has to be installed (or of
+                                                tensorflow, jax or tape) and stores what minitape prints about them
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 REPOSITORY = Path(__file__).parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
+from minitape.common.translation import load_translations  # noqa: E402
 from minitape.explain.causes import CAUSES  # noqa: E402
-from minitape.explain.causes.cause import CAUSES_PAGE, FRAMEWORKS, KINDS, Cause, CauseText  # noqa: E402
-from tests.explain.cause_programs import CauseProgram, map_causes_to_programs  # noqa: E402
+from minitape.explain.causes.cause import FRAMEWORKS, KINDS, PAGES_FOLDER, Cause  # noqa: E402
+from tests.explain.page_programs import PageProgram, load_page_programs, read_outputs, write_outputs  # noqa: E402
 
-PAGE = REPOSITORY / "docs" / CAUSES_PAGE
-TITLES = {"tape": "minitape's tape", "torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
-FIELD_NAMES = {"x": "x", "line": "", "values": "", "functions": "", "used": "", "watched": ""}
-HEAD = """\
+DOCS = REPOSITORY / "docs"
+SUFFIXES = {"en": ".md", "zh": ".zh.md"}
+TITLES = {"tape": "minitape", "torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
+FIELD_NAMES = {"x": "x", "w": "w", "line": "", "values": "", "functions": "", "used": "", "watched": ""}
+NOTE = "<!-- Written by tests/repository/make_causes.py from minitape/explain/causes and {texts}; do not edit. -->"
+
+
+class Words(NamedTuple):
+    """The words of the pages in a language.
+
+    Attributes:
+        tape: The heading for minitape's own tape.
+        twin: The link to the same page in the other language.
+        list_head: The text before the list of causes.
+        intro: The first sentence of a page, with the fields cause, frameworks, kind and meaning.
+        errors: The sentence before the error messages that lead to a page.
+        raises: What the framework raises, with the fields framework and error.
+        prints: The sentence before what minitape prints, with the field question.
+        run_prints: The same for a cause that only a whole run shows.
+        fix: The sentence before the fix.
+        reports: What minitape reports about a cause without a program, with the fields framework, message and fix.
+        why: The heading of the reason.
+        intended: The heading of the last section.
+        all_causes: The link to the list of causes.
+        by_error: The heading of the list of error messages.
+        error_columns: The columns of that list.
+        cause_columns: The columns of the list of causes.
+        comma: What separates names.
+        last_comma: What comes before the last one of several names.
+    """
+
+    tape: str
+    twin: str
+    list_head: str
+    intro: str
+    errors: str
+    raises: str
+    prints: str
+    run_prints: str
+    fix: str
+    reports: str
+    why: str
+    intended: str
+    all_causes: str
+    by_error: str
+    error_columns: str
+    cause_columns: str
+    comma: str
+    last_comma: str
+
+
+WORDS = {
+    "en": Words(
+        tape="minitape's tape",
+        twin="中文",
+        list_head="""\
 # The causes
 
-<!-- Written by tests/repository/make_causes.py from minitape/explain/causes; do not edit. -->
+Each answer of [`explain`](explain.md) names one of these causes. The page about a cause has a program that fails in
+this way, what minitape prints about it, the reason, and the change that fixes it. `minitape explain --cause detach`
+prints such a page in the terminal; instead of the name you can give it the error message of your framework.""",
+        intro="minitape reports `{cause}` for programs in {frameworks}. Its kind is `{kind}`: {meaning}.",
+        errors="Error messages that lead here:",
+        raises="{framework} itself raises `{error}`.",
+        prints="minitape answers `{question}` with:",
+        run_prints="`minitape explain program.py` watches the run and reports:",
+        fix="The fix:",
+        reports="In {framework}, minitape reports: {message} {fix}",
+        why="Why it happens",
+        intended="When it is intended",
+        all_causes="[All causes](../causes.md) · [How to ask](../explain.md)",
+        by_error="By error message",
+        error_columns="| message | causes |\n|---|---|",
+        cause_columns="| cause | what happened | reported in |\n|---|---|---|",
+        comma=", ",
+        last_comma=" and ",
+    ),
+    "zh": Words(
+        tape="minitape 的磁带",
+        twin="English",
+        list_head="""\
+# 原因一览
 
-This page lists every cause that [`explain`](explain.md) can report: what it says happened, what it says to change, and
-a program in which the cause occurs. x is the source of the gradient, and words in italics depend on the program. The
-answer to a particular program may be more exact.
-"""
+[`explain`](explain.zh.md) 的每个解释都写着下面的一个原因。每种原因都有一页，里面有一个这样出错的程序，
+minitape 打印的解释，为什么会这样，还有改法。在终端里，`minitape explain --cause detach` 打印这样的一页。
+不写名字，写框架的错误信息也行。""",
+        intro="{frameworks} 的程序里会报告 `{cause}`。它属于 `{kind}` 这一类，{meaning}。",
+        errors="下面的错误信息也会带到这一页：",
+        raises="{framework} 自己的报错是 `{error}`。",
+        prints="对 `{question}`，minitape 的解释是：",
+        run_prints="`minitape explain program.py` 看着程序运行，报告：",
+        fix="改法：",
+        reports="在 {framework} 里，minitape 报告：{message}{fix}",
+        why="为什么会这样",
+        intended="什么时候是有意的",
+        all_causes="[原因一览](../causes.zh.md) · [怎样问](../explain.zh.md)",
+        by_error="按错误信息查",
+        error_columns="| 错误信息 | 原因 |\n|---|---|",
+        cause_columns="| 原因 | 发生了什么 | 在哪里报告 |\n|---|---|---|",
+        comma="、",
+        last_comma="和 ",
+    ),
+}
+KINDS_IN_CHINESE = {
+    "connected": "没有问题",
+    "not_tracked": "没有保留源的梯度",
+    "wrong_dtype": "值不是浮点数",
+    "cut": "有一次调用有意挡住了梯度",
+    "paused": "这一行运行时没有记录",
+    "outside": "这一行在记录之外运行",
+    "through_state": "值经过了一个变量",
+    "left": "值离开了框架",
+    "other_object": "用的是另一个对象，不是源",
+    "no_derivative": "运算没有导数",
+    "unknown": "梯度在一个只记成一行的调用里丢了",
+    "unused": "目标不依赖源",
+    "zero": "梯度是零",
+    "nonfinite": "梯度是 NaN 或无穷大",
+    "error": "求不了梯度、没有去求，或者求了又丢掉",
+    "suspect": "有梯度，却不对",
+}
+QUESTIONS = {
+    "torch": "recording.explain(loss, w)",
+    "tensorflow": "recording.explain(y, w)",
+    "jax": "recording.explain(w)",
+}
+
+
+class CauseText(NamedTuple):
+    """The hand-written text of a page.
+
+    Attributes:
+        title: What happened, in a few words.
+        errors: The error messages that lead to the page.
+        reason: Why it happens, in paragraphs.
+        intended: When the cause is intended.
+    """
+
+    title: str
+    errors: list[str]
+    reason: str
+    intended: str
 
 
 class Placeholder(str):
@@ -45,56 +181,160 @@ class PlaceholdersByField(dict[str, str]):
         return Placeholder("*" + {"what": "operation", "from_": "number", "to": "number"}.get(field, field) + "*")
 
 
-def format_text(template: str, text: CauseText) -> str:
-    """Return a sentence with each field replaced with a word."""
-    return template.format_map(PlaceholdersByField(FIELD_NAMES | {"functions": Placeholder(text.functions)}))
+def read_cause_texts(language: str) -> dict[str, CauseText]:
+    """Return the hand-written texts by cause."""
+    page = (DOCS / f"cause_texts{SUFFIXES[language]}").read_text(encoding="utf-8")
+    texts = {}
+    for section in page.split("\n## ")[1:]:
+        name, _, body = section.partition("\n")
+        title, _, body = body.partition("\n")
+        errors = re.findall(r"^Error: (.*)", body, re.MULTILINE)
+        reason, _, intended = re.sub(r"^Error: .*\n", "", body, flags=re.MULTILINE).partition("\nIntended: ")
+        intended = intended.strip()
+        texts[name] = CauseText(title, errors, reason.strip(), intended[:1].upper() + intended[1:])
+    return texts
 
 
-def choose_program(cause: Cause, programs: dict[str, dict[str, list[CauseProgram]]]) -> tuple[str, CauseProgram] | None:
-    """Return the shortest program with a cause, and the program's framework, or None without a program."""
-    candidates = [
-        (len(program.code.splitlines()), FRAMEWORKS.index(framework), framework, program)
-        for framework in cause.frameworks
-        for program in programs[framework].get(cause.name, [])
+def format_frameworks(cause: Cause, language: str) -> str:
+    """Return the names of the frameworks in which a cause is reported."""
+    words = WORDS[language]
+    *names, last = [TITLES[name] for name in sorted(cause.frameworks, key=FRAMEWORKS.index)]
+    return f"{words.comma.join(names)}{words.last_comma}{last}" if names else last
+
+
+def describe_kind(kind: str, language: str) -> str:
+    """Return the meaning of a kind."""
+    return KINDS[kind].meaning if language == "en" else KINDS_IN_CHINESE[kind]
+
+
+def format_output(program: PageProgram, output: dict[str, str], language: str) -> list[str]:
+    """Return the paragraphs that say what a program raises and what minitape prints about it."""
+    words = WORDS[language]
+    if program.framework == "tape":
+        return [f"```text\n{output[language]}\n```", "<!-- picture: tape -->"]
+    parts = []
+    if output["error"]:
+        error = output["error"].replace("`", "'")
+        parts.append(words.raises.format(framework=TITLES[program.framework], error=error))
+    question = QUESTIONS[program.framework]
+    if CAUSES[program.cause].kind == "suspect":
+        question = "recording.explain()"
+    sentence = words.run_prints if program.is_run else words.prints.format(question=question)
+    return [*parts, sentence, f"```text\n{output[language]}\n```"]
+
+
+def format_sentences(cause: Cause, framework: str, language: str) -> str:
+    """Return what minitape reports in a framework for which the tests' programs have no page."""
+    words = WORDS[language]
+    text = next(text for (own, _), text in cause.text_by_variant.items() if own == framework)
+    translations = load_translations("explain", language) if language != "en" else {}
+    fields = PlaceholdersByField(FIELD_NAMES | {"functions": Placeholder(text.functions)})
+    message, fix = (translations.get(part, part).format_map(fields) for part in (text.message, text.fix))
+    return words.reports.format(framework=TITLES[framework], message=message, fix=fix)
+
+
+def build_cause_page(
+    cause: Cause, text: CauseText, errors: list[str], programs: dict[str, PageProgram], language: str
+) -> str:
+    """Return the page about a cause.
+
+    Args:
+        cause: The record of the cause.
+        text: The hand-written text in the language of the page.
+        errors: The error messages that lead to the page.
+        programs: The programs of the page by framework.
+        language: The code of the language.
+    """
+    words, outputs = WORDS[language], read_outputs()
+    other_suffix = SUFFIXES["zh" if language == "en" else "en"]
+    meaning = describe_kind(cause.kind, language)
+    intro = words.intro.format(
+        cause=cause.name,
+        frameworks=format_frameworks(cause, language),
+        kind=cause.kind,
+        meaning=meaning[:1].lower() + meaning[1:] if language == "en" else meaning,
+    )
+    parts = [
+        f"# {cause.name}{': ' if language == 'en' else '：'}{text.title}",
+        f"[{words.twin}]({cause.name}{other_suffix})",
+        NOTE.format(texts=f"docs/cause_texts{SUFFIXES[language]}"),
+        intro,
     ]
-    return min(candidates, key=lambda candidate: candidate[:2])[2:] if candidates else None
-
-
-def format_section(cause: Cause, programs: dict[str, dict[str, list[CauseProgram]]]) -> str:
-    """Return the section about a cause."""
-    frameworks_by_text: dict[CauseText, list[str]] = {}
+    if errors:
+        parts += [words.errors, "```text\n" + "\n".join(errors) + "\n```"]
     for framework in cause.frameworks:
-        text = cause.text_by_variant.get((framework, "")) or next(
-            text for (own, _), text in cause.text_by_variant.items() if own == framework
-        )
-        frameworks_by_text.setdefault(text, []).append(framework)
-    parts = [f"### {cause.name}"]
-    for text, frameworks in frameworks_by_text.items():
-        titles = ", ".join(TITLES[framework] for framework in frameworks)
-        lines = [f"**{titles}:** {format_text(text.message, text)}"]
-        if text.fix:
-            lines.append(f"*Fix:* {format_text(text.fix, text)}")
-        parts.append("  \n".join(lines))
-    chosen = choose_program(cause, programs)
-    if chosen is not None and cause.kind != "connected":
-        framework, program = chosen
-        lines = program.code.rstrip().splitlines()
-        for number in program.blamed_lines:
-            lines[number - 1] = f"{lines[number - 1].rstrip()}  # the line to blame"
-        code = "\n".join(line for line in lines if line.strip())
-        parts.append(f"A program for {TITLES[framework]}:\n\n```python\n{code}\n```")
-    return "\n\n".join(parts)
-
-
-def build_page() -> str:
-    """Return the text of the page."""
-    programs = {framework: map_causes_to_programs(framework) for framework in FRAMEWORKS}
-    parts = [HEAD.rstrip()]
-    for kind, properties in KINDS.items():
-        parts.append(f"## {properties.meaning} (`{kind}`)")
-        parts += [format_section(cause, programs) for cause in CAUSES.values() if cause.kind == kind]
+        parts.append(f"## {words.tape if framework == 'tape' else TITLES[framework]}")
+        if framework not in programs:
+            parts.append(format_sentences(cause, framework, language))
+            continue
+        program = programs[framework]
+        if program.has_output:
+            shown = format_output(program, outputs[framework][cause.name], language)
+        else:
+            shown = [format_sentences(cause, framework, language)]
+        parts += [f"```python\n{program.code}```", *shown, words.fix, f"```diff\n{program.diff}\n```"]
+    parts += [f"## {words.why}", text.reason, f"## {words.intended}", text.intended, words.all_causes]
     return "\n\n".join(parts) + "\n"
 
 
+def build_list_page(language: str) -> str:
+    """Return the page that lists all causes by kind, and by error message."""
+    words, suffix, texts = WORDS[language], SUFFIXES[language], read_cause_texts(language)
+    first_line, _, rest = words.list_head.partition("\n\n")
+    other_suffix = SUFFIXES["zh" if language == "en" else "en"]
+    parts = [first_line, f"[{words.twin}](causes{other_suffix})", NOTE.format(texts=f"docs/cause_texts{suffix}"), rest]
+    for kind in KINDS:
+        causes = [cause for cause in CAUSES.values() if cause.kind == kind and cause.name in texts]
+        if not causes:
+            continue
+        rows = [
+            f"| [`{cause.name}`]({PAGES_FOLDER}/{cause.name}{suffix}) | {texts[cause.name].title} | "
+            f"{format_frameworks(cause, language)} |"
+            for cause in causes
+        ]
+        parts += [f"## {describe_kind(kind, language)} (`{kind}`)", "\n".join([words.cause_columns, *rows])]
+    rows = [
+        f"| `{error}` | {words.comma.join(f'[`{name}`]({PAGES_FOLDER}/{name}{suffix})' for name in names)} |"
+        for error, names in map_errors_to_causes().items()
+    ]
+    return "\n\n".join([*parts, f"## {words.by_error}", "\n".join([words.error_columns, *rows])]) + "\n"
+
+
+def map_errors_to_causes() -> dict[str, list[str]]:
+    """Return the causes to which each error message leads."""
+    causes_by_error: dict[str, list[str]] = {}
+    for name, text in read_cause_texts("en").items():
+        for error in text.errors:
+            causes_by_error.setdefault(error, []).append(name)
+    return dict(sorted(causes_by_error.items()))
+
+
+def build_pages() -> dict[str, str]:
+    """Return the text of each page by its path in `docs`."""
+    programs, english_texts = load_page_programs(), read_cause_texts("en")
+    pages = {f"{PAGES_FOLDER}/errors.json": json.dumps(map_errors_to_causes(), indent=1) + "\n"}
+    for language, suffix in SUFFIXES.items():
+        pages[f"causes{suffix}"] = build_list_page(language)
+        for name, text in read_cause_texts(language).items():
+            page = build_cause_page(CAUSES[name], text, english_texts[name].errors, programs.get(name, {}), language)
+            pages[f"{PAGES_FOLDER}/{name}{suffix}"] = page
+    return pages
+
+
+def write_pages() -> None:
+    """Write all pages, and remove those of causes that no longer exist."""
+    folder, pages = DOCS / PAGES_FOLDER, build_pages()
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        if f"{PAGES_FOLDER}/{path.name}" not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    PAGE.write_text(build_page(), encoding="utf-8")
+    for framework_name in sys.argv[1:]:
+        if framework_name not in FRAMEWORKS:
+            sys.exit(f"{framework_name} is not one of {', '.join(FRAMEWORKS)}")
+        write_outputs(framework_name)
+    write_pages()

@@ -73,6 +73,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/cli/check_notebooks.py": "what nbval, which runs here, tells of each cell",
     "minitape/cli/lesson_pages.py": "what a process told that was begun here",
     "minitape/bridges/run_watch/waiting_copies.py": "the same",
+    "minitape/cli/cause_page.py": "the pages about causes, files of the package",
     "minitape/cli/lesson_files.py": "the course's own pictures and data, which are copied",
     "minitape/course/datasets.py": "a file of the package",
     "minitape/course/digit_pad.py": "the same",

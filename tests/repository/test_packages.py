@@ -34,8 +34,8 @@ def test_the_picture_shows_each_package(repository):
 PAGES = tuple(
     """
     README.md CONTRIBUTING.md docs/engine.md docs/engine_speed.md docs/functions.md docs/explain.md
-    docs/explain_inside.md docs/vocabulary.md docs/snapshot.md docs/tapeview.md docs/bridges.md docs/lessons.md
-    notebooks/en/12_build_your_own_tape.ipynb
+    docs/explain_inside.md docs/add_a_cause.md docs/vocabulary.md docs/snapshot.md docs/tapeview.md docs/bridges.md
+    docs/lessons.md     notebooks/en/12_build_your_own_tape.ipynb
 """.split()
 )
 

@@ -2,7 +2,7 @@
 
 Except for a few older names, a cause has the same name for a tape, PyTorch, TensorFlow and JAX. To add a cause, add its
 record to one of this package's files, write a check that finds it, and add a program to the tests.
-``docs/explain_inside.md`` shows the steps.
+``docs/add_a_cause.md`` shows the steps.
 
 ``cause``               the record of a cause, and the kinds of causes
 ``sources``             the source is not tracked, or not a float

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..fixes.fault_site import Edit, Plan
 
 FRAMEWORKS = ("tape", "torch", "tensorflow", "jax")  # "tape" is minitape's own tape.
-CAUSES_PAGE = "causes.md"  # The page in `docs/` with a section for each cause.
+PAGES_FOLDER = "causes"  # The folder in `docs/` with a page about each cause.
 
 
 class Kind(NamedTuple):
@@ -91,9 +91,9 @@ class Cause:
     bridge_name: str = ""
 
     @property
-    def page_section(self) -> str:
-        """The documentation section about the cause, relative to the folder `docs`."""
-        return f"{CAUSES_PAGE}#{self.name}"
+    def page(self) -> str:
+        """The documentation page about the cause, relative to the folder `docs`."""
+        return f"{PAGES_FOLDER}/{self.name}.md"
 
     @cached_property
     def text_by_variant(self) -> dict[tuple[str, str], CauseText]:

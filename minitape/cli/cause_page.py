@@ -1,0 +1,143 @@
+"""`minitape explain --cause NAME`: print the page about a cause, which is found by its name or by an error message."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from pathlib import Path
+
+import click
+
+from minitape.common.translation import PACKAGE, detect_language
+from minitape.explain.causes import CAUSES
+
+from .messages import create_usage_error, say
+
+# The pages are in the first folder in an installed package, and in the second folder in the repository.
+PAGE_FOLDERS = (PACKAGE / "cause_pages", PACKAGE.parent / "docs" / "causes")
+FEWEST_WORDS = 3  # A shorter text is not taken for a part of an error message.
+
+
+def show_cause_page(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
+    """Print the page about a cause and exit, if the option was given.
+
+    Args:
+        context: The context of the command.
+        parameter: The option. click passes it to each callback.
+        text: The value of the option, or None if it was not given.
+
+    Raises:
+        click.UsageError: If the text is neither the name of a cause nor a known error message.
+    """
+    if text is None or context.resilient_parsing:
+        return
+    causes = find_causes(text)
+    if not causes:
+        raise create_usage_error(describe_unknown_cause(text))
+    if len(causes) == 1:
+        click.echo(read_cause_page(causes[0]))
+    else:
+        message = (
+            "This message has several causes. minitape explain PROGRAM finds out which one it is, and --cause NAME "
+            "prints the page about one of them:"
+        )
+        click.echo(say(message) + "\n")
+        width = max(map(len, causes))
+        click.echo("\n".join(f"  {cause:{width}}  {read_title(cause)}" for cause in causes))
+    context.exit()
+
+
+def find_causes(text: str) -> list[str]:
+    """Return the causes with a given name, or those to which an error message leads.
+
+    Args:
+        text: The name of a cause, or an error message. A part of the message is enough.
+
+    Returns:
+        The names of the causes, or an empty list.
+    """
+    name = text.strip().strip("`").lower()
+    if name in CAUSES and name != "connected":
+        return [name]
+    causes_by_error = json.loads(find_page_file("errors.json").read_text(encoding="utf-8"))
+    searched = normalize_text(re.sub(r"^\s*[\w.]+(?:Error|Exception|Warning): ", "", text))
+    found: list[str] = []
+    for error, causes in causes_by_error.items():
+        known = normalize_text(error)
+        is_part = len(searched.split()) >= FEWEST_WORDS and searched in known
+        if known in searched or is_part:
+            found += [cause for cause in causes if cause not in found]
+    return found
+
+
+def normalize_text(text: str) -> str:
+    """Return a message in lower case with its words only.
+
+    >>> normalize_text("RuntimeError: element 0 of tensors, which ...")
+    'runtimeerror element 0 of tensors which'
+    """
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def describe_unknown_cause(text: str) -> str:
+    """Return a message that lists the names of the causes.
+
+    Args:
+        text: The name that was not found.
+
+    Returns:
+        The message, with the names that look like `text` first.
+    """
+    names = sorted(CAUSES.keys() - {"connected"})
+    close_names = difflib.get_close_matches(text.lower(), names)
+    if close_names:
+        message = "{name} is not the name of a cause. Did you mean {close}? All causes: {names}"
+        return say(message, name=text, close=", ".join(close_names), names=", ".join(names))
+    return say("{name} is not the name of a cause. All causes: {names}", name=text, names=", ".join(names))
+
+
+def find_page_file(name: str) -> Path:
+    """Return the path of a file about causes.
+
+    Args:
+        name: The name of the file.
+
+    Returns:
+        The path, in the installed package or in the repository.
+
+    Raises:
+        click.ClickException: If the file is missing.
+    """
+    for folder in PAGE_FOLDERS:
+        if (folder / name).is_file():
+            return folder / name
+    raise click.ClickException(say("the pages about causes are missing. Reinstall minitape."))
+
+
+def read_cause_page(cause: str) -> str:
+    """Return the page about a cause in the user's language.
+
+    Args:
+        cause: The name of the cause.
+
+    Returns:
+        The text in Markdown, without the links and comments that the web site needs.
+    """
+    names = [f"{cause}.{detect_language()}.md", f"{cause}.md"]
+    path = next((folder / name for name in names for folder in PAGE_FOLDERS if (folder / name).is_file()), None)
+    text = (path or find_page_file(names[-1])).read_text(encoding="utf-8")
+    text = re.sub(r"^(?:<!--|\[).*\n\n?", "", text, flags=re.MULTILINE)
+    return text.rstrip()
+
+
+def read_title(cause: str) -> str:
+    """Return the title of the page about a cause.
+
+    Args:
+        cause: The name of the cause.
+
+    Returns:
+        The title without the name of the cause.
+    """
+    return re.sub(r"^# \w+[:：] *", "", read_cause_page(cause).partition("\n")[0])

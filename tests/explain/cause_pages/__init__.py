@@ -1,0 +1,1 @@
+"""The programs on the pages about causes, and what minitape prints about them."""
