@@ -13,7 +13,7 @@ export default {
       }
       const open = live && !model.get("chosen");
       el.classList.toggle("minitape-open", open && Boolean(model.get("veiled"))); // what follows is veiled
-      said.textContent = live ? [model.get("said"), open ? model.get("veiled") : ""].filter(Boolean).join(" ") : model.get("gone");
+      said.textContent = live ? model.get("said") : model.get("gone");
     };
     row.addEventListener("click", ({ target }) => {
       if (!live || !buttons.includes(target)) return;
@@ -24,11 +24,15 @@ export default {
         draw();
       }
     });
+    const veil = make("div", model.get("veiled"), { className: "minitape-veil" });
+    const lift = make("button", model.get("lift"), { type: "button" });
+    lift.addEventListener("click", () => el.closest(".jp-Notebook")?.classList.add("minitape-lifted"));
+    veil.append(" ", lift);
     row.append(...buttons);
     const question = make("p", ` ${model.get("text")}`);
     question.prepend(make("b", model.get("label")));
     el.classList.add("minitape-choices");
-    el.append(question, row, said);
+    el.append(question, row, said, veil);
     model.on("change", draw);
     model.widget_manager?.get_model(model.get("_key")).then((own) => {
       const look = () => {

@@ -42,6 +42,7 @@ class ChoiceButtons(AnyWidget):
     label = Unicode().tag(sync=True)
     gone = Unicode().tag(sync=True)
     veiled = Unicode().tag(sync=True)
+    lift = Unicode().tag(sync=True)
 
     def __init__(
         self,
@@ -72,7 +73,8 @@ class ChoiceButtons(AnyWidget):
             label=say("Predict."),
             gone=restart_note,
             said=previous_note,
-            veiled=say("The text below the next cell is blurred until you choose.") if blurs_next_cell else "",
+            veiled=say("What follows is blurred until you choose.") if blurs_next_cell else "",
+            lift=say("I'm only looking something up: show the whole lesson"),
         )
         self._commit = commit
         if chosen is not None and chosen in choices:

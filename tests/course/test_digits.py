@@ -84,6 +84,20 @@ def test_a_page_shows_hostile_texts_as_texts(pad, tmp_path):
     assert not re.search(r'(?:src|href)="http', text)  # it needs no network
 
 
+@pytest.mark.browser
+def test_a_page_reads_what_its_visitor_draws(pad, page):
+    page.set_content(build_pad_page(pad, "Ada"))
+    canvas = page.locator(".pad canvas").bounding_box()
+    (first_x, first_y), *others = [(60, 50), (180, 50), (150, 110), (110, 200)]
+    page.mouse.move(canvas["x"] + first_x, canvas["y"] + first_y)
+    page.mouse.down()
+    for x, y in others:
+        page.mouse.move(canvas["x"] + x, canvas["y"] + y, steps=5)
+    page.mouse.up()
+    assert page.locator(".answer").inner_text().startswith("The network reads a 7")
+    assert page.locator(".kept figure").count() == 10
+
+
 @pytest.mark.parametrize(
     "drawings", [5, [5], [[[1.0, 2.0]]], [[[("x", 1)]]], [[]], [[[(float("nan"), 1.0)]]], [[[(0.0, 1.0)] * 20_001]]]
 )

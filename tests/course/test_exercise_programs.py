@@ -663,6 +663,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("06.4", "gradient(z, x)", "gradient(x, z)", "how the input changes when the result does"),
     ("10.6", "range(10)", "range(9)", "one step too few"),
     ("09.5", "w.assign_sub", "w = w.assign_sub", "Leave out w ="),
+    ("10.4", "k, y = tf.while_loop", "y, k = tf.while_loop", "the target is the counter"),
     ("12.3", " or not inputs", "", "Skip such rows"),
     ("12.4", "adjoints[i] + share", "share", "do what it did in the step before"),
     ("09.5", "0.25 * ", "", "the result of the learning rate 1.0."),
