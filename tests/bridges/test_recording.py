@@ -20,7 +20,7 @@ from minitape_widgets.live_updates import flush_view
 from .cases import compile_program
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "bridges.md").read_text(encoding="utf-8")
+PAGE = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("bridges.md", "write_a_bridge.md"))
 ASKED = [
     (code, *case)
     for code, end in (("en", ".md"), ("zh", ".zh.md"))
