@@ -10,7 +10,7 @@ from ..explain.reasons import program_text, zero_nan
 from ..explain.reasons.adapter import Adapter
 from ..explain.reasons.check_order import FrameworkChecks
 from ..explain.reasons.question import Finding, Question
-from ..picture.reader import collect_namespaces
+from ..picture.reader_base import collect_namespaces
 from ..recording.recorded_rows import RecordedRow
 from ..recording.variable_names import list_collected_namespaces
 

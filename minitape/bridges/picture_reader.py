@@ -15,7 +15,7 @@ from ..picture.gradient_results import MAX_EXPLAINED, MAX_SOURCES, find_reason_a
 from ..picture.known_rules import KnownRule, find_known_rule
 from ..picture.path_breaks import is_zero
 from ..picture.picture_rows import PictureRow
-from ..picture.reader import Reader
+from ..picture.reader_base import Reader
 from ..picture.shown_values import to_value_fields
 from ..picture.snapshot_types import (
     EdgeFields,
@@ -379,80 +379,84 @@ class RecordingReader(Reader):
     """Reads the rows of a complete recording.
 
     Attributes:
-        tape: The recording.
-        record: The same recording, or None before it is complete.
+        recording: The recording. It is also the `record`, once it is complete.
     """
 
-    tape: Recording  # type: ignore[assignment]
-    record: Any
+    def __init__(self, recording: Recording, namespaces: Iterable[dict[str, object]] = ()) -> None:
+        """Prepare to read a recording, without reading any row yet."""
+        super().__init__(namespaces)
+        self.recording = recording
+
+    def _has_complete_recording(self) -> bool:
+        if self.recording.record is not None and self.record is None:
+            self.begin_recording(self.recording)
+        return self.record is not None
 
     def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
         """Return at most ``limit`` of the rows that have not been read yet."""
-        if not self._switch_to_current_record():
+        if not self._has_complete_recording():
             return []
         first = self.row_count
-        last = len(self.record) if limit is None else min(len(self.record), first + limit)
-        self.row_count = last
-        return [self._build_picture_row_with_rule(row) for row in range(first, last)]
+        self.row_count = len(self.recording) if limit is None else min(len(self.recording), first + limit)
+        return [self._build_picture_row_with_rule(row) for row in range(first, self.row_count)]
 
     def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
         """Return the first and last rows, ``limit`` in total, or all rows if there are no more than that."""
-        if not self._switch_to_current_record() or len(self.record) <= limit:
+        if not self._has_complete_recording() or len(self.recording) <= limit:
             return self.read_new_rows()
-        ends = [*range(limit // 2), *range(len(self.record) - limit // 2, len(self.record))]
+        ends = [*range(limit // 2), *range(len(self.recording) - limit // 2, len(self.recording))]
         return [self._build_picture_row_with_rule(row) for row in ends]
 
     def read_source_lines(self, file: str) -> list[str]:
         """Return the lines of a source file."""
-        return self.tape.read_source_lines(file)
+        return self.recording.read_source_lines(file)
 
     def list_function_insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
         """List an INSIDE for each call that the bridge can open."""
-        return self.tape.list_insides(target, row)
+        return self.recording.list_insides(target, row)
 
     def _build_picture_row_with_rule(self, row: int) -> PictureRow:
-        recorded_row = self.tape.rows[row]
+        recorded_row = self.recording.rows[row]
         if recorded_row.site[0]:
             self.files[recorded_row.site[0]] = None
-        shown_row, rule = build_picture_row(recorded_row), find_known_rule_of_row(self.tape, row)
-        if recorded_row.name and row in map_rows_to_trained_sources(self.tape):
-            shown_row.form["name"] = shorten_name(map_rows_to_trained_sources(self.tape)[row].name)
-        elif not recorded_row.name and row in self.tape.map_rows_to_result_names():
-            shown_row.form["name"] = shorten_name(self.tape.map_rows_to_result_names()[row])
+        shown_row, rule = build_picture_row(recorded_row), find_known_rule_of_row(self.recording, row)
+        name = self._find_better_name(recorded_row)
+        if name is not None:
+            shown_row.form["name"] = shorten_name(name)
         if rule is not None:
             shown_row.form |= rule.fields
         return shown_row
 
-    def list_changed_leaves(self) -> list[RowFields]:
-        """Return an empty list, because the leaves of a complete recording do not change."""
-        return []
-
-    def recompute_into_kept_arrays(self, is_requested: bool = False) -> None:
-        """Do nothing, because a recording keeps its values itself."""
-
-    def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
-        """Return an empty list, because rows do not change once they have been read."""
-        return []
+    def _find_better_name(self, recorded_row: RecordedRow) -> str | None:
+        """Return the longer name of a trained source, or the name of an unnamed result, or None."""
+        if not recorded_row.name:
+            return self.recording.map_rows_to_result_names().get(recorded_row.index)
+        trained_source = map_rows_to_trained_sources(self.recording).get(recorded_row.index)
+        return None if trained_source is None else trained_source.name
 
     def map_rows_to_python_names(self) -> dict[int, str]:
         """Return the names of the program's variables that hold tensors of the recording, keyed by row."""
         names_by_row: dict[int, str] = {}
         for name, value in iter_public_names_and_values(self.namespaces if self.record is not None else ()):
-            row = None if isinstance(value, (int, bool)) else self.tape.find_row(value)
+            row = None if isinstance(value, (int, bool)) else self.recording.find_row(value)
             if row is not None:
                 names_by_row.setdefault(row, name)
         return names_by_row
 
-    def _list_escapes_and_assignments(self) -> list[EventFields]:
-        return cast("list[EventFields]", list(self.tape.events))
+    def list_event_fields(self) -> list[EventFields]:
+        """Return the EVENT of each assignment and escape."""
+        return cast("list[EventFields]", list(self.recording.events))
 
-    def _build_tape_fields(self, number: int, tape: Any) -> TapeFields:
-        state = "recording" if tape.is_recording else "closed"
-        return {
-            "id": number,
-            "name": self._find_tape_name(tape, number),
-            "persistent": False,
-            "state": state,
-            "spans": [] if tape.is_recording else [[0, len(tape)]],
-            "bytes": 0,
-        }
+    def list_tape_fields(self) -> list[TapeFields]:
+        """Return the TAPE that stands for the recording."""
+        is_recording = self.recording.is_recording
+        return [
+            {
+                "id": 0,
+                "name": self.find_name_of_tape(self.recording, "tape"),
+                "persistent": False,
+                "state": "recording" if is_recording else "closed",
+                "spans": [] if is_recording else [[0, len(self.recording)]],
+                "bytes": 0,
+            }
+        ]

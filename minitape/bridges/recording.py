@@ -19,7 +19,7 @@ from ..picture.alarms import build_alarms_and_breaks
 from ..picture.figure import Figure
 from ..picture.graph import build_digraph
 from ..picture.layer_folds import fold_layers
-from ..picture.reader import Reader, collect_namespaces
+from ..picture.reader_base import Reader, collect_namespaces
 from ..picture.snapshot_types import Kind, ResultFields
 from ..picture.source import PictureSource
 from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow

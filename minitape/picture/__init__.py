@@ -2,10 +2,11 @@
 
 - Input: ``source`` declares the interface of a recording, for minitape's tape and for other frameworks. ``snapshots``
   builds the dictionary that a picture reads, and ``snapshot_types`` documents each field.
-- Rows: ``reader``, ``picture_rows`` and ``shown_values`` read them from the recording. ``events`` lists assignments and
-  escapes. ``recomputed_values`` recomputes the values that a used tape has released. ``tangents`` computes the tangents
-  of forward mode. ``nested_gradient_layout`` finds the row below which each row of a recorded gradient is drawn.
-  ``function_insides`` reads the rows inside ``tf.function`` calls. ``source_names`` reads names from the program text.
+- Rows: ``reader``, ``picture_rows`` and ``shown_values`` read them from the recording. ``reader_base`` defines what the
+  readers of all frameworks share. ``events`` lists assignments and escapes. ``recomputed_values`` recomputes the values
+  that a used tape has released. ``tangents`` computes the tangents of forward mode. ``nested_gradient_layout`` finds
+  the row below which each row of a recorded gradient is drawn. ``function_insides`` reads the rows inside
+  ``tf.function`` calls. ``source_names`` reads names from the program text.
 - Gradients: ``stepper`` reads a sweep step by step, and ``gradient_results`` reads the results of gradient calls.
   ``path_breaks`` finds the edges where a gradient ends, and ``alarms`` finds errors and warnings.
 - Two tapes: ``tape_difference`` aligns their rows and finds the first row in which they differ.

@@ -21,7 +21,7 @@ from .figure import MAX_PORTS, MIN_WIDTH, Figure
 from .graph import build_digraph, build_dot_text, render_digraph
 from .layer_folds import fold_layers
 from .picture_texts import translate
-from .reader import collect_namespaces
+from .reader_base import collect_namespaces
 from .snapshots import build_snapshot
 from .source import get_picture_source
 from .tikz import convert_to_tikz

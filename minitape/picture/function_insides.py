@@ -17,7 +17,7 @@ from ..engine.backward.tape import GradientTape
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.record.thread_state import state
 from ..engine.tensor.tensor import create_tensor
-from .reader import Reader
+from .reader import TapeReader
 from .shown_values import to_value_fields
 from .stepper import MAX_EAGER_ROWS, build_tape_stepper
 
@@ -34,7 +34,7 @@ MAX_DEPTH = 3  # Calls nested more deeply have no inside.
 
 
 def list_function_insides(
-    reader: Reader,
+    reader: TapeReader,
     target: Structure = None,
     sources: Structure = None,
     call_row: int | None = None,
@@ -80,7 +80,7 @@ def list_function_insides(
 
 
 def _build_function_inside(
-    reader: Reader, call_row: int, output_adjoints: dict[int, Array], remaining_depth: int
+    reader: TapeReader, call_row: int, output_adjoints: dict[int, Array], remaining_depth: int
 ) -> InsideFields | None:
     """Return the rows inside a call with the sweep that begins with the adjoints of its outputs.
 
@@ -107,7 +107,7 @@ def _build_function_inside(
     if not _are_outputs_as_recorded(record, call, outputs):
         return None
     names = {name: value for name, value in zip(_list_call_input_names(reader, call), inputs, strict=True) if name}
-    inner_reader = Reader(tape, [{**names, recording.name: tape}])
+    inner_reader = TapeReader(tape, [{**names, recording.name: tape}])
     inner_rows = inner_reader.read_new_rows(MAX_ROWS)
     inner_reader.update_names_and_leaf_states(inner_rows)
     inner_snapshot: Snapshot = inner_reader.build_snapshot_without_sweep(
@@ -143,7 +143,7 @@ def _are_outputs_as_recorded(record: Record, call: Call, outputs: Sequence[Eager
     return True
 
 
-def _list_call_input_names(reader: Reader, call: Call) -> list[str]:
+def _list_call_input_names(reader: TapeReader, call: Call) -> list[str]:
     """Return the names of a call's inputs: first its parameters, then the variables and tensors that it reads.
 
     Unnamed inputs have the name "".
@@ -156,7 +156,7 @@ def _list_call_input_names(reader: Reader, call: Call) -> list[str]:
     return [*parameters, *(name.removesuffix(":0") for name in leaf_names)]
 
 
-def _compute_function_output_adjoints(reader: Reader, target: Structure, sources: Structure) -> dict[int, Array]:
+def _compute_function_output_adjoints(reader: TapeReader, target: Structure, sources: Structure) -> dict[int, Array]:
     """Return the adjoints of function calls' outputs, by row, or {} if there is no sweep or it is too long."""
     stepper = build_tape_stepper(reader.tape, target, sources, reader.kept_arrays, lambda value: None)
     if stepper is None or stepper.remaining_rows > MAX_EAGER_ROWS or stepper.take_steps() is None:

@@ -1,17 +1,11 @@
-"""Read the rows of a recording for a picture.
-
-A reader converts each row once, in order, to the fields of a snapshot (:mod:`.snapshot_types`). The reader may run in a
-different thread than the program, because it reads only complete rows. It never changes the recording.
-"""
+"""Read the rows of a tape for a picture."""
 
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Hashable, Iterable
-from itertools import count
-from types import CodeType, FrameType
+from types import CodeType
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..engine.backward.reachability import mark_rows_on_tape
@@ -25,7 +19,7 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
 from ..recording.graph_nodes import find_operation_and_inputs
 from ..recording.memory_use import count_kept_bytes
-from ..recording.sites import find_site_of_bytecode, read_source_lines
+from ..recording.sites import find_site_of_bytecode
 from ..recording.variable_names import iter_public_names_and_values
 from .events import list_escapes_and_assignments
 from .picture_rows import (
@@ -33,24 +27,22 @@ from .picture_rows import (
     RowContext,
     build_primitive_fields,
     find_subject_at_row,
-    get_row_number,
     get_start_row,
     list_plain_arguments,
 )
 from .readable_formulas import list_array_operation_formulas
+from .reader_base import Reader, update_rows_with_parts
 from .recomputed_values import are_released_values_small, recompute_released_values
 from .shown_values import pack_value, to_value_fields
-from .truncation import join_and_truncate_lines, shorten_name
+from .truncation import shorten_name
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
     from ..engine.record.row_parts import Leaf
     from ..engine.types import Array, Columns, Object, Structure
-    from .snapshot_types import EventFields, InsideFields, Kind, RowFields, Snapshot, TapeFields
+    from .snapshot_types import EventFields, InsideFields, Kind, RowFields, TapeFields
 
 MAX_LIST_ITEMS = 64  # Longer lists are not searched for named variables.
-EMPTY_RECORD_NAME = "r0"  # The name of a recording without rows.
-_record_numbers = count(1)
 _match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # Matches the name of an unnamed variable.
 _ENDLESS = 1 << 62  # No row has a number as large as this.
 
@@ -76,36 +68,6 @@ _AnyTape: TypeAlias = "GradientTape | _ReleasedTape"
 TRANSPOSE_ARGUMENTS = ("transpose_a", "transpose_b", "perm")  # The arguments shown in a row's label and formula.
 
 
-def collect_namespaces(frame: FrameType | None = None) -> list[dict[str, object]]:
-    """Return the dictionaries in which the Python names of tensors are looked up.
-
-    Args:
-        frame: The frame of the user's program, or None to use no frame.
-
-    Returns:
-        The local and global variables of the frame, followed by the variables of the script (``__main__``).
-    """
-    namespaces = []
-    if frame is not None:
-        local_names = frame.f_locals
-        # Since Python 3.13, a function's `f_locals` is a view that keeps the frames of all callers alive.
-        namespaces = [local_names if isinstance(local_names, dict) else dict(local_names), frame.f_globals]
-        if frame.f_code.co_name.endswith("comp>"):  # Before Python 3.12, a comprehension has its own frame.
-            namespaces += collect_namespaces(frame.f_back)
-    main = sys.modules.get("__main__")
-    return namespaces if main is None else [*namespaces, vars(main)]
-
-
-def unwrap_tape(tape: Object) -> Object:
-    """Return the tape inside a ``ForwardAccumulator``, or any other object unchanged.
-
-    Args:
-        tape: A ``ForwardAccumulator``, a tape, or any other object.
-    """
-    inner_tape = getattr(tape, "_tape", None)
-    return inner_tape if hasattr(inner_tape, "owner") and hasattr(inner_tape, "spans") else tape
-
-
 def list_rows_with_replaced_gradient(record: Record) -> list[int]:
     """Return the rows inside functions with a custom gradient, which replaces the gradients of these rows.
 
@@ -127,32 +89,23 @@ def list_rows_with_replaced_gradient(record: Record) -> list[int]:
     return sorted(inner_rows)
 
 
-class Reader:
+class TapeReader(Reader):
     """Reads the recording of one tape, starting at row 0.
 
     Attributes:
         tape: The tape, or the inner tape of a ``ForwardAccumulator``.
-        namespaces: The dictionaries in which the Python names of tensors are looked up.
-        record: The recording, or None before the first row is read.
-        kept_arrays: Arrays, by row, that the recording has released but the caller has kept or recomputed.
-        record_name: A name that identifies the recording in a snapshot, or "" before the first row is read.
-        row_count: The number of rows read so far.
         tapes_by_row: For each row read, the tapes that follow it, as bits: bit i represents ``tapes[i]``.
         tapes: All tapes of the recording, in the order of entry.
-        files: The files of the rows, in the order of their first rows. The dictionary serves as an ordered set.
     """
+
+    record: Record | None
 
     def __init__(self, tape: Object, namespaces: Iterable[dict[str, object]] = ()) -> None:
         """Prepare to read the recording of ``tape``, without reading any row yet."""
+        super().__init__(namespaces)
         self.tape: GradientTape = tape
-        self.namespaces = list(namespaces)
-        self.record: Record | None = None
-        self.kept_arrays: dict[int, Array] = {}
-        self.record_name = ""
-        self.row_count = 0
         self.tapes_by_row: list[int] = []
         self.tapes: list[_AnyTape] = []
-        self.files: dict[str, None] = {}
         self._forms_by_context: dict[Hashable, dict[Hashable, RowFields]] = {}
         self._first_versions: dict[int, int] = {}  # The version of each variable when first recorded.
         self._seen_events = 0  # The number of events already searched for first versions.
@@ -246,8 +199,8 @@ class Reader:
         if record is None:
             return None
         if record is not self.record:
-            self.record, self.row_count, self.tapes_by_row, self.tapes = record, 0, [], []
-            self.record_name = f"r{next(_record_numbers)}"
+            self.begin_recording(record)
+            self.tapes_by_row, self.tapes = [], []
             self._leaf_states, self._forms_by_context, self._first_versions, self._seen_events = {}, {}, {}, 0
         return record
 
@@ -503,20 +456,6 @@ class Reader:
                 names.setdefault(named_row, name)
         return names
 
-    def update_names_and_leaf_states(self, rows: list[PictureRow]) -> list[RowFields]:
-        """Update rows in place with Python names and late watches.
-
-        Args:
-            rows: The rows read so far, in order. Rows keep their existing names.
-
-        Returns:
-            The changed fields, as partial rows.
-        """
-        name_parts: list[RowFields] = [
-            {"row": row, "name": name} for row, name in self.map_rows_to_python_names().items()
-        ]
-        return _update_rows_with_parts(rows, [*self.list_changed_leaves(), *name_parts])
-
     def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
         """Update rows in place with fields that can be computed only after the recording has ended.
 
@@ -543,7 +482,7 @@ class Reader:
         ]
         parts += [{"row": row, "status": "ghost"} for row in list_rows_with_replaced_gradient(self.record)]
         parts += locate_and_name_gradient_rows(self.record, rows)
-        return _update_rows_with_parts(rows, parts)
+        return update_rows_with_parts(rows, parts)
 
     def list_function_insides(
         self, target: Structure = None, sources: Structure = None, row: int | None = None
@@ -561,31 +500,14 @@ class Reader:
 
     # -- around the rows ---------------------------------------------------------------------------
 
-    read_source_lines = staticmethod(read_source_lines)  # The reader of a saved recording overrides this function.
+    @property
+    def tape_count(self) -> int:
+        """The number of tapes in the recording."""
+        return max(1, len(self.tapes))
 
-    def build_snapshot_without_sweep(self, rows: list[Object], first: int) -> Snapshot:
-        """Return a snapshot of the given rows with their events, tapes and source texts, but without a sweep.
-
-        Args:
-            rows: The rows, as ``RowFields`` or as ``PictureRow``.
-            first: The number of the first row.
-        """
-        return {
-            "version": 1,
-            "record": self.record_name or EMPTY_RECORD_NAME,
-            "first": first,
-            "total": len(self.record or ()),
-            "rows": rows,
-            "events": self._list_escapes_and_assignments(),
-            "tapes": [
-                self._build_tape_fields(tape_number, tape) for tape_number, tape in enumerate(self.tapes or [self.tape])
-            ],
-            "sources_text": {
-                file: text for file in self.files if (text := join_and_truncate_lines(self.read_source_lines(file)))
-            },
-            "sweep": None,
-            "results": [],
-        }
+    def list_tape_fields(self) -> list[TapeFields]:
+        """Return the TAPE of each tape of the recording."""
+        return [self._build_tape_fields(number, tape) for number, tape in enumerate(self.tapes or [self.tape])]
 
     def _build_tape_fields(self, number: int, tape: _AnyTape) -> TapeFields:
         spans = [list(span) for span in tape.spans]
@@ -600,29 +522,13 @@ class Reader:
             state, byte_count = "released", 0
         return {
             "id": number,
-            "name": self._find_tape_name(tape, number),
+            "name": self.find_name_of_tape(tape, "tape" if len(self.tapes) < 2 else f"tape {number + 1}"),
             "persistent": tape.is_persistent and not isinstance(tape, ForwardTape),
             "state": state,
             "spans": spans,
             "bytes": byte_count,
         }
 
-    def _find_tape_name(self, tape: _AnyTape, number: int) -> str:
-        default_name = "tape" if len(self.tapes) < 2 else f"tape {number + 1}"
-        names = (name for name, value in iter_public_names_and_values(self.namespaces) if unwrap_tape(value) is tape)
-        return next(names, default_name)
-
-    def _list_escapes_and_assignments(self) -> list[EventFields]:
+    def list_event_fields(self) -> list[EventFields]:
+        """Return the EVENT of each assignment and escape."""
         return [] if self.record is None else list_escapes_and_assignments(self.record)
-
-
-def _update_rows_with_parts(rows: list[PictureRow], parts: Iterable[RowFields]) -> list[RowFields]:
-    """Merge parts into their rows and return the merged parts. Set a name only if the row has none."""
-    applied_parts = []
-    for part in parts:
-        index = bisect_left(rows, part["row"], key=get_row_number)
-        is_read = index < len(rows) and rows[index].row == part["row"]
-        if is_read and ("name" not in part or rows[index].get_field("name") is None):
-            rows[index].update_fields(part)
-            applied_parts.append(part)
-    return applied_parts

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from ..engine.backward.tape import GradientTape
 from ..engine.record.kept_arrays import iter_large_arrays
 from .gradient_results import list_gradient_results
-from .reader import Reader, unwrap_tape
+from .reader import TapeReader
+from .reader_base import Reader, unwrap_tape
 from .shown_values import to_value_fields
 from .stepper import build_tape_stepper
 
@@ -204,7 +205,7 @@ class TapeSource(PictureSource):
 
     def build_reader(self, namespaces: Iterable[dict[str, object]]) -> Reader:
         """Return the reader of the tape's recording."""
-        return Reader(self.tape, namespaces)
+        return TapeReader(self.tape, namespaces)
 
     def build_stepper(
         self,

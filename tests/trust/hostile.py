@@ -252,11 +252,11 @@ def write_snapshot() -> None:
     x = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
         y = tf.sin(x) * x
-    from minitape.picture.reader import Reader
+    from minitape.picture.reader import TapeReader
     from minitape.picture.snapshots import snapshot
 
     part = snapshot(tape, y, x)
-    part["rows"], part["sweep"] = Reader(tape).read_new_rows(), None
+    part["rows"], part["sweep"] = TapeReader(tape).read_new_rows(), None
     RECORDING.append(json.dumps(tf.snapshot(tape, y, x)))
     SNAPSHOT.append(zlib.decompress(minitape_widgets.wire_format.encode_snapshot(part)).decode())
     minitape_widgets.saved_page.build_html_page({})

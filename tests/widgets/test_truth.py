@@ -8,7 +8,7 @@ import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
-from minitape.picture.reader import Reader
+from minitape.picture.reader import TapeReader
 from minitape_widgets import TapeView
 from tests.jupyterlab_page import wait_for_frame
 
@@ -33,7 +33,7 @@ def test_a_tape_goes_by_its_own_name_and_not_by_that_of_its_view():
     with tf.GradientTape() as tape:
         pass
     names = {"view": TapeView(tape), "mine": tape}
-    (own,) = Reader(tape, [names]).build_snapshot_without_sweep([], 0)["tapes"]
+    (own,) = TapeReader(tape, [names]).build_snapshot_without_sweep([], 0)["tapes"]
     assert own["name"] == "mine"
 
 

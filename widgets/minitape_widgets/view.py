@@ -22,8 +22,9 @@ from minitape.common.translation import join_sentences
 from minitape.course.widget_base import MISSING, AnyWidget, Bytes, Unicode
 from minitape.picture.alarms import build_alarms_and_breaks
 from minitape.picture.drawing import MAX_FIGURE_ROWS, Picture, format_count
+from minitape.picture.picture_rows import PictureRow
 from minitape.picture.picture_texts import build_browser_texts, translate
-from minitape.picture.reader import EMPTY_RECORD_NAME, PictureRow, Reader, collect_namespaces
+from minitape.picture.reader_base import EMPTY_RECORD_NAME, Reader, collect_namespaces
 from minitape.picture.snapshots import snapshot
 from minitape.picture.source import TapeSource, get_picture_source
 from minitape.picture.tape_difference import TapeDifference, find_first_difference
@@ -616,9 +617,7 @@ class TapeView(AnyWidget):
         """Return the number of rows and tapes; of a closed view, the numbers it had."""
         if self._closed_text:
             return self._closed_text
-        return (
-            f"TapeView({format_count(len(self._rows), 'row')}, {format_count(max(1, len(self._reader.tapes)), 'tape')})"
-        )
+        return f"TapeView({format_count(len(self._rows), 'row')}, {format_count(self._reader.tape_count, 'tape')})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the widget together with the static picture that notebooks show without a kernel."""

@@ -10,7 +10,7 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from minitape.picture.reader import PictureRow
+from minitape.picture.picture_rows import PictureRow
 from minitape.picture.shown_values import unpack_value
 
 if TYPE_CHECKING:
