@@ -81,6 +81,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
         "minitape": "minitape",
         "minitape_widgets": "widgets/minitape_widgets",
         "minitape/lessons": "notebooks",
+        "minitape/cause_pages": "docs/causes",
         SWITCHES: "deploy/jupyter_server_config.d",
         "share/jupyter/lab/settings/overrides.d": "minitape/cli/jupyterlab_settings/overrides.d",
     }
