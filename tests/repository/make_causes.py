@@ -165,6 +165,9 @@ class CauseText(NamedTuple):
     intended: str
 
 
+ERROR_BLOCK = re.compile(r"```text\n(.*?)\n```\n", re.DOTALL)
+
+
 class Placeholder(str):
     """A word in place of the value of a field. The format of the field is ignored."""
 
@@ -188,10 +191,11 @@ def read_cause_texts(language: str) -> dict[str, CauseText]:
     for section in page.split("\n## ")[1:]:
         name, _, body = section.partition("\n")
         title, _, body = body.partition("\n")
-        errors = re.findall(r"^Error: (.*)", body, re.MULTILINE)
-        reason, _, intended = re.sub(r"^Error: .*\n", "", body, flags=re.MULTILINE).partition("\nIntended: ")
-        intended = intended.strip()
-        texts[name] = CauseText(title, errors, reason.strip(), intended[:1].upper() + intended[1:])
+        body, _, intended = body.partition("\n### ")
+        error_block = ERROR_BLOCK.search(body)
+        errors = error_block[1].splitlines() if error_block else []
+        reason = ERROR_BLOCK.sub("", body).strip()
+        texts[name] = CauseText(title, errors, reason, intended.partition("\n")[2].strip())
     return texts
 
 
