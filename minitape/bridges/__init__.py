@@ -31,6 +31,7 @@ All bridges share these modules:
     ``row_log``             writes the rows
     ``autograd_graph``      autograd's nodes, and the hooks that read the adjoints
     ``kept_tensors``        tensors kept for display, with their values at the time of recording
+    ``device_summaries``    summaries of large tensors, computed on their device
     ``model_parameters``    parameters by name
     ``parameter_history``   the lines that created, froze, replaced or copied parameters
     ``training_events``     the backward passes and optimizer steps of a training loop

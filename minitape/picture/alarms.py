@@ -130,7 +130,7 @@ def _name_nonfinite_kind(value: ValueFields | None) -> str:
     if stats is None:
         text = value.get("text", "")
     else:
-        text = "nan" if stats["nans"] else f"{stats['min']} {stats['max']}"
+        text = "nan" if stats.get("nans") else f"{stats['min']} {stats['max']}"
     if "inf" in str(value.get("thumb")):
         text += " inf"
     if re.search(r"\bnan\b", text):

@@ -91,16 +91,17 @@ class ArraySummary(NamedTuple):
     ``summarize_array`` computes it in one pass. ``shown`` converts it to texts and lists when a picture needs them.
 
     Attributes:
-        edges: The first three and last two elements along each axis, which are printed in the array's text.
+        edges: The first three and last two elements along each axis, which are printed in the array's text, or None if
+            they were not kept.
         thumb: The thumbnail as a two-dimensional array, and the width of a cell relative to its height.
         stats: The minimum, maximum, mean and standard deviation of the finite elements, and the numbers of zeros and
-            NaNs.
+            NaNs. Summaries from a device contain only the minimum and maximum of all elements.
         facts: Whether all elements are zero, and whether all are finite.
     """
 
-    edges: np.ndarray
+    edges: np.ndarray | None
     thumb: tuple[np.ndarray, float]
-    stats: tuple[float, float, float, float, int, int]
+    stats: dict[str, float]
     facts: tuple[bool, bool]
 
     @classmethod
@@ -140,17 +141,18 @@ class ArraySummary(NamedTuple):
             flat = flat.astype(np.float64) / unit
             mean, std = float(flat.mean()) * unit, float(flat.std()) * unit
         facts = zeros == count, array.size == count and bool(np.isfinite(low))
-        return cls(edges, thumb, (low, high, mean, std, zeros, nans), facts)
+        stats = {"min": low, "max": high, "mean": mean, "std": std, "zeros": zeros, "nans": nans}
+        return cls(edges, thumb, stats, facts)
 
     def shown(self) -> ValueFields:
         """Return the ``ValueFields`` of the array."""
-        low, high, mean, std, zeros, nans = self.stats
-        stats = {"min": low, "max": high, "mean": mean, "std": std, "zeros": zeros, "nans": nans}
-        text = np.array2string(self.edges, threshold=0, edgeitems=2)
         lines, cell = self.thumb
+        text = "[{min} … {max}]".format_map(self.stats)
+        if self.edges is not None:
+            text = np.array2string(self.edges, threshold=0, edgeitems=2)
         return {
             "text": shorten_text(text),
-            "stats": {name: _to_plain_data(number) for name, number in stats.items()},
+            "stats": {name: _to_plain_data(number) for name, number in self.stats.items()},
             "thumb": _to_plain_data(lines.tolist()),
             "cell": cell,
         }
@@ -167,7 +169,18 @@ def _shrink_to_thumbnail(array: np.ndarray) -> tuple[np.ndarray, float]:
     ((32, 16), 0.1)
     """
     lines = array.reshape(-1, array.shape[-1])
-    row_step, column_step = (
-        -(-length // limit) for length, limit in zip(lines.shape, (32, 32 if array.ndim > 1 else 200), strict=False)
-    )
+    row_step, column_step = compute_thumbnail_steps(array.shape)
     return lines[::row_step, ::column_step].astype(np.float64), column_step / row_step
+
+
+def compute_thumbnail_steps(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return the distances between the lines, and between the columns, that a thumbnail shows of an array.
+
+    Args:
+        shape: The shape of the array.
+
+    >>> compute_thumbnail_steps((320, 16)), compute_thumbnail_steps((400,))
+    ((10, 1), (1, 2))
+    """
+    line_count, width = math.prod(shape[:-1]), shape[-1]
+    return -(-line_count // 32), -(-width // (32 if len(shape) > 1 else 200))

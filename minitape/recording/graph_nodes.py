@@ -7,8 +7,6 @@ from itertools import islice
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from ..engine.record.row_parts import LEAF, build_elementwise_call
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import find_dtype_of_numpy
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Array, Object
     from ..engine.values.dtypes import DType
     from .function_bodies import EnclosingCall
     from .value_origins import ValueOrigin
@@ -63,11 +60,6 @@ class CodePlace:
         place = CodePlace(self.frames)
         place.line = line
         return place
-
-    def iter_frame_sites(self) -> Iterator[tuple[str, int]]:
-        """Yield the (file, line) of each frame, the innermost first."""
-        for frame in self.frames:
-            yield find_site_of_bytecode(*frame)
 
 
 class PlacedSite(tuple[str | None, int | None]):
@@ -228,16 +220,6 @@ def find_variable_of_origin(origin: ValueOrigin | None) -> ResourceVariable | No
     if origin is None or not is_variable_state(origin) or origin.detail is None:
         return None
     return origin.detail()
-
-
-def find_current_array(value: Object) -> Array:
-    """Return the array that an array, tensor or variable currently holds, or None for any other object.
-
-    Args:
-        value: The object.
-    """
-    value = getattr(value, "_state", value)
-    return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 
 
 def is_variable_state(origin: ValueOrigin | None) -> bool:

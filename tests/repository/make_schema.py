@@ -30,7 +30,7 @@ NAMES = {
 # These TypeScript types are more precise than Python's type checkers require.
 PRECISE = {
     ("ValueFields", "data"): "Nested",
-    ("ValueFields", "stats"): "{ min: Num; max: Num; mean: Num; std: Num; zeros: number; nans: number }",
+    ("ValueFields", "stats"): "{ min: Num; max: Num; mean?: Num; std?: Num; zeros?: number; nans?: number }",
     ("ValueFields", "thumb"): "Num[][]",
     ("RowFields", "arguments"): "Record<string, unknown>",
     ("TapeFields", "spans"): "[number, number][]",

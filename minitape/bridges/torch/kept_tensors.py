@@ -1,7 +1,8 @@
 """Keep the values that tensors had when they were recorded, to show these values later.
 
 A small tensor is copied. A large tensor is kept itself, and copied just before it changes. Above ``BYTE_LIMIT``, the
-oldest tensors are reduced to the text, statistics and thumbnail that a picture shows.
+oldest tensors are reduced to the text, extremes and thumbnail that a picture shows. The reduction runs on the tensor's
+device, and its results are copied to the host when the recording ends.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import numpy as np
 import torch
 
 from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
+from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summaries, summarize_on_device
+
+HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices without a copy.
 
 
 class TorchValue(KeptValue):
@@ -19,14 +23,16 @@ class TorchValue(KeptValue):
 
     Attributes:
         tensor_version: The number of in-place changes to the tensor before it was kept.
+        device_summary: The summary of a large tensor that was not copied to the host yet, or None.
     """
 
-    __slots__ = ("tensor_version",)
+    __slots__ = ("tensor_version", "device_summary")
 
     def __init__(self, tensor: torch.Tensor) -> None:
         """Keep a tensor and its version."""
         super().__init__(tensor)
         self.tensor_version = count_in_place_changes(tensor)
+        self.device_summary: DeviceSummary | None = None
 
     def get_unchanged_tensor(self) -> torch.Tensor | None:
         """Return the tensor, or None if it was released or has changed without being noticed."""
@@ -44,6 +50,21 @@ class TorchValue(KeptValue):
         tensor = self.get_unchanged_tensor()
         return None if tensor is None or tensor.is_meta else np.asarray(to_numpy(tensor))
 
+    def compute_zero_and_finite_flags(self) -> tuple[bool, bool]:
+        """Return whether all elements are zero, and whether all are finite."""
+        if self.device_summary is not None:
+            fetch_summaries([self])
+        return super().compute_zero_and_finite_flags()
+
+    def release_array(self) -> None:
+        """Release the tensor, and keep a summary on the tensor's device."""
+        tensor = self.get_unchanged_tensor() if self._summary is None else None
+        if tensor is None or not can_summarize_on_device(tensor):
+            super().release_array()
+            return
+        self.device_summary = summarize_on_device(tensor)
+        self.content = None
+
 
 class KeptTensors:
     """Keeps tensors for a recording, within a memory budget."""
@@ -53,6 +74,7 @@ class KeptTensors:
         # A change to one tensor affects all values in the same storage.
         self._values_by_storage: dict[int, list[TorchValue]] = {}
         self._memory_budget = MemoryBudget()
+        self._large_values: list[TorchValue] = []
 
     def keep_value(self, tensor: torch.Tensor, must_copy: bool = False) -> TorchValue:
         """Keep a tensor with its current values.
@@ -68,6 +90,8 @@ class KeptTensors:
         else:
             value = TorchValue(detached)
             self._values_by_storage.setdefault(get_storage_id(detached), []).append(value)
+        if not is_small:
+            self._large_values.append(value)
         self._memory_budget.add_value_and_enforce_limit(
             value, detached.numel(), detached.numel() * detached.element_size()
         )
@@ -80,6 +104,14 @@ class KeptTensors:
                 continue
             for value in self._values_by_storage.pop(get_storage_id(tensor), ()):
                 value.replace_tensor_by_copy()
+
+    def fetch_device_summaries(self) -> None:
+        """Copy the summaries of all large tensors to the host together, at the end of a recording."""
+        for value in self._large_values:
+            tensor = value.get_unchanged_tensor()
+            if tensor is not None and tensor.device.type not in HOST_DEVICES and can_summarize_on_device(tensor):
+                value.device_summary = summarize_on_device(tensor)
+        fetch_summaries(self._large_values)
 
 
 def count_in_place_changes(tensor: torch.Tensor) -> int:

@@ -121,6 +121,10 @@ class TorchRecording(FrameworkRecording):
             name = self.log.history.tensor_names.get(get_extra(recorded_row).tensor_ref())
             if name:
                 recorded_row.name = recorded_row.label = name
+        try:
+            self.log.kept_tensors.fetch_device_summaries()
+        except RuntimeError as error:  # A device that has failed must not hide the program's own error.
+            self.end_with_error(error)
         super().close()
 
 
@@ -130,13 +134,14 @@ STEP_ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.au
 def record(*, every: int | None = None, first: int | None = None) -> AbstractContextManager[TorchRecording]:
     """Record the operations and backward passes of the PyTorch program in the block.
 
-    A recorded training step takes two to three times as long. With ``every`` or ``first``, the block records only a few
-    steps, from one backward pass to the next, and the other steps run unobserved. Such a block may stay in a training
-    loop permanently.
+    A recorded training step of a large model takes about 1.3 times as long, and a tiny model's step two to three times.
+    With ``every`` or ``first``, the block records only a few steps, from one backward pass to the next, and the other
+    steps run unobserved. Such a block may stay in a training loop permanently.
 
     A recording has at most 20,000 rows. ``recording.left_out`` is the number of operations beyond this limit. Small
-    tensors are copied. Large tensors are kept until something changes them, up to 64 MB in total. Above that limit, the
-    oldest large tensors are reduced to summaries.
+    tensors are copied on their device. Large tensors are kept until something changes them, up to 64 MB in total. Above
+    that limit, the oldest large tensors are reduced to their extremes and a thumbnail. The summaries are computed on
+    the device, and one copy brings all of them to the host when the block ends.
 
     Args:
         every: Record the first step and then every ``every``-th step. The latest recording answers ``explain``.

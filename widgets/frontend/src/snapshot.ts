@@ -10,8 +10,8 @@ export interface Value {
   text?: string;
   /** Optional. The value as nested lists, if it has at most 64 elements or is a small image. */
   data?: Nested;
-  /** Optional. min, max, mean, std, zeros and nans of a larger array. */
-  stats?: { min: Num; max: Num; mean: Num; std: Num; zeros: number; nans: number };
+  /** Optional. min and max of a larger array, and mean, std, zeros and nans if known. */
+  stats?: { min: Num; max: Num; mean?: Num; std?: Num; zeros?: number; nans?: number };
   /** Optional. A larger array, averaged down to at most 32 x 32 elements. */
   thumb?: Num[][];
   /** Optional. The width of one thumbnail element, relative to a height of 1. */

@@ -148,9 +148,11 @@ export function full(value: Value | null): string {
   const s = value.stats;
   if (!s) return "";
   if (each(value)) return each(value);
-  const parts = (["min", "max", "mean", "std"] as const).map(
-    (name) => `${t(name)} ${fix(s[name])}`,
-  );
+  const parts: string[] = [];
+  for (const name of ["min", "max", "mean", "std"] as const) {
+    const number = s[name];
+    if (number !== undefined) parts.push(`${t(name)} ${fix(number)}`);
+  }
   if (s.zeros) parts.push(t("{0} zeros", s.zeros));
   if (s.nans) parts.push(`${s.nans} NaN`);
   return parts.join("  ");

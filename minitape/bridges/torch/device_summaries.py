@@ -1,0 +1,80 @@
+"""Summarize large tensors on their own device, and fetch all summaries with one copy.
+
+A copy from a GPU waits until the GPU has finished its work. Copying one number of each large tensor would therefore
+make the program wait hundreds of times in a training step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+
+from ...picture.shown_values import ArraySummary, compute_thumbnail_steps
+
+if TYPE_CHECKING:
+    from .kept_tensors import TorchValue
+
+SUMMARIZED_TYPES = "float16 bfloat16 float32 float64 uint8 int8 int16 int32 int64".split()
+
+
+class DeviceSummary(NamedTuple):
+    """A summary of a tensor, which is still on the tensor's device.
+
+    The minimum and the maximum show exactly whether all elements are zero and whether all are finite. They take one
+    pass, like the Euclidean norm, but the squares of a norm overflow and underflow.
+
+    Attributes:
+        numbers: The minimum and the maximum of all elements, which are NaN if an element is NaN, and then the elements
+            of the thumbnail.
+        column_count: The number of columns of the thumbnail.
+        cell_ratio: The width of a thumbnail's cell relative to its height.
+    """
+
+    numbers: torch.Tensor
+    column_count: int
+    cell_ratio: float
+
+
+def can_summarize_on_device(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor has elements of a type that a device can summarize."""
+    is_strided = tensor.layout is torch.strided and not tensor.is_meta
+    return is_strided and str(tensor.dtype).removeprefix("torch.") in SUMMARIZED_TYPES
+
+
+def summarize_on_device(tensor: torch.Tensor) -> DeviceSummary:
+    """Return the summary of a tensor, without waiting for its device.
+
+    Args:
+        tensor: A tensor that ``can_summarize_on_device`` accepts.
+    """
+    row_step, column_step = compute_thumbnail_steps(tensor.shape)
+    thumbnail = tensor.reshape(-1, tensor.shape[-1])[::row_step, ::column_step]
+    numbers = torch.cat([torch.stack(torch.aminmax(tensor)), thumbnail.reshape(-1)])
+    # NumPy has no bfloat16, and a float32 cannot hold all integers.
+    copied_type = torch.promote_types(tensor.dtype, torch.float32) if tensor.is_floating_point() else torch.int64
+    return DeviceSummary(numbers.to(copied_type), thumbnail.shape[1], column_step / row_step)
+
+
+def fetch_summaries(values: Iterable[TorchValue]) -> None:
+    """Copy the summaries of all values to the host, with one copy for each device and type of numbers.
+
+    Args:
+        values: The values. Some of them have a summary on a device.
+    """
+    groups: dict[tuple[torch.device, torch.dtype], list[tuple[TorchValue, DeviceSummary]]] = {}
+    for value in values:
+        if (summary := value.device_summary) is not None:
+            groups.setdefault((summary.numbers.device, summary.numbers.dtype), []).append((value, summary))
+    for group in groups.values():
+        copied = torch.cat([summary.numbers for _, summary in group]).cpu().numpy()
+        for value, summary in group:
+            numbers, copied = np.split(copied, [len(summary.numbers)])
+            low, high = numbers[:2].tolist()
+            facts = low == 0 == high, math.isfinite(low) and math.isfinite(high)
+            lines = numbers[2:].reshape(-1, summary.column_count).astype(np.float64)
+            value._summary = ArraySummary(None, (lines, summary.cell_ratio), {"min": low, "max": high}, facts)
+            value.device_summary, value._facts = None, facts
