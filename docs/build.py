@@ -29,7 +29,9 @@ import page_links  # noqa: E402
 import page_programs  # noqa: E402
 import reference  # noqa: E402
 import tabs  # noqa: E402
+from search_words import SEARCH_WORDS  # noqa: E402
 
+from minitape.cli.chinese_search import SearchChinese  # noqa: E402
 from minitape.cli.course_map import format_lesson_list  # noqa: E402
 from minitape.cli.lesson_files import find_lesson_folders_by_language  # noqa: E402
 from minitape.cli.lesson_pages import FILE_REFERENCE, build_lesson_pages, build_page_translator  # noqa: E402
@@ -145,6 +147,9 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
         if (ROOT / page).with_suffix(suffix).exists():
             text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
             texts[page] = TWIN_LINK.sub("", text, count=1).replace(suffix, ".md")
+            if page in SEARCH_WORDS:
+                texts[page] += f"\n<!-- search: {SEARCH_WORDS[page][language_code]} -->\n"
+            texts[page] = page_programs.embed_search_words(texts[page], SearchChinese({}).split)
     embed_pictures_of_folder(edition, QUESTION_PAGES, "questions", "docs/questions/index.md")
     embed_pictures_of_folder(edition, CAUSE_PAGES, "causes", "docs/causes.md")
     for page in CAUSE_PAGES:

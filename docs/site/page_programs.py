@@ -10,6 +10,7 @@ import contextlib
 import io
 import linecache
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ from minitape.cli.lesson_pages import VIEW_TEMPLATE
 
 PROGRAM_FILE = "program.py"
 PICTURE_COMMENT = re.compile(r"^<!-- picture: (\w+) -->$", re.MULTILINE)
+SEARCH_COMMENT = re.compile(r"^<!-- search: (.+) -->$", re.MULTILINE)
+KEYWORDS_TEMPLATE = "```{{eval-rst}}\n.. meta::\n   :keywords: {keywords}\n```"
 PROGRAM_BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n\n^```text\n(?P<output>.*?)^```"
     r"(?:\n\n<!-- picture: (?P<tape_name>\w+) -->)?",
@@ -79,6 +82,27 @@ def write_picture(tape_name: str, namespace: dict[str, Any], target_path: Path) 
     # The view looks for names in the code that makes it.
     view = eval(f"TapeView({tape_name})", namespace | {"TapeView": TapeView})
     write_view_for_frame(view, target_path)
+
+
+def embed_search_words(page_text: str, split_text: Callable[[str], list[str]]) -> str:
+    r"""Replace the search comment of a page with keywords for the site's search, which readers do not see.
+
+    >>> print(embed_search_words("<!-- search: freeze weights -->", str.split))
+    ```{eval-rst}
+    .. meta::
+       :keywords: freeze, weights
+    ```
+
+    Args:
+        page_text: The page, as Markdown.
+        split_text: The function that splits text into the words of the search index.
+
+    Returns:
+        The page with the keywords.
+    """
+    return SEARCH_COMMENT.sub(
+        lambda comment: KEYWORDS_TEMPLATE.format(keywords=", ".join(dict.fromkeys(split_text(comment[1])))), page_text
+    )
 
 
 def embed_pictures(page_text: str, views_folder: Path, views_url: str) -> str:

@@ -12,13 +12,16 @@ WORD_OR_CHINESE_RUN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 class SearchChinese(SearchEnglish):
     """A splitter that divides Chinese text into overlapping character pairs, and treats other words as English.
 
-    A query is split in the same way, so a phrase is found on each page that contains all of its pairs.
+    A query is split in the same way. ``site_settings/static/search.js`` ranks the pages that contain most of its pairs.
     """
 
     lang = "zh"
     js_splitter_code = r"""
 var splitQuery = (query) => {
-  const runs = query.match(/[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])[\p{Letter}\p{Number}_])+/gu) || [];
+  // The words of a question are on too many pages to tell them apart.
+  const words = query.replace(/怎么办|怎么样|怎么|怎样|如何|为什么|为何|什么|是不是|请问|[吗呢？]/g, " ");
+  const run = /[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])[\p{Letter}\p{Number}_])+/gu;
+  const runs = (words.trim() || query).match(run) || [];
   return runs.flatMap((run) =>
     /^[\u3400-\u9fff]{2}/.test(run)
       ? Array.from({ length: run.length - 1 }, (_, start) => run.slice(start, start + 2))

@@ -146,13 +146,26 @@ def test_a_lesson_that_fails_is_named(lessons, tmp_path, monkeypatch):
     )
 
 
-def open_lesson(page, site):
-    """Opens the page from disk, without a network."""
+def allow_only_files(page):
+    """Pages are opened from disk, without a network."""
     page.route(
         "**/*",
         lambda route: route.continue_() if route.request.url.startswith(("file:", "data:", "blob:")) else route.abort(),
     )
+
+
+def open_lesson(page, site):
+    allow_only_files(page)
     page.goto((site / "notebooks" / "en" / "01_a_topic.html").as_uri())
+
+
+@pytest.mark.browser
+def test_a_search_finds_a_page_that_lacks_a_word_of_the_question(site, page):
+    allow_only_files(page)
+    for folder, question in (("", "predict topic xylophone"), ("zh", "怎么读懂英文的木琴")):
+        page.goto(f"{(site / folder / 'search.html').as_uri()}?q={question}")
+        found = page.locator("#search-results li > a").first
+        assert "01_a_topic.html" in found.get_attribute("href")
 
 
 @pytest.mark.browser

@@ -23,7 +23,7 @@ html_title = "minitape"
 html_logo = html_favicon = "static/logo.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js", "run_cells.js"]
+html_js_files = ["site.js", "run_cells.js", "search.js"]
 # This ranking puts pages that answer a question before lessons and the API.
 html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
 html_show_search_summary = False  # A summary fetches pages, which browsers forbid for local files.

@@ -1,9 +1,13 @@
-// Sphinx's scores with two bonuses. Somebody who types a question wants the page that answers it
-// before a lesson that mentions its words, and of several such pages the one with the nearest title.
+// Scores with two bonuses. Somebody who types a question wants the page that answers it before a
+// lesson that mentions its words, and of several such pages the one with the nearest title.
+// static/search.js computes the scores of pages, which are about 100 if the text has all words.
 const BONUS_BY_FOLDER = [
+  [/^docs\/questions\/index$/, -30],
   [/^docs\/(questions|causes)\//, 60],
-  [/^docs\//, 20],
-  [/^api\//, -10],
+  [/^docs\/(vocabulary|snapshot|trust|speed|names)$/, 0],
+  [/^docs\/|^deploy\//, 30],
+  [/^(api|reference)\//, -10],
+  [/^CHANGELOG$|^index$/, -60],
 ];
 const TITLE_BONUS = 20;
 
@@ -19,8 +23,8 @@ var Scorer = {
     const titleShare = titleWords.length ? sharedWords.length / titleWords.length : 0;
     return score + (bonus ? bonus[1] : 0) + TITLE_BONUS * titleShare;
   },
-  objNameMatch: 11,
-  objPartialMatch: 6,
+  objNameMatch: 150,
+  objPartialMatch: 20,
   objPrio: { 0: 15, 1: 5, 2: -5 },
   objPrioDefault: 0,
   title: 15,
