@@ -3,9 +3,12 @@
 // static/search.js computes the scores of pages, which are about 100 if the text has all words.
 const BONUS_BY_FOLDER = [
   [/^docs\/questions\/index$/, -30],
-  [/^docs\/(questions|causes)\//, 60],
+  [/^docs\/questions\//, 70],
+  [/^docs\/causes\//, 15],
   [/^docs\/(vocabulary|snapshot|trust|speed|names)$/, 0],
-  [/^docs\/|^deploy\//, 30],
+  [/^docs\/|^deploy\//, 40],
+  [/^notebooks\/\w+\/(glossary|credits)$/, -40],
+  [/^notebooks\//, -20],
   [/^(api|reference)\//, -10],
   [/^CHANGELOG$|^index$/, -60],
 ];
