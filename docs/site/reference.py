@@ -10,19 +10,19 @@ TITLES = {
     "reference/bridges": "Bridges to PyTorch, TensorFlow and JAX",
     "reference/course": "Exercises, predictions and plots",
     "reference/widgets": "The live picture",
-    "reference/answers": "Explanations",
+    "reference/explanations": "Explanations",
 }
 INTRODUCTIONS = {
-    "reference/commands": "`pip install minitape` provides the command `minitape`. Each command is shown with its "
-    "options. Their texts are those of `minitape COMMAND --help`.",
+    "reference/commands": "The package provides the command `minitape`. This page lists its commands with their "
+    "options, as `minitape COMMAND --help` does.",
     "reference/bridges": "A bridge records an unchanged program of another framework. "
     "[How to use the bridges](../docs/bridges.md) explains them with examples.",
     "reference/course": "`from minitape.course import Exercise, check, predict` and so on: what lessons are written "
     "with. [How to write a lesson](../deploy/TEACHERS.md) shows how the parts work together.",
     "reference/widgets": "`from minitape_widgets import TapeView` provides the live picture. "
     "[How to read a picture](../docs/tapeview.md) explains what it shows.",
-    "reference/answers": "`tape.explain(target, sources)` and `recording.explain(...)` return one explanation for each "
-    "source. [Why is my gradient None?](../docs/explain.md) shows how to use them.",
+    "reference/explanations": "`tape.explain(target, sources)` and `recording.explain(...)` return one explanation for "
+    "each source. [Why is my gradient None?](../docs/explain.md) shows how to use them.",
 }
 COMMANDS = ".. click:: minitape.cli:main\n   :prog: minitape\n   :nested: full\n"
 RECORDING_CLASSES = {"torch": "TorchRecording", "tensorflow": "TensorFlowRecording", "jax": "JaxRecording"}
@@ -48,7 +48,7 @@ def build_reference_pages() -> dict[str, str]:
         "reference/widgets": format_directives(
             format_class("minitape_widgets.TapeView", "interact, compare, save, kept, close, read_snapshot")
         ),
-        "reference/answers": format_directives(format_class("minitape.explain.explanation.Explanation")),
+        "reference/explanations": format_directives(format_class("minitape.explain.explanation.Explanation")),
     }
     texts = {f"{page}.md": f"# {TITLES[page]}\n\n{INTRODUCTIONS[page]}\n\n{body}\n" for page, body in bodies.items()}
     links = "\n".join(f"- [{title}]({page.partition('/')[2]}.md)" for page, title in TITLES.items())
@@ -85,7 +85,7 @@ def format_course_object(path: str) -> str:
 
 def format_class(path: str, member_names: str = "") -> str:
     """Format the directive for a class with some of its own or inherited members."""
-    options = f"   :members: {member_names}\n   :inherited-members:\n" if member_names else ""
+    options = f"   :members: {member_names}\n" if member_names else ""
     return f".. autoclass:: {path}\n{options}"
 
 
