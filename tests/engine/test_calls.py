@@ -19,7 +19,10 @@ from minitape.engine.table.primitives import TABLE
 
 ENGINE = Path(tf.__file__).parent
 REPOSITORY = Path(__file__).parents[2]
-PAGE = (REPOSITORY / "docs" / "engine.md").read_text(encoding="utf-8")
+PAGE = "\n".join(
+    (REPOSITORY / "docs" / name).read_text(encoding="utf-8")
+    for name in ("engine.md", "engine_gradient.md", "engine_more.md")
+)
 BOTH = PAGE + (REPOSITORY / "docs" / "engine_speed.md").read_text(encoding="utf-8")
 ACCELERATED = (ENGINE / "speed").is_dir()
 

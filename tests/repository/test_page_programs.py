@@ -23,6 +23,8 @@ TESTS_BY_PAGE = {  # Which test runs the programs of a page.
     "docs/bridges": "tests/bridges/test_recording.py",
     "docs/write_a_bridge": "tests/bridges/test_recording.py",
     "docs/engine": "tests/engine/test_calls.py",
+    "docs/engine_gradient": "tests/engine/test_calls.py",
+    "docs/engine_more": "tests/engine/test_calls.py",
     "docs/engine_speed": "tests/engine/test_calls.py",
     "docs/functions": "tests/functions/test_page.py",
     "docs/names": "tests/functions/test_page.py",
