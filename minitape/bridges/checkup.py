@@ -228,7 +228,7 @@ class FrameworkRecording(Recording, ABC):
     """
 
     def explain(self, *arguments: Any, target: Any = None, source: Any = None) -> Any:
-        """Explain why the gradient of ``target`` by ``source`` is None, zero or NaN, and how to fix it.
+        """Explain why the gradient of ``target`` with respect to ``source`` is None, zero or NaN.
 
         ``explain(source)`` explains the last backward pass, even a failed one. ``explain(model)`` explains all
         parameters of a model, and ``explain()`` explains everything that the block trained.

@@ -90,7 +90,8 @@ def load_translations(domain: str, language_code: str | None = None) -> dict[str
         language_code: The code of a language, or None for the user's language.
 
     Returns:
-        A dictionary that maps English messages to translations. It is empty if the language has no such file.
+        A dictionary that maps English messages to translations. The dictionary is empty if the language has no such
+        file.
     """
     code = language_code or detect_language()
     for course in LESSON_FOLDERS:

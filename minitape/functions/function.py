@@ -181,7 +181,7 @@ class Function(Generic[Params, Returned]):
                 functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
             )
             arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
-            trace = cast(FirstRun, record.trace)  # The engine only declares a protocol for the trace.
+            trace = cast(FirstRun, record.trace)  # The engine declares the trace only as a protocol.
             return join_call_outputs(trace, first_row, arguments, returned)
         tensor_types: tuple = ()
         arrays, arguments_record = [], record

@@ -177,7 +177,7 @@ class Rows:
         return tuple([values[row] for row in self.fetches])
 
     def fuse_loops_if_faster(self, run_count: int) -> int:
-        """Fuse the program into compiled loops if that pays after this number of runs.
+        """Fuse the program into compiled loops if this pays off after the given number of runs.
 
         Args:
             run_count: The number of times the program has run.

@@ -238,7 +238,7 @@ def why(loss: Any, model: Any = None) -> Any:
             variables that the function used.
 
     Returns:
-        The explanations, by the variables' names.
+        The explanations, keyed by the names of the variables.
 
     >>> w = tensorflow.Variable(2.0, name="w")
     >>> [answer.cause for answer in why(lambda: tensorflow.round(w)).values()]

@@ -113,7 +113,8 @@ class Accelerator:
         """Return the sum of two large adjoints.
 
         Args:
-            total: The first adjoint. The caller no longer needs it, so its memory may be reused for the sum.
+            total: The first adjoint. The memory of this adjoint may be reused for the sum, because the caller no longer
+                needs the adjoint.
             share: The second adjoint, of the same shape.
         """
         return total + share
