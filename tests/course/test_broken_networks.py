@@ -308,7 +308,7 @@ def test_a_gradient_of_sixteen_birds_is_off_by_the_angles_that_the_lesson_names(
         for variable, gradient in zip(network, gradient_of(names["seen_ones"]), strict=True):
             variable.assign_sub(0.5 * gradient)
     assert angle() > 60
-    assert "about 20 degrees away from the whole gradient at first, and more than 60 later" in SOURCES["minibatch-text"]
+    assert "about 20 degrees off at first and more than 60 later" in SOURCES["minibatch-text"]
 
 
 def test_a_cure_that_was_only_said_is_none(ward):
