@@ -217,9 +217,9 @@ def write_course(folder: Path) -> None:
 
 
 def copy_lessons(folder: Path) -> str:
-    from minitape.cli import lesson_files
+    from minitape.cli import course_map, lesson_files
 
-    for module in (lab, lesson_files):
+    for module in (lab, lesson_files, course_map):
         module.find_lessons_folder = lambda *_: folder / "course"
     return run_command("lab", folder / "mine", "--copy-only")
 
@@ -229,10 +229,11 @@ def read_lessons(folder: Path) -> str:
     if found.pop("00_lesson.ipynb", None) != "my own":
         return "the learner's own notebook is gone"
     try:
-        numbers = ["".join(json.loads(text)["cells"][0]["source"]) for text in found.values()]
+        first_cells = {name: "".join(json.loads(text)["cells"][0]["source"]) for name, text in found.items()}
     except ValueError as error:
-        return f"half a lesson: {error!r}"
-    return "new" if sorted(numbers) == ["1", "2"] else "old"
+        return f"half a notebook: {error!r}"
+    has_map = first_cells.pop("00-course-map.ipynb", "").startswith("# Map of the course")
+    return "new" if has_map and sorted(first_cells.values()) == ["1", "2"] else "old"
 
 
 # ---------------------------------------------------------------- classes and pages
