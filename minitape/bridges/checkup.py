@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..explain.explanation import Explanation
-from ..explain.reasons.object_names import share_access_paths
+from ..explain.reasons.object_names import share_results
 from ..explain.translated_sentences import fill
 from ..recording.recorded_rows import BackwardPass, OptionalArray
 from ..recording.value_summary import ValueSummary, to_float_array
@@ -253,7 +253,7 @@ class FrameworkRecording(Recording, ABC):
         if source is None and arguments:
             *arguments, source = arguments  # type: ignore[assignment]
         target = arguments[0] if arguments else target
-        with share_access_paths():
+        with share_results():
             return self._explain_subject(target, source)
 
     def _explain_subject(self, target: Any, subject: Any) -> Any:

@@ -23,7 +23,7 @@ from ..picture.reader_base import Reader, collect_namespaces
 from ..picture.snapshot_types import Kind, ResultFields
 from ..picture.source import PictureSource
 from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow
-from ..recording.sites import NOWHERE, Site, read_source_lines
+from ..recording.sites import Site, read_source_lines
 from .framework_adapter import RowNumber as RowNumber
 from .picture_reader import (
     RecordingReader,
@@ -108,17 +108,9 @@ class Recording(PictureSource):
         *,
         name: str | None = None,
         kind: Kind = "source",
-        site: Site = NOWHERE,
         tracked: bool = True,
-        version: int = 0,
-        dtype: str = "",
-        shape: Sequence[int] = (),
-        scope: Sequence[str] = (),
-        cut: str | None = None,
-        tangent: Any = None,
         inputs: Sequence[int] = (),
-        cause: str = "",
-        extra: Any = None,
+        **facts: Any,  # RecordedRow knows the type of each fact.
     ) -> int:
         """Add a row for a value that no recorded operation computed.
 
@@ -126,17 +118,10 @@ class Recording(PictureSource):
             value: The value, in a form described by :class:`RecordedRow`.
             name: The program's name for the value.
             kind: "source", "variable" or "constant".
-            site: The file and line that created the value.
             tracked: Whether a gradient can continue from the row.
-            version: The number of earlier states of the same leaf.
-            dtype: The name of the value's dtype.
-            shape: The shape of the value.
-            scope: The names of the enclosing modules or functions, outermost first.
-            cut: The kind of break, if no gradient passes through the row.
-            tangent: The tangent, if the framework also used forward mode.
             inputs: The rows whose values the leaf was created from.
-            cause: Why no gradient passes between these rows and the leaf.
-            extra: The bridge's additional facts about the row.
+            **facts: The facts that :class:`RecordedRow` describes: `site`, `version`, `dtype`, `shape`, `scope`, `cut`,
+                `tangent`, `cause` and `extra`.
 
         Returns:
             The new row's number.
@@ -144,51 +129,10 @@ class Recording(PictureSource):
         watched = None
         if tracked:
             watched = WATCH_REASONS.get(self.framework, "automatic" if kind == "variable" else "explicit")
-        row = RecordedRow(
-            len(self.rows),
-            "leaf",
-            kind,
-            inputs=list(inputs),
-            label="const" if kind == "constant" else (name or "x"),
-            value=value,
-            site=site,
-            tracked=tracked,
-            cause=cause,
-            name=name,
-            version=version,
-            dtype=dtype,
-            shape=shape,
-            scope=scope,
-            cut=cut,
-            watched=watched,
-            tangent=tangent,
-            extra=extra,
-        )
-        self.rows.append(row)
-        return row.index
+        label = "const" if kind == "constant" else (name or "x")
+        return self._add_row("leaf", kind, inputs, value, label, name=name, tracked=tracked, watched=watched, **facts)
 
-    def operation(
-        self,
-        op: str,
-        inputs: Sequence[int],
-        value: Any,
-        *,
-        label: str = "",
-        call_id: int | None = None,
-        site: Site = NOWHERE,
-        tracked: bool = True,
-        name: str | None = None,
-        version: int = 0,
-        output: int = 0,
-        dtype: str = "",
-        shape: Sequence[int] = (),
-        scope: Sequence[str] = (),
-        cut: str | None = None,
-        watched: str | None = None,
-        tangent: Any = None,
-        cause: str = "",
-        extra: Any = None,
-    ) -> int:
+    def operation(self, op: str, inputs: Sequence[int], value: Any, *, label: str = "", **facts: Any) -> int:
         """Add a row for the result of an operation on earlier rows.
 
         Args:
@@ -196,46 +140,16 @@ class Recording(PictureSource):
             inputs: The numbers of the rows that the operation read.
             value: The result, in a form described by :class:`RecordedRow`.
             label: The text shown in the node of a picture. ``op`` by default.
-            call_id: The number of the first row of the same call, for the second and later results of one call.
-            site: The file and line that ran the operation.
-            tracked: Whether a gradient can continue from the row.
-            name: The program's name for the result.
-            version: The number of earlier states of the same leaf.
-            output: The index of this result among the results of the call, counted from 0.
-            dtype: The name of the result's dtype.
-            shape: The shape of the result.
-            scope: The names of the enclosing modules or functions, outermost first.
-            cut: The kind of break, if no gradient passes through the row.
-            watched: Why the row gets a gradient.
-            tangent: The tangent, if the framework also used forward mode.
-            cause: Why no gradient passes between the inputs and the result.
-            extra: The bridge's additional facts about the row.
+            **facts: The facts that :class:`RecordedRow` describes: `call_id`, `site`, `tracked`, `name`, `version`,
+                `output`, `dtype`, `shape`, `scope`, `cut`, `watched`, `tangent`, `cause` and `extra`.
 
         Returns:
             The new row's number.
         """
-        row = RecordedRow(
-            len(self.rows),
-            op,
-            "operation",
-            inputs=list(inputs),
-            label=label or op,
-            value=value,
-            site=site,
-            tracked=tracked,
-            cause=cause,
-            name=name,
-            version=version,
-            call_id=call_id,
-            output=output,
-            dtype=dtype,
-            shape=shape,
-            scope=scope,
-            cut=cut,
-            watched=watched,
-            tangent=tangent,
-            extra=extra,
-        )
+        return self._add_row(op, "operation", inputs, value, label or op, **facts)
+
+    def _add_row(self, op: str, kind: Kind, inputs: Sequence[int], value: Any, label: str, **facts: Any) -> int:
+        row = RecordedRow(len(self.rows), op, kind, inputs=list(inputs), label=label, value=value, **facts)
         self.rows.append(row)
         return row.index
 

@@ -29,6 +29,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
+from .shared_results import get_shared_result
 
 TEXTS_FOLDER = "texts"
 CHECK = "check"
@@ -93,6 +94,10 @@ def load_translations(domain: str, language_code: str | None = None) -> dict[str
         A dictionary that maps English messages to translations. The dictionary is empty if the language has no such
         file.
     """
+    return get_shared_result(("translations", domain, language_code), lambda: _find_translations(domain, language_code))
+
+
+def _find_translations(domain: str, language_code: str | None) -> dict[str, str]:
     code = language_code or detect_language()
     for course in LESSON_FOLDERS:
         file = course / code / TEXTS_FOLDER / f"{domain}.po"

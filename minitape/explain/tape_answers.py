@@ -19,7 +19,7 @@ from .caller import warn_at_user_line
 from .explanation import Explanation
 from .explanation_page import to_explanation_page
 from .fallback_answer import build_fallback_explanation, explain_non_tensor_source
-from .reasons.object_names import share_access_paths
+from .reasons.object_names import share_results
 from .reasons.tape_adapter import TapeAdapter, read_tape
 from .reasons.tape_checks import explain_gradient
 from .translated_sentences import fill
@@ -76,7 +76,7 @@ def explain_flat_sources(
     memory = state.memory
     was_running, memory.is_explaining = memory.is_explaining, True
     try:
-        with share_access_paths():
+        with share_results():
             return _explain_each_source(tape, targets, sources)
     finally:
         memory.is_explaining = was_running

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from minitape.explain.reasons import checks, program_text, question
+from minitape.explain.reasons import program_text, question
 from minitape.explain.reasons import tape_checks as questions
 from minitape.recording import value_graph
 
@@ -107,9 +107,8 @@ def test_a_loop_whose_steps_were_logged_is_walked_once(monkeypatch: pytest.Monke
             log.append(float(tf.reduce_sum(h)))
         y = tf.reduce_mean(h)
     searches: list[None] = []
-    way = question.find_cheapest_path
-    monkeypatch.setattr(question, "find_cheapest_path", lambda *given: searches.append(None) or way(*given))
-    monkeypatch.setattr(checks, "find_cheapest_path", question.find_cheapest_path)
+    search = question.find_cheapest_steps
+    monkeypatch.setattr(question, "find_cheapest_steps", lambda *given: searches.append(None) or search(*given))
     assert tape.explain(y, other).cause == "independent"
     assert len(searches) < 3
 

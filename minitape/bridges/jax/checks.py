@@ -6,6 +6,7 @@ import ast
 import re
 import traceback
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -15,7 +16,7 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.explanation import Explanation
 from ...explain.reasons import finding_sentences, program_text, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, run_checks
-from ...explain.reasons.question import Finding, find_cheapest_path
+from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
 from ...recording.recorded_rows import Escape, RecordedRow
@@ -512,7 +513,7 @@ def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
     has_step = find_step_function_name(question, row) or any(
         edge.cause == "zero_derivative" for edge in question.rows[row].edges
     )
-    return bool(has_step) and not any(edge.cause for _, edge in find_cheapest_path(question, {row}))
+    return bool(has_step) and not any(edge.cause for _, edge in replace(question, source_rows=[row]).path)
 
 
 def find_untracked_source(question: JaxQuestion) -> Finding | None:

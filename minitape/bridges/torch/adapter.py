@@ -40,6 +40,7 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
         target=target,
         escapes=recording.escapes,
         sweep=recording.find_last_sweep_from_or_through(target_row),
+        shared_rows=recording.rows,
     )
 
 

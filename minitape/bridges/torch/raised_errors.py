@@ -13,7 +13,7 @@ from ...explain.caller import format_bracketed_place
 from ...explain.causes import CAUSES
 from ...explain.explanation import Explanation
 from ...explain.reasons import program_text
-from ...explain.reasons.object_names import share_access_paths
+from ...explain.reasons.object_names import share_results
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site
@@ -35,7 +35,7 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
     Returns:
         The explanation, or None if the error is not from autograd or has no known explanation.
     """
-    with share_access_paths():
+    with share_results():
         return _explain_by_message(recording, error)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from ...explain.reasons.object_names import share_access_paths
+from ...explain.reasons.object_names import share_results
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ..checkup import Checkup, FrameworkRecording
 from ..framework_patches import RecordingBlock
@@ -64,7 +64,7 @@ class TorchRecording(FrameworkRecording):
         """Return the parameters that the block trained, keyed by their names in the program."""
         from .model_parameters import collect_trained_sources
 
-        with share_access_paths():
+        with share_results():
             return collect_trained_sources(self)
 
     def find_model_sources(self, model: Any) -> dict[str, Any] | None:

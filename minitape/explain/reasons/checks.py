@@ -22,7 +22,6 @@ from .question import (
     Finding,
     PathStep,
     Question,
-    find_cheapest_path,
     is_training_target_detached,
     list_distinct_breaks,
 )
@@ -221,7 +220,7 @@ def find_break_before_escape(question: Question, escape: Escape) -> Finding | No
 def find_path_to_escape(question: Question, escape: Escape) -> list[PathStep]:
     """Return the cheapest path from the source to a value that left the framework."""
     to_escape = Question(question.adapter, question.rows, question.source_rows, [escape.row], question.source)
-    return find_cheapest_path(to_escape, set(question.source_rows))
+    return to_escape.path
 
 
 def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:

@@ -6,9 +6,10 @@ import ast
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ...common.shared_results import get_shared_result, shared_results
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import Site
@@ -120,7 +121,7 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
         The expression, or "" if no expression is found.
     """
     adapter = question.adapter
-    all_access_paths = get_shared_access_paths(type(adapter), lambda: _build_access_paths(adapter))
+    all_access_paths = get_shared_result((type(adapter), find_asking_frame()), lambda: _build_access_paths(adapter))
     return find_first_access_path(all_access_paths, wanted_object)
 
 
@@ -200,40 +201,12 @@ class AccessPaths:
             level = next_level
 
 
-class _SharedAccessPaths:
-    """The access paths that the lookups of one question share.
+def share_results() -> TemporaryAttributes:
+    """Return a context manager in which all questions share one search of the program and one of the recording.
 
-    Attributes:
-        by_owner: The access paths, keyed by who asked for them and the frame that asks; None outside of a question.
+    The block must run none of the program's code, because the searches do not see later changes.
     """
-
-    by_owner: dict[tuple[object, FrameType | None], list[AccessPaths]] | None = None
-
-
-_shared = _SharedAccessPaths()
-
-
-def share_access_paths() -> TemporaryAttributes:
-    """Return a context manager in which all lookups of names share one search of the program.
-
-    The block must run none of the program's code, because the search does not see later changes.
-    """
-    return TemporaryAttributes(_shared, by_owner={} if _shared.by_owner is None else _shared.by_owner)
-
-
-def get_shared_access_paths(owner: object, build: Callable[[], list[AccessPaths]]) -> list[AccessPaths]:
-    """Return the access paths of the program that asks. Within `share_access_paths` they are built only once.
-
-    Args:
-        owner: What identifies this kind of access paths, such as the class of an adapter.
-        build: Builds the access paths.
-    """
-    if _shared.by_owner is None:
-        return build()
-    key = (owner, find_asking_frame())
-    if key not in _shared.by_owner:
-        _shared.by_owner[key] = build()
-    return _shared.by_owner[key]
+    return TemporaryAttributes(shared_results, by_key=shared_results.by_key or {})
 
 
 def find_first_access_path(all_access_paths: Iterable[AccessPaths], wanted_object: Any) -> str:

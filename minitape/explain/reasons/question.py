@@ -13,11 +13,12 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ...common.shared_results import get_shared_result
 from ...recording.recorded_rows import Escape, InputEdge, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..causes import Kind, find_kind, get_kind_name
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ...recording.recorded_rows import BackwardPass
     from .adapter import Adapter
 
+Result = TypeVar("Result")
 TIE_COST = 0.001  # This small cost only decides between paths whose breaks otherwise cost the same.
 INDEX_BREAK_COST = 1.5
 ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
@@ -101,6 +103,8 @@ class Question:
         sweep: The backward pass to explain, if one ran.
         name: The program's name for the source.
         block_clock: The time at which the tape's ``with`` block began, if the framework has tapes.
+        shared_rows: The rows before changes that apply only to this source, if other questions have the same rows.
+            Searches from the target then serve all these questions.
     """
 
     adapter: Adapter
@@ -113,11 +117,12 @@ class Question:
     sweep: BackwardPass | None = None
     name: str = ""
     block_clock: int = 0
+    shared_rows: Sequence[RecordedRow] | None = None
 
     @cached_property
     def ancestors(self) -> set[int]:
         """The target's rows, and all rows that they were computed from."""
-        return self.find_ancestors(self.target_rows)
+        return self.share_result("ancestors", lambda: self.find_ancestors(self.target_rows))
 
     @cached_property
     def used_source_rows(self) -> list[int]:
@@ -132,7 +137,26 @@ class Question:
     @cached_property
     def path(self) -> list[PathStep]:
         """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
-        return find_cheapest_path(self, set(self.source_rows))
+        # A path ends at the first row of the source, so it uses no edge that only this question changes.
+        question = self if self.shared_rows is None else replace(self, rows=self.shared_rows, source_rows=[])
+        next_steps = self.share_result("paths", lambda: find_cheapest_steps(question))
+        row = next((row for row in next_steps if row in self.source_rows), None)
+        path: list[PathStep] = []
+        while row is not None and (step := next_steps[row]) is not None:
+            path.append(step)
+            row = step.row
+        return path
+
+    def share_result(self, name: str, build: Callable[[], Result]) -> Result:
+        """Return a result that depends only on the rows and the target, not on the source.
+
+        Args:
+            name: The name of the result.
+            build: Computes the result.
+        """
+        if self.shared_rows is None:
+            return build()
+        return get_shared_result((name, id(self.shared_rows), *self.target_rows), build)
 
     def find_ancestors(
         self, rows: Iterable[int], open_only: bool = False, mended_rows: Container[int] = ()
@@ -190,47 +214,37 @@ class Question:
         return [self.rows[row] for row in sorted(self.ancestors) if not used_rows.isdisjoint(self.rows[row].inputs)]
 
 
-def find_cheapest_path(question: Question, source_rows: Container[int]) -> list[PathStep]:
-    """Return the path from a source row to the target whose breaks cost least.
+def find_cheapest_steps(question: Question) -> dict[int, PathStep | None]:
+    """Return for each ancestor of the target the first step of its path to the target, or None for the target itself.
 
-    Edges that pass gradients are free, and the cost of every other edge is given by `compute_break_cost`. The search
-    uses Dijkstra's algorithm, starting at the target.
+    On this path, the breaks cost least. Edges that pass gradients are free, and the cost of every other edge is given
+    by `compute_break_cost`. The search uses Dijkstra's algorithm, starting at the target.
 
     Args:
-        question: The question whose target ends the path.
-        source_rows: The rows at which the path may begin.
+        question: The question whose target ends the paths. The search ends at its source, if it has one.
 
     Returns:
-        The steps from the source to the target, or an empty list if no path exists.
+        The steps. Ancestors whose paths cost less come first.
     """
     costs = dict.fromkeys(question.target_rows, 0.0)
-    next_steps = dict[int, PathStep]()  # For each row, the step that leads from the row towards the target.
+    next_steps = dict[int, PathStep]()
+    finished_steps = dict[int, PathStep | None]()
     heap = [(0.0, row) for row in question.target_rows]
-    finished = set[int]()
     while heap:
         cost, row = heapq.heappop(heap)
-        if row in finished:
+        if row in finished_steps:
             continue
-        finished.add(row)
-        if row in source_rows:
-            return _list_steps_to_target(next_steps, row)
-        next_edge = next_steps[row].edge if row in next_steps else None
+        finished_steps[row] = next_step = next_steps.get(row)
+        if row in question.source_rows:
+            break
+        next_edge = None if next_step is None else next_step.edge
         for edge in question.rows[row].edges:
             edge_cost = compute_break_cost(question, row, edge, next_edge) if edge.cause else 0.0
             if cost + edge_cost < costs.get(edge.input_row, math.inf):
                 costs[edge.input_row] = cost + edge_cost
                 next_steps[edge.input_row] = PathStep(row, edge)
                 heapq.heappush(heap, (cost + edge_cost, edge.input_row))
-    return []
-
-
-def _list_steps_to_target(next_steps: dict[int, PathStep], row: int) -> list[PathStep]:
-    """Return the steps from a row to the target."""
-    path = []
-    while row in next_steps:
-        path.append(next_steps[row])
-        row = next_steps[row].row
-    return path
+    return finished_steps
 
 
 def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEdge | None) -> float:
