@@ -22,6 +22,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``solution_variants``    ... by changing a piece of the solution
 ``program_hints``        ... from the text of the program
 ``value_hints``          ... in the words of the program that is asked about
+``part_hints``           ... of the part that is wrong alone
 ``error_hints``          ... from the error that it raises
 ``tape_playback``        a wrong program's tape beside the solution's
 ``line_difference``      the first line in which a wrong program differs from the solution

@@ -22,7 +22,6 @@ import numpy as np
 from ..common.translation import say
 from ..engine.record import log_warnings
 from .answer_comparison import compare_answers, has_blank_part, to_numpy_value
-from .answer_text import format_answer
 from .call_log import ObservedRun, ObservedRuns, limit_iterations, observe_run
 from .error_hints import find_error_hint
 from .exercise import Answer, Case, Exercise, NamedValues, Program
@@ -236,7 +235,6 @@ def find_attempt_hint(attempt: Attempt) -> str:
         or _find_solution_variant_hint(attempt)
         or find_unused_tape_hint(exercise, [run.observed for run in attempt.runs])
         or describe_wrong_places(failed_run.value, expected_value, attempt.is_same_result)
-        or _find_right_case_hint(attempt)
     )
 
 
@@ -346,50 +344,14 @@ def _find_uncalled_function_hint(value: Answer) -> str:
 
 
 def _find_misused_function_hint(attempt: Attempt) -> str:
-    """Say what was done with the function that is handed in: not called, or what it gave was given back as it is."""
-    calls, runs = attempt.failed_run.observed.calls, attempt.runs
-    if not calls and any(map(_has_unknown_function, attempt.exercise.cases)):
-        return say("Your program never called the function that it was given. What should its result depend on?")
-    run_results = [(run.value, run.observed.call_results) for run in runs]
+    """Say that the results of the function that is handed in are given back as they are."""
+    run_results = [(run.value, run.observed.call_results) for run in attempt.runs]
     if all(
         call_results and (_is_same_value(value, call_results[-1]) or _is_same_value(value, call_results))
         for value, call_results in run_results
     ):
         return say("That's the value of the function itself. What does the exercise want to know about it?")
     return ""
-
-
-def _find_right_case_hint(attempt: Attempt) -> str:
-    """Say for which arguments the function is right and for which it is wrong, by rerunning it with one changed."""
-    failed_case = attempt.exercise.cases[attempt.failed_index]
-    names = [*inspect.signature(attempt.exercise.expect).parameters]
-    for case, run, expected_value in zip(attempt.exercise.cases, attempt.runs, attempt.expected_values, strict=True):
-        if run.error or not attempt.is_same_result(run.value, expected_value):
-            continue
-        different_places = [
-            place
-            for place, (argument, other_argument) in enumerate(zip(case, failed_case, strict=True))
-            if format_answer(argument) != format_answer(other_argument)
-        ]
-        decisive_places = [
-            place for place in different_places if _is_wrong_with(attempt, case, place, failed_case[place])
-        ]
-        shown_places = decisive_places[:1] or different_places
-        working, failing = (
-            ", ".join(f"{names[place]} = {format_answer(each[place])}" for place in shown_places if place < len(names))
-            for each in (case, failed_case)
-        )
-        return say("It works for {works}, and goes wrong for {fails}.", works=working, fails=failing)
-    return ""
-
-
-def _is_wrong_with(attempt: Attempt, case: Case, place: int, argument: Answer) -> bool:
-    """Return whether the function goes wrong on a case that it solves if one argument is another."""
-    changed_case = (*case[:place], argument, *case[place + 1 :])
-    with suppress_output():
-        value, error = compute_viewed_result(attempt.exercise, attempt.function, changed_case)
-        expected_value, expected_error = call_and_catch_error(attempt.exercise.expect, changed_case)
-    return not expected_error and (bool(error) or not attempt.is_same_result(value, expected_value))
 
 
 def _is_same_value(value: Answer, other_value: Answer) -> bool:

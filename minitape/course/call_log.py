@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .exercise import Answer, Case, Program
 
 MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 1000, 500, 200_000
+MAX_TAPES = 30
+"""The number of asked tapes that are compared."""
 QUESTION_METHODS, ASSIGN_METHODS = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
 
 
@@ -95,6 +97,7 @@ class ObservedRun:
         call_results: The results of the calls.
         answers: The results of the questions.
         asked_tapes: The tapes that were asked.
+        asked_names: For each of these tapes the names that the program had when it asked.
         is_answering: Whether a tape is answering just now.
         max_tapes: The number of asked tapes after which the run ends with an error; None for no limit.
     """
@@ -105,6 +108,7 @@ class ObservedRun:
     call_results: list[Answer] = field(default_factory=list, repr=False)
     answers: list[Answer] = field(default_factory=list, repr=False)
     asked_tapes: list[GradientTape] = field(default_factory=list, repr=False)
+    asked_names: list[dict[str, Answer]] = field(default_factory=list, repr=False)
     is_answering: bool = False
     max_tapes: int | None = None
 
@@ -250,9 +254,9 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
                 )
         finally:
             observed.is_answering = False
-        observed.asked_tapes += (
-            [asked_tape] if isinstance(asked_tape, GradientTape) and asked_tape not in observed.asked_tapes else []
-        )
+        if isinstance(asked_tape, GradientTape) and asked_tape not in observed.asked_tapes:
+            observed.asked_tapes.append(asked_tape)
+            observed.asked_names.append(dict(sys._getframe(1).f_locals))
         # a Jacobian takes a sweep for each number of the target
         sweep_count = int(np.size(to_numpy_value(target))) if "jacobian" in method.__name__ else 1
         is_answered = _has_any_gradient(answer)

@@ -105,9 +105,7 @@ def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playbac
     if verdict.is_typo:
         return _describe_wrong_answer(exercise, verdict, count_tries(exercise.name)), None
     verdict = replace(verdict, hint=_select_hint(exercise, verdict))
-    wrong_answer = (
-        None if verdict.is_right else (verdict.logged_as or verdict.answer_text or verdict.details[0], verdict.hint)
-    )
+    wrong_answer = None if verdict.is_right else (_format_logged_answer(verdict), verdict.hint)
     tries = note_try(exercise.name, wrong_answer is None, wrong_answer)
     text = (
         _describe_right_answer(exercise, verdict)
@@ -117,21 +115,31 @@ def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playbac
     return "\n".join(filter(None, [text, describe_unsaved_progress()])), verdict.playback
 
 
+def _format_logged_answer(verdict: Verdict) -> str:
+    """Return what is kept of a wrong answer.
+
+    Args:
+        verdict: The verdict on the answer.
+    """
+    return verdict.logged_as or verdict.answer_text or verdict.details[0]
+
+
 def _select_hint(exercise: Exercise, verdict: Verdict) -> str:
     """Select the hint for a wrong answer: what it does, or the next rung of the ladder if that has been said before."""
-    hint = say(verdict.hint, exercise.lesson)
-    general_hint = say(exercise.hints[min(count_tries(exercise.name), len(exercise.hints) - 1)], exercise.lesson)
-    if verdict.further_hints is None:
-        given_hints = collect_given_hints(exercise.name)
-        was_given = not exercise.trials and any(given_hint.startswith(hint) for given_hint in given_hints)
-        if hint and not was_given:
-            return hint
-        return general_hint if hint in general_hint else join_sentences(hint, general_hint)
-    given_hints = {_drop_numbers(given_hint) for given_hint in collect_given_hints(exercise.name)}
-    rungs = [rung for rung in (hint, *verdict.further_hints) if rung] or [general_hint]
+    hint, general_hints = (
+        say(verdict.hint, exercise.lesson),
+        [say(general_hint, exercise.lesson) for general_hint in exercise.hints],
+    )
+    further_hints = general_hints if verdict.further_hints is None else verdict.further_hints
+    rungs = [rung for rung in (hint, *further_hints) if rung] or general_hints[-1:]
     if not hint:
         return rungs[min(count_tries(exercise.name), len(rungs) - 1)]
-    last_given = max((place for place, rung in enumerate(rungs) if _drop_numbers(rung) in given_hints), default=-1)
+    to_comparable = _drop_numbers if exercise.cases else str
+    hints_by_answer = collect_given_hints(exercise.name)
+    given_hints = set(map(to_comparable, hints_by_answer.values()))
+    if _format_logged_answer(verdict) not in hints_by_answer and to_comparable(hint) not in given_hints:
+        return hint
+    last_given = max((place for place, rung in enumerate(rungs) if to_comparable(rung) in given_hints), default=-1)
     return rungs[min(last_given + 1, len(rungs) - 1)]
 
 

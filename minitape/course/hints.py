@@ -238,7 +238,7 @@ def describe_wrong_collection(answer: Answer, expected: Answer) -> str:
         if not any(_is_same_within_tolerance(candidate, expected_part) for expected_part in expected)
     ]
     if extra_parts and describe_kind(extra_parts[0]) != describe_kind(expected[0]):
-        return say("Is it words that are asked for, each in quotes, or numbers?")
+        return say("Should the list have words, each in quotes, or numbers?")
     if extra_parts:
         part = extra_parts[0].removesuffix(":0") if isinstance(extra_parts[0], str) else extra_parts[0]
         return say("{part} does not belong in the list.", part=repr(part))

@@ -32,7 +32,6 @@ from .answer_comparison import (
 from .answer_text import MAX_LENGTH, format_answer, format_call
 from .attempt import (
     Attempt,
-    CheckRun,
     find_attempt_hint,
     find_function_source,
     find_unused_tape_hint,
@@ -40,8 +39,9 @@ from .attempt import (
     run_case,
     suppress_output,
 )
+from .call_log import MAX_TAPES
 from .error_hints import find_error_hint, find_error_line, find_typo_hint
-from .exercise import Answer, Case, Exercise, Program, collect_exercises
+from .exercise import Answer, Exercise, Program, collect_exercises
 from .hints import (
     describe_rearrangement,
     describe_rounding,
@@ -50,11 +50,10 @@ from .hints import (
     map_places_to_parts,
     quote_multiword_place,
 )
-from .line_difference import LineDifference, find_line_difference
-from .program_hints import describe_names_in_last_line
+from .line_difference import LineDifference, find_line_difference, rename_as_learner
+from .part_hints import narrow_hint_to_wrong_part
 from .progress import count_tries
 from .tape_playback import (
-    MAX_TAPES,
     Playback,
     build_first_difference_playback,
     build_solution_function,
@@ -76,7 +75,7 @@ class Verdict:
     what is wrong with a part. `is_typo`: a misspelled name, or a number in quotes, which is no try. `logged_as`: what
     is kept of the answer, where that is not `answer_text`. `safe_details`: the measures that may be told while the
     answer is kept back. `is_unfinished`: a program was begun, and has a `...` left. `playback`: the tape of a wrong
-    program beside that of the solution.
+    program with that of the solution. `further_hints`: what the learner hears next.
     """
 
     is_right: bool | None
@@ -123,13 +122,21 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     method = next((member for member in vars(answer).values() if inspect.isfunction(member)), answer)
     earlier_hint = _describe_earlier_trial_failure(exercise, answer, method)
     if last_outcome.has_passed:
-        return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint)
+        return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint, further_hints=())
     typo_hint = find_typo_hint(last_outcome.error, method) if last_outcome.error else ""
     hint = typo_hint or last_outcome.find_hint(count_tries(exercise.name))
     part_hint = (
         (earlier_hint or _find_trial_error_hint(last_outcome, method)) if hint in last_outcome.trial.hints else ""
     )
-    return Verdict(False, trial_lines, hint, part_hint, is_typo=bool(typo_hint), logged_as=last_outcome.trial.program)
+    return Verdict(
+        False,
+        trial_lines,
+        hint,
+        part_hint,
+        is_typo=bool(typo_hint),
+        logged_as=last_outcome.trial.program,
+        further_hints=(),
+    )
 
 
 def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer, method: Program) -> str:
@@ -198,10 +205,13 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         if exercise.view in (sort_distinct_parts, append_colon_zero_to_names)
         else describe_wrong_value
     )
+    hints = [say(general_hint, exercise.lesson) for general_hint in exercise.hints]
+    general_hints = [narrow_hint_to_wrong_part(general_hint, exercise, answer) for general_hint in hints]
     part_hint = ""
     if not hint and not comparison.quotes_hint:
         part_hint = _find_wrong_number_hint(exercise, answer)
-        hint = _extract_hint_for_wrong_part(exercise, answer) if comparison.part_counts else ""
+        hint = general_hints[-2:][0] if comparison.part_counts else ""
+        hint = "" if hint in hints else hint  # it says nothing of the wrong part
         part_hint = part_hint or ("" if compares_text else describe_wrong(answer, exercise.expect))
     return Verdict(
         False,
@@ -216,6 +226,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         safe_details=[]
         if describe_wrong is describe_wrong_collection and not comparison.quotes_hint
         else _describe_difference(comparison, hides_answer=True),
+        further_hints=general_hints[bool(hint) :],
     )
 
 
@@ -281,25 +292,6 @@ def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
     return hints[0] if all(hints) else ""
 
 
-def _extract_hint_for_wrong_part(exercise: Exercise, answer: Answer) -> str:
-    """Extract what the second general hint says of the first wrong part, if it is like "A: ... B: ..."."""
-    expected, text = exercise.expect, say(exercise.hints[-2:][0], exercise.lesson)
-    label_pattern = r"[^.?。？:：]{1,20}[:：]"
-    pieces = re.findall(rf"(?:^|(?<=[.?] )|(?<=[。？])){label_pattern}.*?[.?。？](?= ?{label_pattern}|$)", text)
-    if type(answer) is not type(expected) or len(answer) != len(expected) or len(pieces) != len(expected):
-        return ""
-    places = expected if isinstance(expected, dict) else range(len(expected))
-    parts = zip(pieces, places, strict=True)
-    return next(
-        (
-            piece
-            for piece, place in parts
-            if not _compare_with_expected(exercise, answer[place], expected[place]).is_right
-        ),
-        "",
-    )
-
-
 def _compare_with_expected(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
     return compare_answers(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.rtol)
 
@@ -362,19 +354,15 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     result_text = (
         _describe_error(run.error, answer) if run.error else say("gives {value}", value=format_answer(run.value))
     )
-    playback = _build_playback_for_case(attempt.exercise, answer, case, run)
+    playback = _build_playback_for_case(attempt)
     hint = hint or (playback.text if playback else "")
     call_text = f"{format_call(getattr(answer, '__name__', 'f'), case)} {result_text}"
-    part_hint = ""
-    if not playback and not hint and not run.error:
-        part_hint = describe_names_in_last_line(attempt.source, attempt.final_locals[attempt.failed_index])
     return Verdict(
         False,
         _describe_difference(comparison),
         hint,
-        part_hint,
-        call_text,
-        format_answer(attempt.expected_value),
+        answer_text=call_text,
+        expected_text=format_answer(attempt.expected_value),
         playback=playback,
         further_hints=_list_further_hints(attempt, hint, playback),
     )
@@ -393,6 +381,8 @@ def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) 
     ]
     question, pointer, line = general_hints if len(general_hints) == 3 else (general_hints[0], "", "")
     difference = find_line_difference(attempt.source, find_solution_text(exercise.name))
+    if difference and difference.own_lines:
+        question = say("Look at your line {line} again. What should it do?", line=difference.own_lines[0])
     return [
         "" if hint else question,
         playback.text if playback else pointer,
@@ -416,22 +406,22 @@ def _format_line_difference(difference: LineDifference) -> str:
     return "\n".join([say("Here is the first line that differs from the solution:"), *lines])
 
 
-def _build_playback_for_case(exercise: Exercise, answer: Program, case: Case, run: CheckRun) -> Playback | None:
-    """Build the playback of the first tape that differs from the solution's on a case.
+def _build_playback_for_case(attempt: Attempt) -> Playback | None:
+    """Build the playback of the first tape that differs from the solution's on the case that went wrong.
 
     Returns:
         The playback, or None if there is none.
     """
+    run, case = attempt.failed_run, attempt.exercise.cases[attempt.failed_index]
     with suppress(Exception), suppress_output():  # whatever the solution needs, and the names in the kernel are
-        solution = (
-            build_solution_function(find_solution_text(exercise.name), answer, exercise.name)
-            if run.observed.asked_tapes
-            else None
-        )
-        solution_run = run_case(exercise, solution, case, MAX_TAPES) if solution else CheckRun()
-        observed_runs = run.observed, solution_run.observed
-        asked_once = all(len(observed.questions) == len(observed.asked_tapes) for observed in observed_runs)
-        return build_first_difference_playback(observed_runs[0].asked_tapes, observed_runs[1].asked_tapes, asked_once)
+        program = rename_as_learner(find_solution_text(attempt.exercise.name), attempt.source)
+        solution = build_solution_function(program, attempt.function, attempt.exercise.name)
+        if solution is None or not run.observed.asked_tapes:
+            return None
+        both = run.observed, run_case(attempt.exercise, solution, case, MAX_TAPES).observed
+        asked_once = all(len(observed.questions) == len(observed.asked_tapes) for observed in both)
+        results = "" if run.error else format_answer(run.value), format_answer(attempt.expected_value)
+        return build_first_difference_playback(*both, results, asked_once)
     return None
 
 
@@ -459,7 +449,7 @@ def _describe_difference(comparison: AnswerComparison, hides_answer: bool = Fals
     (right_count, total), difference = comparison.part_counts or (0, 0), comparison.max_difference or 0.0
     detail = comparison.quotes_hint
     if not detail and np.isnan(difference):
-        detail = say("one of the numbers is NaN, which is no number")
+        detail = say("one of the numbers is NaN, not a number")
     elif not detail and not (hides_answer and ((comparison.place and comparison.is_single) or not comparison.problem)):
         distance = (
             "" if difference < ROUNDING_ERROR else say("largest difference: {off}", off=float(f"{difference:.6g}"))

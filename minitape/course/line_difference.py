@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 MIN_SIMILARITY = 0.5
 """Programs that are less alike take another way, and their lines say nothing of each other."""
 MAX_LINES = 2
-
-_NAME = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*(?!\w|[\"'])")
 
 
 @dataclass(frozen=True)
@@ -41,14 +38,10 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
     >>> find_line_difference("def g(a):\n    b = a + a\n    return b", solution)
     LineDifference(own_lines=['b = a + a'], solution_lines=['b = a * a'])
     """
-    own_function, solution_function = _find_function(source), _find_function(solution)
+    own_function, solution_function = _find_function(source), _find_function(rename_as_learner(solution, source))
     if own_function is None or solution_function is None:
         return None
     own_lines, solution_lines = _list_body_lines(own_function), _list_body_lines(solution_function)
-    own_names, solution_names = map(_list_names_in_order, (own_function, solution_function))
-    if len(own_names) == len(solution_names):
-        names = dict(zip(solution_names, own_names, strict=True))
-        solution_lines = [_NAME.sub(lambda match: names.get(match[0], match[0]), line) for line in solution_lines]
     matcher = SequenceMatcher(None, own_lines, solution_lines, autojunk=False)
     if matcher.ratio() < MIN_SIMILARITY:
         return None
@@ -59,6 +52,33 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
                 return None
             return LineDifference(*([line.strip() for line in part] for part in (own_part, solution_part)))
     return None
+
+
+def rename_as_learner(solution: str, source: str) -> str:
+    r"""Write a solution in the names of a learner's function.
+
+    Args:
+        solution: The program of the solution.
+        source: The source of the learner's function.
+
+    Returns:
+        The program. It has its own names if the two functions do not have as many.
+
+    >>> rename_as_learner("def f(x):\n    y = x * x\n    return y", "def g(a):\n    b = a\n    return b")
+    'def f(a):\n    b = a * a\n    return b'
+    """
+    own_function, solution_function = _find_function(source), _find_function(solution)
+    if own_function is None or solution_function is None:
+        return solution
+    own_names, solution_names = map(_list_names_in_order, (own_function, solution_function))
+    names = dict(zip(solution_names, own_names, strict=False)) if len(own_names) == len(solution_names) else {}
+    tree = ast.parse(solution)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+        elif isinstance(node, ast.arg):
+            node.arg = names.get(node.arg, node.arg)
+    return ast.unparse(tree)
 
 
 def _find_function(program: str) -> ast.FunctionDef | None:

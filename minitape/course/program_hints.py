@@ -8,7 +8,6 @@ import sys
 from types import FrameType
 
 from ..common.translation import say
-from .answer_text import format_answer
 from .exercise import Case, NamedValues, Program
 
 UNUSED_RESULTS = ast.BinOp, ast.Compare, ast.ListComp
@@ -39,7 +38,7 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
         if name not in read_names and solution_name in solution_names:
             return say("You never use {name}. What could it be for?", name=repr(name))
     if match := re.search(r"\b(\w+)\.assign\((?!.*\b\1\b).*", re.sub(r"\w+\.gradient\([^)]*\)", "...", source)):
-        return say("{line} puts a new value in the place of what {name} held.", line=match[0], name=match[1])
+        return say("{line} replaces what {name} held with a new value.", line=match[0], name=match[1])
     return ""
 
 
@@ -108,24 +107,3 @@ def capture_final_locals(function: Program, case: Case) -> NamedValues:
     finally:
         sys.setprofile(outer_profiler)
     return final_locals
-
-
-def describe_names_in_last_line(source: str, final_locals: NamedValues) -> str:
-    r"""Say what the names held in the last line that returns a result.
-
-    Args:
-        source: The program.
-        final_locals: The values of its names at its end.
-
-    Returns:
-        The sentence; "" if the line computes nothing.
-
-    >>> describe_names_in_last_line("def f(x):\n    y = x + 1\n    return 2 * y", {"x": 1, "y": 2})
-    'In the line return 2 * y: y is 2.'
-    """
-    line = source.rstrip().rpartition("\n")[2].partition("#")[0].strip()
-    shown_names = [name for name in final_locals if re.search(rf"return\b(?=.*[-+*/@(]).*\b{name}\b(?![(.])", line)]
-    sentences = [
-        say("{name} is {value}", name=name, value=format_answer(final_locals[name])) for name in shown_names[:3]
-    ]
-    return say("In the line {line}: {names}.", line=line, names=say(", ").join(sentences)) if sentences else ""

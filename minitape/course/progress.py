@@ -261,10 +261,10 @@ def count_tries(exercise_name: str) -> int:
     return read_progress()["exercises"].get(exercise_name, {"tries": 0})["tries"]
 
 
-def collect_given_hints(exercise_name: str) -> set[str]:
-    """Collect the hints that wrong answers to an exercise were given."""
+def collect_given_hints(exercise_name: str) -> dict[str, str]:
+    """Collect the wrong answers to an exercise, each with the last hint that it was given."""
     entry = read_progress()["exercises"].get(exercise_name)
-    return {wrong_answer["hint"] for wrong_answer in entry.get("wrong", {}).values()} if entry else set()
+    return {answer: tried["hint"] for answer, tried in entry.get("wrong", {}).items()} if entry else {}
 
 
 def progress(*lessons: str | int) -> None:

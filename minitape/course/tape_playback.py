@@ -6,89 +6,74 @@ One comparison, `minitape.picture.tape_difference`, gives the sentence and the m
 from __future__ import annotations
 
 import linecache
+import re
 import sys
-from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..common.translation import join_sentences, say, truncate_text
-from ..picture.drawing import draw
-from ..picture.snapshots import snapshot
+from ..picture.expressions import Expressions
+from ..picture.snapshots import build_rows_and_sweep
 from ..picture.tape_difference import TapeDifference, find_first_difference
+from .call_log import MAX_TAPES, ObservedRun
 from .markdown_lessons import read_lesson
-from .widget_base import MISSING
 
 if TYPE_CHECKING:
-    from ipywidgets import Accordion
+    from ..picture.snapshot_types import RowFields, Snapshot
+    from .exercise import Answer, NamedValues, Program
 
-    from ..picture.snapshot_types import RowFields
-    from .exercise import Answer, Program
-
-MAX_TAPES = 30  # tapes that are compared
 MAX_VALUE_LENGTH = 60
+DIFFERENCES = {
+    "missing": "Before your line {line} the solution has {there}, which your tape lacks.",
+    "additional": "There yours has {here}, and the solution has nothing like it.",
+    "recording": "Your tape recorded {here} there, and the solution's did not.",
+    "unrecorded": "The solution's tape recorded {here} there, and yours did not.",
+    "start": "In your line {line} the tape has {here}, and the solution has {there}.",
+    "adjoint": "On the way back {name} has {here}, and in the solution {there}.",
+    "share": "On the way back {name} hands on {here}, and in the solution {there}.",
+} | dict.fromkeys(["operation", "value"], "There yours has {here}, and the solution has {there}.")
+DIFFERENCES_WITHOUT_LINE = {
+    "missing": "Your tape ends, and the solution continues with {there}.",
+    "start": "Your tape begins with {here}, and the solution with {there}.",
+}
+ROW_NUMBER = "[\u2460-\u2469]|⟨\\d+⟩"  # as in an expression
 
 
+@dataclass(frozen=True)
 class Playback:
     """Two tapes with their first difference.
 
     Attributes:
         tapes: The learner's tape and the solution's.
+        names: For each tape the names that its program had.
+        snapshots: The snapshots of the tapes.
         difference: The first difference between them.
         text: The sentence that describes it.
+        results: What the two programs returned, as text.
     """
 
-    def __init__(self, tapes: tuple[Answer, Answer], difference: TapeDifference, text: str) -> None:
-        """Store two tapes, their first difference, and the sentence that describes it."""
-        self.tapes, self.difference, self.text = tapes, difference, text
+    tapes: tuple[Answer, Answer]
+    names: tuple[NamedValues, NamedValues]
+    snapshots: tuple[Snapshot, Snapshot]
+    difference: TapeDifference
+    text: str
+    results: tuple[str, str] = ("", "")
 
     def __repr__(self) -> str:
         """Return the title of the folded box with the sentence."""
-        return f"{self._get_title()}: {self.text}"
-
-    def _get_title(self) -> str:
-        return say("Your tape beside the solution's")
+        return say("Your tape beside the solution's") + f": {self.text}"
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:  # JSON, as IPython asks for it
-        """Return a folded box with both tapes, live; where nothing is live, with their pictures."""
-        columns = "".join(
-            f'<div style="flex:1 1 400px;min-width:0"><p><b>{escape(title)}</b></p>'
-            f"{draw(tape)._repr_mimebundle_()['text/html']}</div>"
-            for title, tape in zip(_list_titles(), self.tapes, strict=True)
+        """Return the sentence, and a folded box with a picture and live views if the lesson shows pictures."""
+        widgets, data = sys.modules.get("minitape_widgets"), {"text/plain": repr(self)}
+        if widgets is None:
+            return data
+        return data | widgets.build_comparison_bundle(
+            self,
+            [say("Your tape beside the solution's"), say("Both tapes, step by step")],
+            [say("Your tape"), say("The solution's tape")],
+            options,
         )
-        page = (
-            f"<details><summary>{escape(self._get_title())}</summary><p>{escape(self.text)}</p>"
-            f'<div style="display:flex;flex-wrap:wrap;gap:8px">{columns}</div></details>'
-        )
-        data = {"text/plain": repr(self), "text/html": page}
-        box = self.build_box()
-        bundle: Any = {} if box is None else box._repr_mimebundle_(**options)  # a dictionary, or two
-        return {**(bundle[0] if isinstance(bundle, tuple) else bundle), **data}
-
-    def build_box(self) -> Accordion | None:
-        """Build a folded box that makes the two views when it is opened.
-
-        Returns:
-            The box, or None if the lesson shows no live pictures.
-        """
-        widgets = sys.modules.get("minitape_widgets")
-        if widgets is None or MISSING:
-            return None
-        from ipywidgets import HTML, Accordion, VBox
-
-        content = VBox()
-        box = Accordion(children=[content], titles=[self._get_title()], selected_index=None)
-
-        def show_both_views(_: object) -> None:
-            if not content.children:
-                comparison = widgets.TapeView.build_comparison(*self.tapes, self.difference)
-                content.children = HTML(escape(self.text)), comparison.build_grid(_list_titles())
-
-        box.observe(show_both_views, "selected_index")
-        return box
-
-
-def _list_titles() -> list[str]:
-    return [say("Your tape"), say("The solution's tape")]
 
 
 def find_solution_text(exercise_name: str) -> str:
@@ -125,13 +110,17 @@ def build_solution_function(program: str, learner_function: Program, exercise_na
 
 
 def build_first_difference_playback(
-    own_tapes: Sequence[Answer], solution_tapes: Sequence[Answer], is_each_asked_once: bool = True
+    own_run: ObservedRun,
+    solution_run: ObservedRun,
+    results: tuple[str, str] = ("", ""),
+    is_each_asked_once: bool = True,
 ) -> Playback | None:
     """Build a playback of the first two tapes that differ.
 
     Args:
-        own_tapes: The tapes that the learner's program asked, in turn.
-        solution_tapes: The tapes that the solution asked. Of a long run MAX_TAPES and one more are enough.
+        own_run: What the learner's program did with its tapes.
+        solution_run: What the solution did. Of a long run MAX_TAPES and one more tape are enough.
+        results: What the two programs returned, as text.
         is_each_asked_once: Whether each tape was asked once. Otherwise its adjoints are those of the last question and
             are not compared.
 
@@ -139,73 +128,102 @@ def build_first_difference_playback(
         The playback, or None if the tapes agree or one program asked more tapes: then it takes another way, which need
         not be wrong.
     """
-    if len(own_tapes[: MAX_TAPES + 1]) != len(solution_tapes[: MAX_TAPES + 1]):
+    own_tapes, solution_tapes = (run.asked_tapes[: MAX_TAPES + 1] for run in (own_run, solution_run))
+    if len(own_tapes) != len(solution_tapes):
         return None
-    for number, tapes in enumerate(zip(own_tapes[:MAX_TAPES], solution_tapes[:MAX_TAPES], strict=True), 1):
-        difference = find_first_difference(snapshot(tapes[0]), snapshot(tapes[1]), is_each_asked_once)
+    playback = None
+    for number in range(min(len(own_tapes), MAX_TAPES)):
+        # Of nested tapes, which share a recording, the one that was asked last gave the wrong answer.
+        if playback is not None and own_tapes[number]._record is not playback.tapes[0]._record:
+            break
+        tapes = own_tapes[number], solution_tapes[number]
+        names = own_run.asked_names[number], solution_run.asked_names[number]
+        snapshots = build_rows_and_sweep(tapes[0], names[0]), build_rows_and_sweep(tapes[1], names[1])
+        difference = find_first_difference(*snapshots, is_each_asked_once)
         if difference is not None:
-            tape_title = say("Tape {number}:", number=number) if len(own_tapes) > 1 else ""
-            return Playback(tapes, difference, join_sentences(tape_title, describe_difference(difference)))
-    return None
+            tape_title = say("Tape {number}:", number=number + 1) if len(own_tapes) > 1 else ""
+            text = join_sentences(tape_title, describe_difference(difference, snapshots))
+            playback = Playback(tapes, names, snapshots, difference, text, results)
+    return playback
 
 
-def describe_difference(difference: TapeDifference) -> str:
+def describe_difference(difference: TapeDifference, snapshots: tuple[Snapshot, Snapshot]) -> str:
     """Describe the first difference between a learner's tape and the solution's in the learner's words.
 
     Args:
         difference: The difference.
+        snapshots: The snapshots of both tapes.
     """
     own_row, solution_row = difference.rows
-    line = _find_line(own_row)
-    where = (
-        say("Up to your line {line} both tapes are the same.", line=line)
-        if line
-        else say("Up to here both tapes are the same.")
-    )
-    if own_row is None:
-        next_line = _find_line(difference.next_rows[0])
-        if next_line:
-            return say(
-                "Before your line {line} the solution has {there}, which your tape lacks.",
-                line=next_line,
-                there=_describe_row(solution_row),
-            )
-        return say("Your tape ends, and the solution continues with {there}.", there=_describe_row(solution_row))
-    texts = {"here": _describe_row(own_row), "there": _describe_row(solution_row)}
-    if solution_row is None:
-        return join_sentences(where, say("There yours has {here}, and the solution has nothing like it.", **texts))
-    if difference.kind == "recording":
-        template = "Your tape recorded {here} there, and the solution's did not."
-        if own_row["status"] != "recorded":
-            template = "The solution's tape recorded {here} there, and yours did not."
-        return join_sentences(where, say(template, **texts))
-    if difference.kind == "start" and line:
-        return say("In your line {line} the tape has {here}, and the solution has {there}.", line=line, **texts)
-    if difference.kind == "start":
-        return say("Your tape begins with {here}, and the solution with {there}.", **texts)
-    if difference.kind == "adjoint":
-        texts = dict(zip(texts, difference.texts, strict=True))
-        return join_sentences(
-            say("Both tapes have the same rows."),
-            say("On the way back yours has {here}, and the solution has {there}.", **texts),
-        )
-    return join_sentences(where, say("There yours has {here}, and the solution has {there}.", **texts))
+    own_expressions, solution_expressions = (Expressions(snapshot["rows"]) for snapshot in snapshots)
+    here, there = _describe_row(own_row, own_expressions), _describe_row(solution_row, solution_expressions)
+    kind, line = difference.kind, _find_line(own_row or difference.next_rows[0])
+    if own_row is None or solution_row is None:
+        kind = "missing" if own_row is None else "additional"
+    elif kind == "recording" and own_row["status"] != "recorded":
+        kind = "unrecorded"
+    elif kind in ("adjoint", "share"):
+        here, there = (truncate_text(value, MAX_VALUE_LENGTH) for value in difference.values)
+    name = _format_name(own_row, own_expressions)
+    texts = {"line": line, "here": here, "there": there, "name": name}
+    text = say((DIFFERENCES if line else DIFFERENCES | DIFFERENCES_WITHOUT_LINE)[kind], **texts)
+    return join_sentences(_describe_equal_beginning(kind, line), text)
+
+
+def _describe_equal_beginning(kind: str, line: str) -> str:
+    """Describe how far two tapes are the same, or return "" if they differ from the start.
+
+    Args:
+        kind: The kind of their first difference.
+        line: The learner's line of the difference, or "" if it has none.
+    """
+    if kind in ("missing", "start"):
+        return ""
+    if kind in ("adjoint", "share"):
+        return say("Both tapes have the same rows.")
+    if not line:
+        return say("Up to here both tapes are the same.")
+    return say("Up to your line {line} both tapes are the same.", line=line)
+
+
+def _format_name(row: RowFields | None, expressions: Expressions) -> str:
+    """Return the name of a row, or else its expression.
+
+    Args:
+        row: The row, or None.
+        expressions: The expressions of its tape.
+    """
+    if row is None:
+        return ""
+    if row["name"] or row["kind"] != "operation":
+        return str(row["name"] or row["label"] or row["op"]).removesuffix(":0")
+    return _format_expression(row, expressions)
+
+
+def _format_expression(row: RowFields, expressions: Expressions) -> str:
+    """Return the expression of a row, with dots for inputs that have no name.
+
+    Args:
+        row: An operation.
+        expressions: The expressions of its tape.
+    """
+    return re.sub(ROW_NUMBER, "…", expressions.list_texts_longest_first(row)[0])
 
 
 def _find_line(row: RowFields | None) -> str:
     return linecache.getline(row["file"] or "", row["line"] or 0).strip() if row else ""
 
 
-def _describe_row(row: RowFields | None) -> str:
+def _describe_row(row: RowFields | None, expressions: Expressions) -> str:
     """Describe a row.
 
     Returns:
-        Its operation or name with its value; only the value of a constant.
+        Its expression or name with its value; only the value of a constant.
     """
     if row is None:
         return ""
-    name = str(row["label"] or row["op"]).removesuffix(":0")
     value = truncate_text(" ".join(row["value"]["text"].split()), MAX_VALUE_LENGTH) if row["value"] else ""
-    if row["kind"] == "constant" and value:
+    if row["kind"] == "constant" and value and not row["name"]:
         return value
-    return f"{name} = {value}" if value else name
+    text = _format_expression(row, expressions) if row["kind"] == "operation" else _format_name(row, expressions)
+    return f"{text} = {value}" if value else text

@@ -65,6 +65,19 @@ def snapshot(
     return result | {"insides": reader.list_function_insides(target, sources)}
 
 
+def build_rows_and_sweep(tape: GradientTape, names: dict[str, object]) -> Snapshot:
+    """Build a snapshot with the rows and the sweep of a tape's last gradient call, which two tapes are compared by.
+
+    Args:
+        tape: The tape.
+        names: The Python names of the program that the tape recorded.
+    """
+    recording = get_picture_source(tape, "a comparison takes")
+    reader = recording.build_reader([names])
+    reader.recompute_into_kept_arrays()
+    return build_snapshot(recording, None, None, reader, reader.read_new_rows(100_000), has_results=False)
+
+
 def build_snapshot(
     recording: PictureSource,
     target: Structure,
@@ -72,6 +85,7 @@ def build_snapshot(
     reader: Reader,
     rows: list[PictureRow],
     since: int = 0,
+    has_results: bool = True,
 ) -> Snapshot:
     """Build the snapshot of the rows that a reader has read.
 
@@ -82,6 +96,7 @@ def build_snapshot(
         reader: The reader that has read the rows.
         rows: The rows, to which Python names and late watches are added.
         since: The index of the first of ``rows`` to include in the snapshot.
+        has_results: Whether the snapshot has results, alarms and breaks, which take longest to find.
 
     Returns:
         The snapshot with names, sweep and results. It has alarms and breaks only if it contains all rows.
@@ -92,6 +107,8 @@ def build_snapshot(
     result = reader.build_snapshot_without_sweep([row.to_row_fields() for row in rows[since:]], since)
     stepper = recording.build_stepper(target, sources, reader.kept_arrays)
     result["sweep"] = None if stepper is None else stepper.build_sweep_fields()
+    if not has_results:
+        return result
     result["results"] = recording.list_gradient_results(target, sources, reader.kept_arrays, reader.namespaces)
     if len(result["rows"]) != result["total"]:
         return result

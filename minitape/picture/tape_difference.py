@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from .picture_texts import translate
@@ -32,13 +33,15 @@ class TapeDifference:
 
     Attributes:
         kind: "operation" if the rows compute different things or only one of them exists, "start" if the values of a
-            leaf differ, "recording" if only one of the rows is recorded, "value" if the results differ, or "adjoint" if
-            the adjoints differ.
+            leaf differ, "recording" if only one of the rows is recorded, "value" if the results differ, "adjoint" if
+            the adjoints differ, or "share" if what a row sends to one of its inputs differs.
         rows: The row of each tape, or None if a tape has no such row.
         places: The number of each row, or for a missing row, the number of the next row.
         next_rows: The row with each of these numbers, or None at the end of a tape.
         texts: A description of each tape's row.
         changed_rows: For each tape, the rows that have the same operation as in the other tape but a different value.
+        next_rows: The rows that come next if one of the rows is missing.
+        values: The adjoints or shares that differ.
     """
 
     kind: str
@@ -47,6 +50,7 @@ class TapeDifference:
     texts: tuple[str, str]
     changed_rows: tuple[list[int], list[int]]
     next_rows: RowPair = (None, None)
+    values: tuple[str, str] = ("", "")
 
 
 def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bool = True) -> TapeDifference | None:
@@ -73,7 +77,7 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
     >>> find_first_difference(made(tf.sin), made(tf.sin)) is None
     True
     """
-    alignment = _Alignment(first, second)
+    alignment = Alignment(first, second)
     for own_row, other_row, next_rows in alignment.iter_pairs():
         alignment.compare_rows(own_row, other_row, next_rows)
     if alignment.difference is None and compares_sweeps:
@@ -81,10 +85,17 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
     return alignment.difference
 
 
-class _Alignment:
-    """The state of a comparison: the rows that belong together, and the first difference found."""
+class Alignment:
+    """The state of a comparison.
+
+    Attributes:
+        rows: The rows of each tape, by number.
+        partners: The rows of the first tape that have a partner, with the number of that row in the second tape.
+        difference: The first difference found so far, or None.
+    """
 
     def __init__(self, first: Snapshot, second: Snapshot) -> None:
+        """Start without partners and without a difference."""
         self.snapshots = first, second
         self.rows = tuple({row["row"]: row for row in snapshot["rows"]} for snapshot in self.snapshots)
         self.partners: dict[int, int] = {}
@@ -122,8 +133,8 @@ class _Alignment:
                     own_rows[begin] if begin < len(own_rows) else None,
                     other_rows[other_begin] if other_begin < len(other_rows) else None,
                 )
-                own_row = next_rows[0] if begin < end else None
-                yield own_row, next_rows[1] if other_begin < other_end else None, next_rows
+                for pair in zip_longest(own_rows[begin:end], other_rows[other_begin:other_end]):
+                    yield *pair, next_rows
 
     def compare_rows(self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair) -> None:
         """Compare two matching operations, and note a difference if one is missing or they are not alike."""
@@ -232,14 +243,18 @@ class _Alignment:
                 translate("adjoint {value} of row {row}", value=_format_value(step["adjoint"]), row=step["row"])
                 for step in (own, other)
             )
-            return TapeDifference("adjoint", rows, numbers, (here, there), ([], []))
+            values = _format_value(own["adjoint"]), _format_value(other["adjoint"])
+            changed = [numbers[0]], [numbers[1]]
+            return TapeDifference("adjoint", rows, numbers, (here, there), changed, values=values)
         for edges in zip(own["edges"], other["edges"], strict=True):
             if not _is_same_value(edges[0]["product"], edges[1]["product"]):
                 here, there = (
                     translate("{value} handed to row {row}", value=_format_value(edge["product"]), row=edge["input"])
                     for edge in edges
                 )
-                return TapeDifference("adjoint", rows, numbers, (here, there), ([], []))
+                values = _format_value(edges[0]["product"]), _format_value(edges[1]["product"])
+                changed = [edges[0]["input"]], [edges[1]["input"]]
+                return TapeDifference("share", rows, numbers, (here, there), changed, values=values)
         return None
 
 

@@ -366,5 +366,6 @@ def test_a_wrong_program_is_opened_beside_the_solution(page, server):
     )
     expect(page.locator(".mt-view")).to_have_count(0)
     output.get_by_text("Your tape beside the solution's").click()
+    output.get_by_text("Both tapes, step by step").click()
     expect(page.locator(".mt-view")).to_have_count(2, timeout=LONG)
     expect(page.locator(".mt-view .mt-differs").first).to_be_attached(timeout=LONG)

@@ -124,7 +124,7 @@ def test_the_right_number_in_any_dress(exercise, answer):
     (True, "yours is True or False, not a number"), ([6.0], "yours is a list of 1"),
     (np.ones((2, 3)), "yours is an array of 2 by 3 numbers"), (check, "yours is a function"),
     (tf.constant([1, 2]), "yours is an array of 2 numbers"), (float("nan"), (
-        "one of the numbers is NaN, which is no number"
+        "one of the numbers is NaN, not a number"
     )),
 ])  # fmt: skip
 def test_what_is_no_number_is_named(exercise, answer, words):

@@ -20,7 +20,7 @@ def test_each_rung_speaks_of_this_program():
     assert what == "That's the derivative of the sum. A mean also divides by the count."
     assert where == (
         "Up to your line y = tf.reduce_sum(results) both tapes are the same. "
-        "There yours has Σ = 35.0, and the solution has mean = 11.666667."
+        "There yours has Σ(results) = 35.0, and the solution has mean(results) = 11.666667."
     )
     assert line.split("\n")[1:] == ["  - y = tf.reduce_sum(results)", "  + y = tf.reduce_mean(results)"]
 
@@ -62,7 +62,7 @@ def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     program = solved("01.4", "outer.watch(x)", "pass")
     what, where, line = read_hints("01.4", program)
     assert what.startswith("outer: The tape does not watch x")
-    assert "The solution's tape recorded × = 1.0 there, and yours did not." in where
+    assert "The solution's tape recorded ∂y/∂y × x = 1.0 there, and yours did not." in where
     assert line.endswith("  - pass\n  + outer.watch(x)")
 
 

@@ -1,32 +1,36 @@
 """A wrong program's tape beside the solution's: the first row that differs is named, and both can be opened."""
 
 import sys
+from xml.etree import ElementTree
 
 import pytest
 from test_exercise_programs import SOLUTIONS, check_program, solved
 
 import minitape as tf
-import minitape_widgets  # noqa: F401 - as lessons do
 from minitape.course.call_log import observe_run
 from minitape.course.checker import count_try_and_build_feedback
 from minitape.course.tape_playback import (
-    Playback,
     build_first_difference_playback,
     build_solution_function,
     find_solution_text,
 )
+from minitape_widgets.paired_views import build_comparison_box
 
+SVG = "{http://www.w3.org/2000/svg}"
 PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
-     "Up to your line y = f(x) * 2.0 both tapes are the same. There yours has × = 6.0, and the solution "
-     "has nothing like it."),
+     "Up to your line y = f(x) * 2.0 both tapes are the same. There yours has (… × x + 1.0) × 2.0 = 6.0, and "
+     "the solution has nothing like it."),
     ("01.2", "tf.constant(value)", "tf.constant(value + 1)",
      "In your line tape.watch(x) the tape has x = 3.0, and the solution has x = 2.0."),
     ("02.6", "tape.gradient", "tape.jacobian",
-     "On the way back yours has adjoint [1. 0. 0.] of row 8, and the solution has adjoint [1. 1. 1.] of row 8."),
-    ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "the solution has - = 0.3599999, which your tape lacks."),
+     "Both tapes have the same rows. On the way back y has [1. 0. 0.], and in the solution [1. 1. 1.]."),
+    ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "the solution has round(x) − x = 0.3599999, which your tape lacks."),
     ("07.2", "y + slope * slope", "y + slope",
-     "Before your line loss = y + slope the solution has × = 0.03515625, which your tape lacks."),
+     "Tape 2: Before your line loss = y + slope the solution has slope × slope = 0.03515625, which your tape "
+     "lacks."),
+    ("11.6", "upstream, 0.0", "upstream, 1.0",
+     "Both tapes have the same rows. On the way back sign(x) hands on 1.0, and in the solution 0.0."),
 ]  # fmt: skip
 
 
@@ -53,17 +57,35 @@ def test_a_program_without_a_tape_or_with_an_error_is_shown_none():
 
 
 def test_a_row_that_is_not_recorded_is_told_as_such():
-    def tape_of(watch):
-        x = tf.constant(2.0)
+    def square(x, watch):
         with tf.GradientTape() as tape:
             if watch:
                 tape.watch(x)
             y = x * x
         tape.gradient(y, x)
-        return tape
 
-    told = build_first_difference_playback([tape_of(False)], [tape_of(True)]).text
-    assert "The solution's tape recorded × = 4.0 there, and yours did not." in told
+    runs = [observe(square, tf.constant(2.0), watch) for watch in (False, True)]
+    told = build_first_difference_playback(*runs).text
+    assert "The solution's tape recorded x × x = 4.0 there, and yours did not." in told
+
+
+def read_figure(playback):
+    page = playback._repr_mimebundle_()["text/html"]
+    return ElementTree.fromstring(page[page.index("<svg") : page.index("</details>")])
+
+
+def open_views(box):
+    """The grid of two live views that a box makes when it is opened."""
+    box.selected_index = 0
+    [content] = box.children
+    [grid] = content.children
+    return grid
+
+
+def observe(function, *arguments):
+    with observe_run() as seen:
+        function(*arguments)
+    return seen
 
 
 @pytest.fixture
@@ -75,44 +97,63 @@ def playback():
             y = f(x) * x
         return tape.gradient(y, x)
 
-    tapes = []
-    for function in (wrong, build_solution_function(find_solution_text("01.2"), wrong)):
-        with observe_run() as seen:
-            function(tf.sin, 2.0)
-        tapes.append(seen.asked_tapes)
-    return build_first_difference_playback(*tapes)
+    functions = wrong, build_solution_function(find_solution_text("01.2"), wrong)
+    return build_first_difference_playback(*(observe(each, tf.sin, 2.0) for each in functions), ("0.08", "-0.42"))
 
 
 def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
     bundle = playback._repr_mimebundle_()
     assert (
-        bundle["text/html"].startswith("<details><summary>Your tape beside") and bundle["text/html"].count("<img") == 2
+        bundle["text/html"].startswith("<details><summary>Your tape beside") and bundle["text/html"].count("<svg") == 1
     )
-    box = playback.build_box()
+    assert (
+        "<p>Up to your line y = f(x) * x both tapes are the same. There yours has sin(x) × x = 1.8185948, and the "
+        "solution has nothing like it.</p><svg" in bundle["text/html"]
+    )
+    box = build_comparison_box(playback, "<p>The picture.</p>", ["Tapes", "Live"], ["Yours", "Ours"])
     [inside] = box.children
     assert box.selected_index is None and inside.children == ()
     box.selected_index = 0
-    text, grid = inside.children
-    assert (
-        text.value == "Up to your line y = f(x) * x both tapes are the same. There yours has × = 1.8185948, and the "
-        "solution has nothing like it."
-    )
+    picture, views_box = inside.children
+    assert picture.value == "<p>The picture.</p>"
+    grid = open_views(views_box)
     titles, views = zip(*(column.children for column in grid.children), strict=True)
-    assert [title.value for title in titles] == ["<b>Your tape</b>", "<b>The solution&#x27;s tape</b>"]
+    assert [title.value for title in titles] == ["<b>Yours</b>", "<b>Ours</b>"]
     assert [type(view).__name__ for view in views] == ["TapeView", "TapeView"]
 
 
 def test_the_sentence_and_both_pictures_name_the_same_row(playback):
-    box = playback.build_box()
+    box = build_comparison_box(playback, "<p>The picture.</p>", ["Tapes", "Live"], ["Yours", "Ours"])
     box.selected_index = 0
-    views = [column.children[1] for column in box.children[0].children[1].children]
+    views = [column.children[1] for column in open_views(box.children[0].children[1]).children]
     row, _ = playback.difference.rows
     assert [view._build_snapshot()["differs"]["row"] for view in views] == list(playback.difference.places)
     assert views[0]._build_snapshot()["differs"]["row"] == row["row"]
     assert "× of row 1, 0 = 1.8185948 here" in views[0]._build_snapshot()["differs"]["text"]
 
 
-def test_without_live_views_both_pictures_are_left(playback, monkeypatch):
+def test_the_picture_has_both_tapes_on_one_layout_up_to_the_wrong_number(playback):
+    tree = read_figure(playback)
+    texts = [(node.text, float(node.get("x")), float(node.get("y"))) for node in tree.iter(f"{SVG}text")]
+    heights = {name: [y for text, _, y in texts if text == name] for name in ("x", "y = sin(x)", "sin(x)", "≠", "=")}
+    assert len(heights["x"]) == 2 and len({*heights["x"]}) == 1, "a row that both have stands on one line"
+    assert heights["sin(x)"] == heights["y = sin(x)"]
+    [difference] = heights["≠"]
+    [wrong_row] = [y for text, _, y in texts if text == "y = sin(x) × x"]
+    assert 0 < difference - wrong_row < 20, "the sign stands beside the row that the sentence names"
+    assert [text for text, _, y in texts if y == max(y for _, _, y in texts)] == ["result: 0.08", "result: -0.42"]
+
+
+def test_the_rows_appear_forward_and_the_adjoints_back(playback):
+    tree = read_figure(playback)
+    seconds = {}
+    for group in tree.iter(f"{SVG}g"):
+        for node in group.iter(f"{SVG}text"):
+            seconds.setdefault(node.text, float(group.get("style").removeprefix("animation-delay:")[:-1]))
+    assert seconds["x"] < seconds["y = sin(x)"] < seconds["y = sin(x) × x"] < seconds["∂ 1.0"] < seconds["result: 0.08"]
+    assert "prefers-reduced-motion" in playback._repr_mimebundle_()["text/html"]
+
+
+def test_without_live_views_the_sentence_is_left(playback, monkeypatch):
     monkeypatch.delitem(sys.modules, "minitape_widgets")
-    assert set(playback._repr_mimebundle_()) == {"text/plain", "text/html"}
-    assert isinstance(playback, Playback)
+    assert playback._repr_mimebundle_() == {"text/plain": f"Your tape beside the solution's: {playback.text}"}

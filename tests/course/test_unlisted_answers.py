@@ -108,14 +108,14 @@ WRONG = [
 WRONG_PROGRAMS = [
     ("appendix.3", "def ends(numbers):\n    return [0.0, *numbers[1:-1], 0.0]", "in no tensor of tf"),
     ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "The results are right, but f makes infinity"),
-    ("10.6", solved("10.6", "/ tape.gradient(miss, angle)", "/ abs(tape.gradient(miss, angle))"), "for throw = 1 - 2x"),
+    ("10.6", solved("10.6", "/ tape.gradient(miss, angle)", "/ abs(tape.gradient(miss, angle))"), "angle = -1.2"),
     ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
     ("06.5",
      solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0").replace("[y, ", "[y, factor * "),
      "the tape didn't say the last one"),
-    ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "goes wrong for value = 2.75."),
+    ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "the tape has x = 2.0, and the solution"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
-    ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "goes wrong for value = 2.75."),
+    ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "at your line return int("),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "it comes after f, and before rest"),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "rest(f(halve(x)))"), "it comes after f, and before rest"),
     ("11.3", solved("11.3", "0.5 * upstream", "upstream").replace("(y, x)", "(y, x) / 2"), (
@@ -230,7 +230,7 @@ TOLD = [
     )),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
     ("07.2", solved("07.2", "y + slope", "y - slope"), "the result with a minus where a plus belongs"),
-    ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "goes wrong for number = 1.25."),
+    ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) hands on 1.0"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
@@ -247,7 +247,7 @@ TOLD = [
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, [x]).numpy()"), "is a list of 1"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "float(tape.gradient(y, x)).numpy()"), "dot is a number"),
     ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "made a new variable"),
-    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "goes wrong for steps = 5."),
+    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "In your line tape.watch(x) the tape"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "but tape.gradient was not called"),
     ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "the result without one of the terms"),
     ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "the result without one of the terms"),
@@ -284,9 +284,9 @@ TOLD = [
     ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
     ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "computes something, and nothing keeps it."),
     ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "use 'distance'"),
-    ("09.5", solved("09.5", "assign_sub", "assign"), "puts a new value in the place of what w held."),
+    ("09.5", solved("09.5", "assign_sub", "assign"), "replaces what w held with a new value."),
     ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), SECOND_WRONG),
-    ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "bend(x): x is"),
+    ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "at your line return f(x)"),
     ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), SECOND_WRONG),
     ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong, in each case."),
     ("13.9", solved("13.9", "(measures - seen.mean", "(measures + seen.mean"), "a plus where a minus"),
@@ -411,8 +411,8 @@ def test_a_hint_that_did_not_help_is_followed_by_the_next_one():
     exercise = collect_exercises("01")["01.1"]
     first, second, third = (count_try_and_build_feedback("01.1", 8.0) for _ in range(3))
     assert first.endswith(exercise.mistakes[0].hint)
-    assert second.endswith(f"{exercise.mistakes[0].hint} {exercise.hint[1]}")
-    assert third.endswith(f"{exercise.mistakes[0].hint} {exercise.hint[2]}")
+    assert second.endswith(f"Hint: {exercise.hint[1]}")
+    assert third.endswith(f"Hint: {exercise.hint[2]}")
 
 
 def test_a_mistyped_argument_is_no_try():
@@ -448,7 +448,8 @@ def test_a_tape_that_is_half_written_costs_no_try():
     assert "swapped" in count_try_and_build_feedback("12.3", swapped), "the first try"
 
 
-def test_a_pointer_is_said_once():
-    for _ in range(2):
-        said = count_try_and_build_feedback("08.1", ["not_watched", "stop_gradient", "state", "rebound"])
-        assert said.count("where is the line of z?") == 1
+def test_a_pointer_is_said_once_and_is_about_the_part_that_is_wrong():
+    wrong = ["not_watched", "stop_gradient", "state", "rebound"]
+    said = [count_try_and_build_feedback("08.1", wrong) for _ in range(3)]
+    assert [each.count("where is the line of z?") for each in said] == [1, 0, 0]
+    assert "A: x is a constant" not in "".join(said)

@@ -5,6 +5,7 @@
 
 from minitape import __version__
 
+from .paired_views import build_comparison_bundle
 from .view import TapeView
 
-__all__ = ["TapeView", "__version__"]
+__all__ = ["TapeView", "__version__", "build_comparison_bundle"]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from minitape.common.atomic_write import write_file
 from minitape.course.widget_base import MISSING
 from minitape.picture.picture_texts import translate
 
+from .comparison_figure import draw_comparison
 from .saved_page import build_html_page
 
 if TYPE_CHECKING:
+    from minitape.picture.snapshot_types import Snapshot
     from minitape.picture.tape_difference import TapeDifference
 
     from .view import TapeView
@@ -84,3 +86,68 @@ class Comparison:
             boxes or self.views,
             layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 660px), 1fr))", grid_gap="8px"),
         )
+
+
+class Compared(Protocol):
+    """A comparison of a learner's tape with the solution's, as the course has it."""
+
+    tapes: tuple[Any, Any]
+    names: tuple[dict[str, Any], dict[str, Any]]
+    snapshots: tuple[Snapshot, Snapshot]
+    difference: TapeDifference
+    text: str
+    results: tuple[str, str]
+
+
+def build_comparison_bundle(
+    compared: Compared, titles: Sequence[str], tape_titles: Sequence[str], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Build what a notebook shows of a comparison: a folded picture, and live views if a kernel is there.
+
+    Args:
+        compared: The comparison.
+        titles: The title of the folded box, and of the folded box with live views inside it.
+        tape_titles: The titles of the tapes.
+        options: The options of IPython.
+    """
+    page = f"<p>{escape(compared.text)}</p>"
+    page += draw_comparison(tape_titles, compared.snapshots, compared.results, compared.difference)
+    data = {"text/html": f"<details><summary>{escape(titles[0])}</summary>{page}</details>"}
+    if MISSING:
+        return data
+    bundle: Any = build_comparison_box(compared, page, titles, tape_titles)._repr_mimebundle_(**options)
+    return (bundle[0] if isinstance(bundle, tuple) else bundle) | data
+
+
+def build_comparison_box(compared: Compared, page: str, titles: Sequence[str], tape_titles: Sequence[str]) -> Any:
+    """Build a folded box with a page, and below the page another folded box with two live views.
+
+    Both are built when their box is opened.
+
+    Args:
+        compared: The comparison.
+        page: The page, as HTML.
+        titles: The titles of the two boxes.
+        tape_titles: The titles of the views.
+    """
+    from ipywidgets import HTML, Accordion, VBox
+
+    from .view import TapeView
+
+    content, views = VBox(), VBox()
+    box, views_box = (
+        Accordion(children=[inside], titles=[title], selected_index=None)
+        for inside, title in zip((content, views), titles, strict=True)
+    )
+
+    def show_page(_: object) -> None:
+        content.children = content.children or (HTML(page), views_box)
+
+    def show_views(_: object) -> None:
+        if not views.children:
+            comparison = TapeView.build_comparison(*compared.tapes, compared.difference, [*compared.names])
+            views.children = (comparison.build_grid(tape_titles),)
+
+    box.observe(show_page, "selected_index")
+    views_box.observe(show_views, "selected_index")
+    return box

@@ -1,0 +1,31 @@
+"""Narrow hints like "A: ... B: ..." to the part of an answer that is wrong."""
+
+import re
+from contextlib import suppress
+
+from ..common.translation import join_sentences
+from .answer_comparison import compare_answers
+from .exercise import Answer, Exercise
+
+LABEL = r"[^.?。？:：]{1,20}[:：]"
+PIECE = re.compile(rf"(?:^|(?<=[.?] )|(?<=[。？])){LABEL}.*?[.?。？](?= ?{LABEL}|$)")
+
+
+def narrow_hint_to_wrong_part(hint: str, exercise: Exercise, answer: Answer) -> str:
+    """Narrow a hint that goes through all parts of an answer to the first wrong one.
+
+    Args:
+        hint: The hint, which may have a piece with a label about each part, in order.
+        exercise: The exercise.
+        answer: The wrong answer.
+
+    Returns:
+        What comes before the pieces, and the piece about the wrong part; other hints unchanged.
+    """
+    pieces, expected, rtol = PIECE.findall(hint), exercise.expect, exercise.rtol
+    with suppress(LookupError, TypeError, ValueError):  # not as many pieces as parts, or an answer without these parts
+        places = expected if isinstance(expected, dict) else range(len(expected))
+        for piece, place in zip(pieces, places, strict=True):
+            if not compare_answers(answer[place], expected[place], rtol, rtol).is_right:
+                return join_sentences(hint[: hint.index(pieces[0])].strip(), piece)
+    return hint
