@@ -21,8 +21,9 @@ SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[RowFields]:
     """Return the names that expressions such as ``self.w * x`` give to their operands and results.
 
-    Several leaves with the same text, such as the ``self.w`` of two layers, are numbered. An operation is named only if
-    its name is unique, because the turns of a loop assign the same name.
+    Several leaves with the same text, such as the ``self.w`` of two layers, are numbered. The start value of a name that
+    an operation has now, as after ``x = x * 2``, has the number 0. An operation is named only if its name is unique,
+    because the turns of a loop assign the same name.
 
     Args:
         record: The recording.
@@ -43,7 +44,8 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
             rows_by_operation_name.setdefault(name, set()).add(number)
         else:
             leaf_names.setdefault(_identify_leaf(record, number), name)
-    unique_names = {leaf: _number_name(name, taken_names) for leaf, name in leaf_names.items()}
+    operation_names = {row.get_field("name") for row in rows if row.get_field("kind") == "operation"}
+    unique_names = {leaf: _number_name(name, taken_names, operation_names) for leaf, name in leaf_names.items()}
     names = {number: unique_names.get(_identify_leaf(record, number)) for number in unnamed_rows}
     for name, named_rows in rows_by_operation_name.items():
         if len(named_rows) == 1 and name not in taken_names:
@@ -51,9 +53,9 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
     return [{"row": number, "name": shorten_name(name)} for number, name in names.items() if name is not None]
 
 
-def _number_name(name: str, taken_names: set[str | None]) -> str:
+def _number_name(name: str, taken_names: set[str | None], operation_names: set[str | None]) -> str:
     """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
-    unique_name, count = name, 1
+    unique_name, count = f"{name}₀" if name in operation_names else name, 1
     while unique_name in taken_names:
         count += 1
         unique_name = f"{name}{str(count).translate(SUBSCRIPT_DIGITS)}"

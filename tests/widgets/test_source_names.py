@@ -79,3 +79,11 @@ def test_a_name_that_another_value_has_is_not_given_twice():
         y = multiply_by_own(x)
     names = [row["name"] for row in tf.snapshot(tape)["rows"]]
     assert names == ["x", "x₂", "y"] and tape.gradient(y, x).numpy() == 4.0
+
+
+def test_the_start_value_of_a_name_that_is_assigned_again_has_the_number_0():
+    y = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        for _ in range(2):
+            y = y * tf.Variable(2.0, name="w")
+    assert [row["name"] for row in tf.snapshot(tape)["rows"]] == ["w:0", "y₀", None, "w:0", "y"]

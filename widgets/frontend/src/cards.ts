@@ -1,5 +1,6 @@
 // The cards on the edges of a step: what is written on them, and how they are drawn.
 import { s } from "./dom";
+import type { Box } from "./camera"; // here x and y are those of its middle
 import { TIGHT, type Graph } from "./graph";
 import { signedMap } from "./heatmap";
 import { LETTER, LINE, MAP, type Label } from "./labels";
@@ -56,7 +57,7 @@ export function label({ id, x, y, w, h, lines, map, leader }: Label): SVGGElemen
 
 /** Makes a box wider and higher, as far as there is room, until it holds these cards. */
 export function holding(
-  cards: Label[],
+  cards: Box[],
   box: { x: number; y: number; w: number; h: number },
   width: number,
   height: number,

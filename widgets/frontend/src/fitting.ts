@@ -171,7 +171,8 @@ export class Fitting {
       return camera.fit(whole, WHOLE, LARGEST);
     if (large && camera.scale !== LEGIBLE) camera.fit(whole, LEGIBLE, LEGIBLE);
     if (whole.h <= height) [box.y, box.h] = [whole.y, whole.h]; // nothing is hidden above or below
-    if (row === timeline.current) holding(this.scene.placed, box, width, height);
+    if (row === timeline.current)
+      holding([...this.scene.placed, ...this.scene.added], box, width, height);
     if (graph.turned) [box.x, box.w] = [whole.x, whole.w]; // it is as wide as the pane
     camera.reveal(box, smooth);
   }

@@ -3,7 +3,8 @@
 import { on, s } from "./dom";
 import { magnitude } from "./scale";
 import type { Timeline } from "./timeline";
-import { rounded } from "./value";
+import type { Value } from "./schema";
+import { rounded, sizeOf } from "./value";
 import { t } from "./words";
 
 const FEW = 3; // turns: fewer are no profile
@@ -25,6 +26,21 @@ export function profileOf(starts: number[], end: number, timeline: Timeline): nu
     return 0;
   });
   return sizes.some((size) => size !== 0) ? sizes : null;
+}
+
+/** The sizes at both ends of a profile in so many characters: `5.075 ← 30.79`. */
+export function betweenEnds(ends: [Value, Value], room: number): string {
+  const texts = [
+    ends.map((end) => sizeOf(end, 6)),
+    ...[2, 1].map((digits) =>
+      ends.map((end) =>
+        magnitude(end)
+          .toExponential(digits - 1)
+          .replace("e+", "e"),
+      ),
+    ),
+  ].map((both) => both.join(" ← "));
+  return texts.find((text) => text.length <= room) ?? texts[texts.length - 1];
 }
 
 /** Its drawing with the numbers of both ends, so wide; `go` receives the turn that was clicked. */

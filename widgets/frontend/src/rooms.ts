@@ -4,16 +4,21 @@ import { PAD, READ, type Graph } from "./graph";
 const [LOW, HIGH] = [310, 640]; // of the drawing: of a line, and of several
 // of the window, for a drawing that can be seen whole then, and for another: the table is to be
 // seen, too
-const [WHOLE, PART] = [0.62, 0.45];
+const [WHOLE, PART] = [0.7, 0.45];
+const AROUND = 304; // of a page of its own: its margins, the bars and the least of the table
+const LARGEST = 1.6; // the scale of a graph that is smaller than its pane
+const SUMS = 32; // above or below a node, for what was added up there
 
 // A picture beside the text of an article is as high as its graph, if the window has the room.
 const [LEAST, EMBEDDED] = [110, 0.85];
 const SMALL = 8; // rows, that need no more room than the words do
 const PAGE = 0.7; // of the window, where a page is the view's own
 
-function heightOf(graph: Graph, width: number, hasLines: boolean): number {
-  const scale = width ? Math.min(1, width / (graph.right - graph.left + 2 * PAD)) : 1;
-  return scale * (graph.bottom - graph.top) + (hasLines && !graph.turned ? 50 : 84);
+function heightOf(graph: Graph, width: number, hasLines: boolean, largest: number): number {
+  const scale = width ? Math.min(largest, width / (graph.right - graph.left + 2 * PAD)) : 1;
+  const height = graph.bottom - graph.top;
+  if (hasLines && !graph.turned) return Math.min(1, scale) * height + 50;
+  return scale * (height + 2 * PAD + 2 * SUMS);
 }
 
 function isEmbedded(pane: HTMLElement): boolean {
@@ -22,6 +27,11 @@ function isEmbedded(pane: HTMLElement): boolean {
 
 function heightBesideText(): number {
   return Math.max(HIGH, EMBEDDED * window.innerHeight);
+}
+
+/** Is the whole graph in view only if the table becomes lower? */
+function isTight(least: number, share: number): boolean {
+  return share === WHOLE && least > PART * window.innerHeight;
 }
 
 export class Rooms {
@@ -36,18 +46,31 @@ export class Rooms {
     unfolded: boolean,
   ): void {
     const lines = graph.tops.length > 1 || graph.nodes.some((node) => node.storey); // or storeys
-    const wanted = heightOf(graph, pane.clientWidth, lines);
-    const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;
-    const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
+    const embedded = isEmbedded(pane);
+    const wanted = heightOf(graph, pane.clientWidth, lines, embedded ? 1 : LARGEST);
     if (!pane.isConnected) return; // it is called again when it is in its page
-    const own = pane.closest("[data-fill]");
-    if (isEmbedded(pane)) return this.take(pane, wanted, LEAST, heightBesideText());
+    if (embedded) return this.take(pane, wanted, LEAST, heightBesideText());
+    const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;
+    if (pane.closest("[data-fill]")) return this.sharePage(pane, below, wanted, least, rows);
+    const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
+    const most = lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
+    this.take(below, isTight(least, share) ? 0 : rows && LOW, 226, LOW);
+    this.take(pane, wanted, 150, unfolded ? HIGH : most);
+  }
+
+  /** The same on a page that the view has for itself. */
+  private sharePage(
+    pane: HTMLElement,
+    below: HTMLElement,
+    wanted: number,
+    least: number,
+    rows: number,
+  ): void {
+    const share = least < window.innerHeight - AROUND ? WHOLE : PART;
     // the words of a step need more than a few rows do
-    this.take(below, own && rows <= SMALL ? 0 : rows && LOW, 226, LOW);
-    const whole = lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
-    const most = own ? PAGE * window.innerHeight : unfolded ? HIGH : whole;
-    this.take(pane, wanted, 150, most);
-    if (own) pane.style.minHeight = share === WHOLE ? `${least}px` : "";
+    this.take(below, isTight(least, share) || rows <= SMALL ? 0 : LOW, 226, LOW);
+    this.take(pane, wanted, 150, PAGE * window.innerHeight);
+    pane.style.minHeight = share === WHOLE ? `${least}px` : "";
   }
 
   /**

@@ -4,7 +4,7 @@ import type { Box, Camera } from "./camera";
 import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { on, s, setText } from "./dom";
 import { Glide, type SeenPlaces, listPlaces } from "./glide";
-import { profileOf, sparkline } from "./profile";
+import { betweenEnds, profileOf, sparkline } from "./profile";
 import {
   isBare,
   NODE_H,
@@ -27,6 +27,7 @@ import {
   entersRight,
   entry,
   farChips,
+  heldText,
   isShort,
   nodeText,
   nodeValue,
@@ -371,6 +372,15 @@ export class Scene {
           number,
         ),
       );
+      const held = this.graph ? heldText(this.store, this.graph, node) : "";
+      if (held)
+        el.append(
+          s(
+            "text",
+            { class: "mt-held", x: NODE_W / 2, y: NODE_H + 12.5, "text-anchor": "middle" },
+            held,
+          ),
+        );
       drawn.value = s("text", { class: "mt-value", x: left + pad, y: bare ? top + 20 : 38 });
       drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 54 });
       el.append(drawn.value, drawn.adjoint, drawn.maps);
@@ -608,12 +618,8 @@ export class Scene {
         ? null
         : timeline.ends(group.starts, group.end);
     drawn.el.append(
-      sparkline(
-        sizes,
-        ends ? `${sizeOf(ends[0], 6)} ← ${sizeOf(ends[1], 6)}` : "",
-        NODE_W - 20,
-        turn,
-        (k) => this.events.turn(group.starts[k], group.starts[k + 1] ?? group.end),
+      sparkline(sizes, ends ? betweenEnds(ends, CHARS) : "", NODE_W - 20, turn, (k) =>
+        this.events.turn(group.starts[k], group.starts[k + 1] ?? group.end),
       ),
     );
   }
@@ -960,12 +966,8 @@ export class Scene {
         } else wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
       });
     const sums = current.row ? this.sums(step.edges) : [];
-    for (const one of (this.placed = placeLabels(
-      graph,
-      current,
-      wanted,
-      sums.map(([box]) => box),
-    )))
+    this.added = sums.map(([box]) => box);
+    for (const one of (this.placed = placeLabels(graph, current, wanted, this.added)))
       layer.append(label(one));
     for (const [{ x, y, h }, lines] of sums)
       layer.append(
@@ -987,6 +989,7 @@ export class Scene {
   }
 
   placed: Label[] = []; // the cards of this step
+  added: Box[] = []; // the sums below the inputs of this step, each by its middle
   private covered: SVGElement[] = []; // the numbers on edges that they would lie on
 
   /**

@@ -335,6 +335,25 @@ function operationText(store: Store, row: Row, pixels: number): string {
   );
 }
 
+const SEARCHED = 200; // rows at each end of a folded loop in which variables are looked for
+const HELD = 11; // characters of each of their names
+
+/** The first and the last variable that a folded loop hides: `W1 … W19`; "" without variables. */
+export function heldText(store: Store, graph: Graph, node: Node): string {
+  const { group } = node;
+  if (!group || (group.kind !== "repeat" && group.kind !== "page")) return "";
+  const held = (row: number): string | null => {
+    const one = store.rows[row];
+    return one?.kind === "variable" && graph.nodeOf(row) === node ? titleOf(one) : null;
+  };
+  const last = Math.min(group.end, store.rows.length) - 1;
+  const near = Array.from({ length: Math.min(SEARCHED, last + 1 - group.start) }, (_, k) => k);
+  const find = (rowAt: (k: number) => number): string | null =>
+    near.reduce<string | null>((found, k) => found ?? held(rowAt(k)), null);
+  const ends = [find((k) => group.start + k), find((k) => last - k)];
+  return [...new Set(ends)].flatMap((name) => (name ? [shortName(name, HELD)] : [])).join(" … ");
+}
+
 /** Its value: of a folded group the first operations in it. */
 export function valueText(store: Store, node: Node): string {
   const { row, group } = node;

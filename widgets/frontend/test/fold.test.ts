@@ -1,6 +1,8 @@
 // Titles of folded groups.
 import { expect, it } from "vitest";
 import { groupTitle } from "../src/fold";
+import { betweenEnds } from "../src/profile";
+import type { Value } from "../src/schema";
 
 it.each([
   ["blocks.", "blocks × 6"],
@@ -9,4 +11,15 @@ it.each([
   ["", "loop × 6"],
 ])("names repeated %s as %s", (label, title) => {
   expect(groupTitle({ kind: "repeat", label, count: 6 })).toBe(title);
+});
+
+it("writes the ends of a profile so that they fit into its node", () => {
+  const array = (largest: number): Value => ({
+    text: "…",
+    data: [...Array<number>(11).fill(-largest / 2), largest],
+  });
+  expect(betweenEnds([array(0.000486), array(0.00393)], 15)).toBe("4.9e-4 ← 3.9e-3");
+  expect(betweenEnds([{ text: "5.075" } as Value, { text: "30.79" } as Value], 15)).toBe(
+    "5.075 ← 30.79",
+  );
 });
