@@ -190,6 +190,11 @@ def page(browser, request) -> Iterator:
 
     Cookies and storage belong to a server's address, so a test that needs empty storage must start its own server.
     """
+    yield from yield_fresh_page(request)
+
+
+def yield_fresh_page(request) -> Iterator:
+    """Yield the page of the fixture `page`, for a fixture that overrides it."""
     name = "_served" if "start_lab" in request.fixturenames else "_without_server"
     context, blocked_urls = request.getfixturevalue(name)
     new = context.new_page()

@@ -21,9 +21,9 @@ SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[RowFields]:
     """Return the names that expressions such as ``self.w * x`` give to their operands and results.
 
-    Several leaves with the same text, such as the ``self.w`` of two layers, are numbered. The start value of a name that
-    an operation has now, as after ``x = x * 2``, has the number 0. An operation is named only if its name is unique,
-    because the turns of a loop assign the same name.
+    Several leaves with the same text, such as the ``self.w`` of two layers, are numbered. The start value of a name
+    that an operation has now, as after ``x = x * 2``, has the number 0. An operation is named only if its name is
+    unique, because the turns of a loop assign the same name.
 
     Args:
         record: The recording.

@@ -1,12 +1,15 @@
 """Define the programs to show, the pages that show them, and the texts that the pages should contain."""
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minitape as tf
+from tests.conftest import yield_fresh_page
 from tests.jupyterlab_page import wait_for_frame
 
 
@@ -338,17 +341,86 @@ def program(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
     return PROGRAMS[request.param]()
 
 
+# The page keeps its compiled front end: each later snapshot of a file's tests is mounted in a new body.
+MOUNTING = 'mount(document.getElementById("view"), {'
+KEPT_MOUNTING = """
+globalThis.keptMount = (...all) => (globalThis.keptView = mount(...all));
+globalThis.keptText = text;
+globalThis.keptTitle = document.title;
+"""
+MOUNT_AGAIN = """snapshot => {
+  if (!globalThis.keptMount || !globalThis.keptView) return false;
+  globalThis.keptView.destroy();
+  for (const part of [document.documentElement, document.body])
+    for (const name of part.getAttributeNames()) if (name !== "lang") part.removeAttribute(name);
+  for (const part of [...document.body.children]) if (part.tagName !== "SCRIPT") part.remove();
+  document.body.insertAdjacentHTML("afterbegin", '<main id="view" data-fill></main>');
+  document.getElementById("data").textContent = JSON.stringify(snapshot);
+  document.title = globalThis.keptTitle;
+  window.scrollTo(0, 0);
+  globalThis.keptMount(document.getElementById("view"), snapshot, async () => globalThis.keptText);
+  return true;
+}"""
+
+
+@pytest.fixture(scope="module")
+def _page_of_file(_without_server: Any) -> Iterator[Any]:
+    """Yield a page that the tests of a file share if they only show snapshots."""
+    context, _ = _without_server
+    page = context.new_page()
+    yield page
+    page.close()
+
+
 @pytest.fixture
-def show(page: Any) -> Callable[[dict[str, Any]], Any]:
+def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Yield the page of the file to a test that shows snapshots, and a fresh page to other tests."""
+    if "show" not in request.fixturenames or "start_lab" in request.fixturenames:
+        yield from yield_fresh_page(request)
+        return
+    page = request.getfixturevalue("_page_of_file")
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.emulate_media(reduced_motion="reduce", color_scheme="light", forced_colors="none", media="screen")
+    yield page
+    _, blocked_urls = request.getfixturevalue("_without_server")
+    escaped_urls, blocked_urls[:] = blocked_urls[:], []
+    assert not escaped_urls, f"requests left the machine: {escaped_urls}"
+
+
+@pytest.fixture
+def show(page: Any) -> Iterator[Callable[[dict[str, Any]], Any]]:
     """Yield a function that shows a snapshot in a page. Errors in the page fail the test."""
     from minitape_widgets.saved_page import build_html_page as page_text
 
     errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+
+    def note_error(error: Any) -> None:
+        errors.append(str(error))
+
+    def note_message(message: Any) -> None:
+        if message.type == "error":
+            errors.append(message.text)
+
+    page.on("pageerror", note_error)
+    page.on("console", note_message)
+
+    def mount(snapshot: dict[str, Any]) -> None:
+        text = page_text(snapshot)
+        plain = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
+        content = {} if plain is None else json.loads(plain[1])
+        is_standard = plain is not None and "both" not in content and not content.get("texts")
+        if is_standard and page.evaluate(MOUNT_AGAIN, content):
+            return
+        page.evaluate("globalThis.keptMount = null")
+        if is_standard:
+            text = text.replace(
+                f"for (const one of given.both ?? [given]) {MOUNTING}",
+                f"{KEPT_MOUNTING}for (const one of [given]) keptMount{MOUNTING.removeprefix('mount')}",
+            )
+        page.set_content(text)
 
     def open_page(snapshot: dict[str, Any], fold: str = "auto") -> Any:
-        page.set_content(page_text(snapshot))
+        mount(snapshot)
         page.wait_for_selector(".mt-node" if snapshot["rows"] else ".mt-result")
         if fold != "auto":
             page.get_by_label("Folding").select_option(fold)
@@ -356,4 +428,6 @@ def show(page: Any) -> Callable[[dict[str, Any]], Any]:
         return page
 
     yield open_page
+    page.remove_listener("pageerror", note_error)
+    page.remove_listener("console", note_message)
     assert not errors, errors

@@ -405,9 +405,9 @@ def test_search_focus_and_paths_with_their_sum_before_them(show):
     texts = page.locator(".mt-pathtext p").all_text_contents()
     assert texts == [
         "Sum over 6 paths: -0.6985681, which is what tape.gradient returned",
-        "a → × (row 1) → d: products 1.978716 + 1.978716 (× (row 1) reads a twice)",
-        "a → × (row 1) → + (row 2) → sin (row 3) → d: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
-        "(× (row 1) reads a twice, + (row 2) reads × (row 1) twice)",
+        "a → b → d: products 1.978716 + 1.978716 (b reads a twice)",
+        "a → b → c → sin (row 3) → d: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
+        "(b reads a twice, c reads b twice)",
     ]
     words = page.locator(".mt-pathtext").inner_text()
     gradient = float(tape.gradient(d, a))
