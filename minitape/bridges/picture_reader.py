@@ -26,6 +26,7 @@ from ..picture.snapshot_types import (
     StepFields,
     SweepFields,
     TapeFields,
+    ValueFields,
 )
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
@@ -279,6 +280,7 @@ def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int
 def _build_source_fields(
     recording: Recording, row: int, gradient: Any, names_by_row: Mapping[int, str]
 ) -> SourceFields:
+    updated_value = _find_updated_value(recording, row)
     return {
         "name": _find_display_name(recording, row, names_by_row),
         "rows": [row] if row >= 0 else [],
@@ -289,9 +291,24 @@ def _build_source_fields(
         "reason": None,
         "why": None,
         "blame": None,
-        "now": None,
-        "assigned": 0,
+        "now": updated_value,
+        "assigned": int(updated_value is not None),
     }
+
+
+def _find_updated_value(recording: Recording, row: int) -> ValueFields | None:
+    """Return the value that an optimizer's step in the block gave the source of a row, or None without such a step."""
+    named_source = map_rows_to_trained_sources(recording).get(row)
+    if named_source is None or recording.is_recording:
+        return None
+    with suppress(Exception):  # A picture without the update is better than an error.
+        framework_recording = cast("FrameworkRecording", recording)
+        before, after = framework_recording.read_weights_around_last_step(named_source.source)
+        used = to_real_array(recording.rows[row].value)
+        if before is not None and after is not None and used is not None and np.array_equal(before, used):
+            dtype = np.float32 if recording.rows[row].dtype != "float64" else np.float64
+            return to_value_fields(after.astype(dtype))
+    return None
 
 
 class RecordingSteps(SweepSteps):

@@ -409,3 +409,14 @@ def test_an_optimizer_gives_variables_new_states_and_no_rows():
     assert states == {0, 1, 2}  # of two steps, and what the program returns
     assert not any(entry.op.startswith("Assign") or entry.op == "Sqrt" for entry in recording.rows)
     assert sum(event["kind"] == "assign" for event in recording.snapshot()["events"]) >= 8
+
+
+def test_a_picture_shows_the_step_of_an_optimizer_in_the_block():
+    v = tensorflow.Variable(3.0, name="v")
+    optimizer = tensorflow.keras.optimizers.SGD(0.1)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            loss = v * v
+        optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+    (source,) = tf.snapshot(recording)["results"][0]["sources"]
+    assert source["assigned"] == 1 and source["now"]["data"] == float(v)

@@ -354,3 +354,20 @@ def test_a_picture_can_ask_why():
     view._send_explanation({"target": recording.find_row(loss), "source": recording.find_row(w), "ask": 1})
     view.close()
     assert [t["text"].partition(" (")[0] for t in told if t["kind"] == "explained"] == ["detach"]
+
+
+def test_a_picture_shows_the_step_of_an_optimizer_in_the_block():
+    """The weight that the last backward pass used, and what the optimizer made of it."""
+    w = torch.tensor(3.0, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    with bridge.record() as recording:
+        for _ in range(2):
+            optimizer.zero_grad()
+            (w * w).backward()
+            optimizer.step()
+    (source,) = tf.snapshot(recording)["results"][0]["sources"]
+    assert source["assigned"] == 1 and source["now"]["data"] == float(w.detach())
+    with bridge.record() as recording:
+        (w * w).backward()
+    (source,) = tf.snapshot(recording)["results"][0]["sources"]
+    assert (source["now"], source["assigned"]) == (None, 0)
