@@ -375,7 +375,11 @@ def _page_of_file(_without_server: Any) -> Iterator[Any]:
 @pytest.fixture
 def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     """Yield the page of the file to a test that shows snapshots, and a fresh page to other tests."""
-    if "show" not in request.fixturenames or "start_lab" in request.fixturenames:
+    if (
+        "show" not in request.fixturenames
+        or "start_lab" in request.fixturenames
+        or getattr(request.module, "NEEDS_FRESH_PAGES", False)
+    ):
         yield from yield_fresh_page(request)
         return
     page = request.getfixturevalue("_page_of_file")

@@ -176,6 +176,8 @@ def test_enter_looks_inside_and_escape_comes_back(show):
     type_keys(page, "End")
     assert inner.locator(".mt-count").inner_text() == f"backward {len(steps)} / {len(steps)}"
     assert page.locator(".mt-pane:visible").count() == 1
+    frames = page.locator(".mt-view").evaluate_all("views => views.map(view => view.getBoundingClientRect().bottom)")
+    assert abs(frames[0] - frames[1]) < 3  # The inside fills the page as the tape did.
     adjoints = {name: inner.locator(f".mt-node[data-id=r{at}] .mt-adjoint").text_content() for at, name in ((0, "x"),)}
     assert adjoints["x"] == "∂ 4.0"
     type_keys(page, "Escape")

@@ -14,6 +14,7 @@ from minitape_widgets import saved_page as pages
 from .conftest import build_chain_snapshot, read_position, round_text, type_keys
 
 pytestmark = pytest.mark.browser
+NEEDS_FRESH_PAGES = True  # A test may leave nodes to be placed, or forbid workers.
 
 
 def test_a_loop_is_folded_and_opens_on_enter(show):

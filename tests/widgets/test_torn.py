@@ -119,3 +119,19 @@ def test_a_value_that_left_by_float_is_torn_from_the_same_number():
         figure.nodes[figure.node_by_row[row]].compute_point(0.5) for row in (torn["from"], torn["to"])
     )
     assert f"M{x:g} {y:g}L{to_x:g} {to_y:g}" in figure.build_svg()  # to the row that reads the number
+
+
+@pytest.mark.browser
+def test_the_torn_arrow_runs_forward(show):
+    """The constant as which a value came back stands right of the row that the value left."""
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        h = tf.exp(x * x)
+        y = tf.constant(h.numpy()) * 3.0
+    page = show(tf.snapshot(tape, y, x))
+    (torn,) = tf.snapshot(tape, y, x)["torn"]
+    lefts = [
+        page.locator(f".mt-node[data-id=r{torn[end]}]").evaluate("node => node.getBoundingClientRect().left")
+        for end in ("from", "to")
+    ]
+    assert lefts[0] + 100 < lefts[1]

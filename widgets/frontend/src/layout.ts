@@ -15,7 +15,9 @@ export interface Wish {
   hide?: boolean; // what only hands its input on
   flat?: boolean; // what a gradient wrote is right of all else, not below it
   borders: number[]; // rows at which a tape begins or ends
-  made?: [number, number][]; // a state of a variable, and the row that was assigned to it
+  // a state of a variable and the row that was assigned to it, or a value that came back from
+  // outside and the row that it left
+  made?: [number, number][];
 }
 
 /** A group that is seen: folded to one node, or open around some. */

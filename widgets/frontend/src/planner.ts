@@ -39,9 +39,14 @@ export function wishOf(
     hide: hide && mode !== "none",
     toggled: [...toggled],
     borders: borders(store.tapes),
-    made: store.events.flatMap(({ row, to }): [number, number][] =>
-      row !== undefined && to !== undefined ? [[to, row]] : [],
-    ),
+    made: [
+      ...store.events.flatMap(({ row, to }): [number, number][] =>
+        row !== undefined && to !== undefined ? [[to, row]] : [],
+      ),
+      ...store.torn.flatMap(({ kind, from, to }): [number, number][] =>
+        kind === "left" && from >= 0 && from < to ? [[to, from]] : [],
+      ),
+    ],
   };
 }
 
