@@ -46,7 +46,8 @@ LATEX_SIGNS = r"""
 \ \textbackslash{} { \{ } \} # \# $ \$ % \% & \& _ \_ ~ \textasciitilde{} ^ \textasciicircum{} " '' | $|$
 < \textless{} > \textgreater{} ¬ $\neg$ × $\times$ ÷ $\div$ − $-$ ± $\pm$ · $\cdot$ ∂ $\partial$ ∇ $\nabla$ √ $\surd$
 ∞ $\infty$ ≥ $\geq$ ≤ $\leq$ → $\to$ … \ldots{} ⟨ $\langle$ ⟩ $\rangle$ ᵀ $^{T}$ ˣ $^{x}$ ʸ $^{y}$
-⁰ $^0$ ¹ $^1$ ² $^2$ ³ $^3$ ⁴ $^4$ ⁵ $^5$ ⁶ $^6$ ⁷ $^7$ ⁸ $^8$ ⁹ $^9$ ① \row{1} ② \row{2} ③ \row{3} ④ \row{4}
+⁰ $^0$ ¹ $^1$ ² $^2$ ³ $^3$ ⁴ $^4$ ⁵ $^5$ ⁶ $^6$ ⁷ $^7$ ⁸ $^8$ ⁹ $^9$
+₀ $_0$ ₁ $_1$ ₂ $_2$ ₃ $_3$ ₄ $_4$ ₅ $_5$ ₆ $_6$ ₇ $_7$ ₈ $_8$ ₉ $_9$ ① \row{1} ② \row{2} ③ \row{3} ④ \row{4}
 ⑤ \row{5} ⑥ \row{6} ⑦ \row{7} ⑧ \row{8} ⑨ \row{9} ⑩ \row{10}
 α $\alpha$ β $\beta$ γ $\gamma$ δ $\delta$ ε $\varepsilon$ ζ $\zeta$ η $\eta$ θ $\theta$ κ $\kappa$ λ $\lambda$
 μ $\mu$ ν $\nu$ ξ $\xi$ π $\pi$ ρ $\rho$ σ $\sigma$ τ $\tau$ φ $\varphi$ χ $\chi$ ψ $\psi$ ω $\omega$

@@ -56,6 +56,13 @@ def test_numbers_are_as_in_the_program_the_target_has_its_lines_name_and_no_brac
     page = show(tf.snapshot(tape, y, x))
     type_keys(page, "End")
     assert formulas(page)[0][0] == "∂y/∂x = cos(x × 3) × 3"
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = x**3
+        dy = inner.gradient(y, x)
+    page = show(tf.snapshot(outer, dy, x))
+    type_keys(page, "End", "ArrowLeft")
+    assert formulas(page)[0][0] == "∂dy/∂(x²) = 3"  # not x^row 6
 
 
 @pytest.mark.parametrize("sent", [1.0, 0.7])

@@ -28,7 +28,7 @@ export function label({ id, x, y, w, h, lines, map, leader }: Label): SVGGElemen
     s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }),
   );
   if (leader)
-    el.prepend(s("line", { class: "mt-leader", x1: x, y1: y, x2: leader[0], y2: leader[1] }));
+    el.prepend(s("path", { class: "mt-leader", d: `M${x} ${y}L${leader[0]} ${leader[1]}` }));
   lines.forEach((line, k) => {
     let end = x + w / 2 - 5;
     for (const text of [...line].reverse()) {

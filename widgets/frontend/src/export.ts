@@ -98,7 +98,7 @@ class Studio {
 
   private box() {
     const { left, right, top, bottom } = this.graph;
-    const room = PAD + 22; // above and below, for the products on the edges
+    const room = PAD + 34; // above and below, for the products on the edges and for sums
     return { x: left - PAD, y: top - room, w: right - left + 2 * PAD, h: bottom - top + 2 * room };
   }
 

@@ -42,17 +42,29 @@ function withoutAdjoint(rule: string): string {
 }
 
 /**
+ * Is a row one number that no tape followed, such as a constant or the exponent that a gradient
+ * made smaller by one?
+ */
+function isNumber(row: Row): boolean {
+  return !row.shape.length && (row.kind !== "operation" || row.status === "ghost");
+}
+
+/**
  * What a row is called in a formula: by its name, a number of the program as it is, else by what
  * made it.
  */
 function nameOf(store: Store, row: Row): string {
   const name = row.name ?? (row.kind === "source" && row.label);
   if (name) return name.replace(/:0$/, "");
-  if (row.kind !== "operation" && !row.shape.length && row.value?.text)
-    return rounded(row.value.text).replace(/\.0$/, "");
+  if (isNumber(row) && row.value?.text)
+    return bracketed(rounded(row.value.text).replace(/\.0$/, ""));
   const within = (one: Row): string =>
-    one.name || one.kind !== "operation" ? nameOf(store, one) : t("row {0}", one.row);
-  const made = row.said[0] ? withNames(row.said[0], row, (input) => within(store.rows[input])) : "";
+    one.name || one.kind !== "operation" || isNumber(one)
+      ? nameOf(store, one)
+      : t("row {0}", one.row);
+  const made = row.said[0]
+    ? powers(withNames(row.said[0], row, (input) => within(store.rows[input])))
+    : "";
   return made && made.length < 14
     ? /^\w+(\(|ᵀ$)/.test(made)
       ? made
@@ -268,7 +280,8 @@ export function productsOf(store: Store, steps: number, short = false): Map<numb
 const powers = (text: string): string =>
   text
     .replace(/\(\(([^()]*)\)\)/g, "($1)")
-    .replace(/\^\((\d+) − 1\)/, (_, n) => ["^0", "", "²", "³"][n - 1] ?? `^${n - 1}`);
+    .replace(/\^\((\d+) − 1\)/, (_, n) => ["^0", "", "²", "³"][n - 1] ?? `^${n - 1}`)
+    .replace(/\^([23])(?![\d.])/, (_, n) => (n === "2" ? "²" : "³"));
 
 /** A factor with the brackets that it needs. */
 const bracketed = (text: string): string =>

@@ -6,6 +6,7 @@ const [LOW, HIGH] = [310, 640]; // of the drawing: of a line, and of several
 // seen, too
 const [WHOLE, PART] = [0.7, 0.45];
 const AROUND = 304; // of a page of its own: its margins, the bars and the least of the table
+const LOW_WINDOW = 0.62; // of a low window, which scrolls to the rest of the table
 const LARGEST = 1.6; // the scale of a graph that is smaller than its pane
 const SUMS = 32; // above or below a node, for what was added up there
 
@@ -47,11 +48,12 @@ export class Rooms {
   ): void {
     const lines = graph.tops.length > 1 || graph.nodes.some((node) => node.storey); // or storeys
     const embedded = isEmbedded(pane);
-    const wanted = heightOf(graph, pane.clientWidth, lines, embedded ? 1 : LARGEST);
+    const isCell = !embedded && !pane.closest("[data-fill]"); // of a notebook
+    const wanted = heightOf(graph, pane.clientWidth, lines, isCell ? LARGEST : 1);
     if (!pane.isConnected) return; // it is called again when it is in its page
     if (embedded) return this.take(pane, wanted, LEAST, heightBesideText());
     const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;
-    if (pane.closest("[data-fill]")) return this.sharePage(pane, below, wanted, least, rows);
+    if (!isCell) return this.sharePage(pane, below, wanted, least, rows);
     const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
     const most = lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
     this.take(below, isTight(least, share) ? 0 : rows && LOW, 226, LOW);
@@ -66,7 +68,8 @@ export class Rooms {
     least: number,
     rows: number,
   ): void {
-    const share = least < window.innerHeight - AROUND ? WHOLE : PART;
+    const room = Math.max(window.innerHeight - AROUND, LOW_WINDOW * window.innerHeight);
+    const share = least < room ? WHOLE : PART;
     // the words of a step need more than a few rows do
     this.take(below, isTight(least, share) || rows <= SMALL ? 0 : LOW, 226, LOW);
     this.take(pane, wanted, 150, PAGE * window.innerHeight);
