@@ -383,6 +383,7 @@ def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
         yield from yield_fresh_page(request)
         return
     page = request.getfixturevalue("_page_of_file")
+    page.evaluate("async () => { if (document.fullscreenElement) await document.exitFullscreen() }")
     page.set_viewport_size({"width": 1400, "height": 900})
     page.emulate_media(reduced_motion="reduce", color_scheme="light", forced_colors="none", media="screen")
     yield page

@@ -171,7 +171,7 @@ def test_in_english_no_words_travel() -> None:
 def test_the_static_picture_is_told_in_chinese() -> None:
     picture = tf.draw(states()[0])
     assert re.fullmatch(
-        r"磁带，5 行：0 v = 1.0（受监视）；1 常量 = 3.0；2 ×，输入 0，1 = 3.0；3 v v1 = 2.0（受监视）；4 .*",
+        r"磁带，5 行：0 v = 1.0（受监视）；1 常量 = 3.0；2 y: ×，输入 0，1 = 3.0；3 v v1 = 2.0（受监视）；4 .*",
         picture.alt,
     )
     assert not ENGLISH.search(NAMES.sub("", picture.alt))
