@@ -31,7 +31,9 @@ DIFFERENCES = {
     "start": "In your line {line} the tape has {here}, and the solution has {there}.",
     "adjoint": "On the way back {name} has {here}, and in the solution {there}.",
     "share": "On the way back {name} hands on {here}, and in the solution {there}.",
-} | dict.fromkeys(["operation", "value"], "There yours has {here}, and the solution has {there}.")
+    "operation": "There yours has {here}, and the solution has {there}.",
+    "value": "There yours has {here}, and the solution has {there}.",
+}
 DIFFERENCES_WITHOUT_LINE = {
     "missing": "Your tape ends, and the solution continues with {there}.",
     "start": "Your tape begins with {here}, and the solution with {there}.",
