@@ -314,7 +314,7 @@ def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
             (name, text) for name, value in iter_named_values(tree) if name for text in iter_text_nodes(value)
         ]
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            # Methods with the same names have other meanings, so only calls by plain name count.
+            # Methods with the same names do something else, so only calls by plain name count.
             for argument in call.args[SAYING_FUNCTIONS.get(getattr(call.func, "id", ""), slice(0))]:
                 names = {get_name(node) for node in ast.walk(argument)}
                 texts_of_names = [text for name, text in named_texts if name in names and " " in ast.unparse(text)]

@@ -1,6 +1,6 @@
 """Define the recording of a program in another framework, which pictures and ``explain`` read.
 
-No framework is imported here. A bridge writes a recording, and pictures and ``explain`` read it.
+No framework is imported here. A bridge writes a recording, which pictures and ``explain`` then read.
 
 A bridge adds a row for each leaf and each operation, and a :class:`BackwardPass` for each backward pass. The pass
 stores the adjoint that arrived at each row, and the share that each operation sent to its inputs.
@@ -304,7 +304,7 @@ class Recording(PictureSource):
         return next(iter(self.list_sweeps_from_or_through(row)), None)
 
     def __repr__(self) -> str:
-        """Describe the recording by its framework and its numbers of rows and backward passes."""
+        """Describe the recording: its framework, and how many rows and backward passes it has."""
         count, sweeps = len(self.rows), len(self.sweeps)
         return (
             f"Recording({self.framework}, {count} row{'' if count == 1 else 's'}, "

@@ -115,7 +115,7 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
     files_by_learner: dict[str, list[Path]] = {}
     learner_folders = []
     for folder in folders:
-        if _is_link_of_another_user(folder):  # Reading the link will fail later and be reported as a problem.
+        if _is_link_of_another_user(folder):  # Reading the link fails later, and that failure is reported as a problem.
             learner_folders.append((folder, [folder]))
             continue
         files = list(_iter_hand_in_files(folder))

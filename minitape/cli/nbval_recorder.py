@@ -65,7 +65,7 @@ def pytest_configure() -> None:
 
 
 def _execute_cell_and_store_history(kernel: RunningKernel, cell_input: str, allow_stdin: bool | None = None) -> str:
-    """Run a cell like nbval, but store it in the kernel's history.
+    """Run a cell the way nbval does, but store it in the kernel's history.
 
     IPython looks there for the semicolon that suppresses a result. Without this cell in the history, IPython would find
     another cell there. `_` and `Out` also need the history.

@@ -235,7 +235,7 @@ def join_sentences(*sentences: str) -> str:
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """Shorten long text to ``limit`` characters, followed by " ...".
+    """Shorten long text to ``limit`` characters and append " ...".
 
     Args:
         text: The text.

@@ -113,7 +113,7 @@ def while_loop(
         name: The name of the operation in a TensorFlow 1 graph.
 
     Returns:
-        The loop variables after the last iteration, as tensors in the structure of ``loop_vars``.
+        The loop variables after the last iteration, as tensors with the same structure as ``loop_vars``.
 
     Raises:
         ValueError: If ``body`` returns a different number of tensors.

@@ -385,7 +385,7 @@ def write_effect_row(function: Callable, *args: Object, **kwargs: Object) -> Non
     """Write a row that calls a function for its effect in every run.
 
     Args:
-        function: A public function without a result, such as ``tf.print``.
+        function: A public function that returns nothing, such as ``tf.print``.
         *args: Its positional arguments.
         **kwargs: Its keyword arguments.
 

@@ -285,7 +285,7 @@ class FirstRun:
         """Add a feed for a tensor that was created outside the trace.
 
         Args:
-            tensor: The tensor. It continues to belong to its own record.
+            tensor: The tensor. It still belongs to its own record.
             site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
         Returns:

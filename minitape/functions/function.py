@@ -232,8 +232,8 @@ class Function(Generic[Params, Returned]):
         Args:
             args: The positional arguments.
             kwargs: The keyword arguments.
-            tensor_types: The alternating dtypes and shapes of the arguments if all arguments are eager tensors,
-                otherwise None. For eager tensors, the recordings are also stored for the shortcut in `__call__`.
+            tensor_types: The dtype and shape of each argument in turn if all arguments are eager tensors, otherwise
+                None. For eager tensors, the recordings are also stored for the shortcut in `__call__`.
 
         Returns:
             The results in the structure that the Python function returned.

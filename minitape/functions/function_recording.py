@@ -283,7 +283,7 @@ class GradientRecording:
             try:
                 gradients = compute_gradients(trace.build_tape_watching_all(), targets, sources, list(seeds))
             except LookupError as error:
-                # `compute_shares` raises the error, because calls without a gradient must work.
+                # `compute_shares` raises the error, because calls that need no gradient must still work.
                 self.error = error
                 gradients = [None] * len(feeds)
             self.gradient_rows = [

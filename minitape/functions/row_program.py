@@ -183,8 +183,8 @@ class Rows:
             run_count: The number of times the program has run.
 
         Returns:
-            The number of runs after which to call this method again. The result is 0 if the decision is final, as in
-            the plain form, which is never fused.
+            The number of runs after which to call this method again. The result is 0 if the decision is final. The
+            plain form always returns 0, because it is never fused.
         """
         return 0
 

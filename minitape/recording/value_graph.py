@@ -426,7 +426,7 @@ class ValueGraph:
         return rules[min(input_index, len(rules) - 1)] is not None
 
     def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
-        """Return the break inside a ``tf.py_function``, whose rule then sends zeros, or None if there is no break."""
+        """Return the break inside a ``tf.py_function``, whose rule then passes back zeros, or None."""
         record = node.record
         assert record is not None
         call = record.get_call(node.row)

@@ -166,7 +166,7 @@ def build_kernel_source(float_name: str) -> str:
 
 
 def _write_decision_tree(indent: str, bodies: list[str]) -> str:
-    """Return a binary decision tree that selects one of ``bodies`` by its code, with few comparisons per row."""
+    """Return a binary decision tree that picks the body for a row's code with only a few comparisons."""
 
     def iter_tree_lines(low: int, high: int, indent: str) -> Iterator[str]:
         if high - low == 1:

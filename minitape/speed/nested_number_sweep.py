@@ -133,7 +133,7 @@ def _build_row_writer(primitive: Primitive) -> Function:
 
 
 def _find_or_add_number_row(record: Record, number: float, like_row: int) -> int:
-    """Return the row of a Python number, writing it if necessary.
+    """Return the row for a Python number, writing it if necessary.
 
     The number is converted to the type of the value in ``like_row``.
     """

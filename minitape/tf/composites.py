@@ -115,7 +115,7 @@ class RaggedTensor:
         return f"<tf.RaggedTensor {self.to_list()}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the function and the arguments with which ``pickle`` and ``copy`` re-create the tensor."""
+        """Return the function and arguments that ``pickle`` and ``copy`` use to re-create the tensor."""
         return _create_ragged_tensor, (self.values, self._lengths)
 
 
@@ -218,7 +218,7 @@ def to_dense(sp_input: SparseTensor) -> Tensor:
         sp_input: The sparse tensor.
 
     Returns:
-        A tensor of shape ``dense_shape`` with the dtype of ``values``, and 0 at all other positions.
+        A tensor of shape ``dense_shape`` with the dtype of ``values``. All other positions are 0.
 
     Raises:
         InvalidArgumentError: If a position lies outside the shape.

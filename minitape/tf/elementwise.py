@@ -376,7 +376,7 @@ def round(x: Value, name: GraphName = None) -> Tensor:
         A tensor of the same shape and dtype.
 
     Raises:
-        InvalidArgumentError: If x has another dtype.
+        InvalidArgumentError: If x has any other dtype.
 
     >>> import minitape as tf
     >>> print(tf.round([0.5, 1.5, 2.5]).numpy())

@@ -25,7 +25,7 @@ def length(input: Value, name: GraphName = None) -> Tensor:
     See https://www.tensorflow.org/api_docs/python/tf/strings/length.
 
     Args:
-        input: A tensor-like value of strings.
+        input: A tensor-like value that contains strings.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:

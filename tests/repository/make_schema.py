@@ -67,7 +67,7 @@ print([(row["label"], row["value"]["text"]) for row in snapshot["rows"]])
 ```
 
 Fields that are not always there are marked *optional*. `Plain` is what JSON knows, with "nan", "inf" and "-inf" as
-texts. `Kind` is "source", "variable", "constant" or "operation". A `RowPart` has the number of a row and those of its
+texts. `Kind` is "source", "variable", "constant" or "operation". A `RowPart` holds the number of a row and only the
 fields that have changed.
 """
 

@@ -94,7 +94,7 @@ class CompiledFunction:
         """Compare the results of the Python function and the compiled function.
 
         If the first results agree and later results differ, the function reads a value that has changed since the
-        trace. Results that differ in the first call are only rounded differently.
+        trace. If the results already differ in the first call, the difference is only rounding.
 
         Args:
             uncompiled_results: The results of the Python function.

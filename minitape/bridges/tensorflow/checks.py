@@ -223,7 +223,8 @@ def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
     if frozen_finding is not None:
         return frozen_finding
     if use.is_variable and use.uses and all(row.cause not in ("", "not_recorded") for row in use.uses):
-        # All uses of the variable are breaks for another reason, such as an operation without a derivative.
+        # Every use of the variable breaks the gradient for some other reason, such as an operation without a
+        # derivative.
         return None
     for check in (_find_use_outside_block, _find_watch_of_other_tape, _find_unwatched_result, _find_unwatched_tensor):
         finding = check(question, use)

@@ -163,7 +163,7 @@ class TapeHistory:
         self.state_changes.append(TapeStateChange(event, row_count, call_stack, reference))
 
     def keep_tensor_for_open_tapes(self, tensor: Any) -> None:
-        """Keep a tensor alive for as long as the open tapes that may record it."""
+        """Keep a tensor alive for as long as there is an open tape that may record it."""
         for tensors in [tape.kept_tensors for tape in self._open_tapes] or [self._tensors_before_block]:
             tensors.append(tensor)
 

@@ -377,7 +377,8 @@ def find_uncalled_layer_of_source(question: Question) -> Finding | None:
 def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer: str) -> bool:
     """Return whether a layer is one of several alternatives, such as one expert in a mixture.
 
-    Such layers are in one list, a loop calls them on one line, and a condition on a value selects those that run.
+    Such layers are kept in one list and called from one line in a loop, and a condition on a value selects which of
+    them run.
 
     Args:
         question: The question about the source.

@@ -130,7 +130,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
         node: The comparison, which may be an operator or a call such as ``greater(a, b)``.
 
     Returns:
-        The text of the expression, or None if the node does not compare two values by their order.
+        The text of the expression, or None if the node is not an ordering comparison of two values.
     """
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]

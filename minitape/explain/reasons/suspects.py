@@ -339,7 +339,7 @@ def _find_operands_and_column(run: CheckedRun, row: RecordedRow) -> tuple[list[R
 
 
 def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
-    """Return the rows from a table to the sum over all its elements.
+    """Return the rows that lead from a table to the sum of all its elements.
 
     Returns:
         The rows, or an empty set if no such sum exists or the program seems to build the table on purpose. The table is
