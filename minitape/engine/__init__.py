@@ -6,6 +6,7 @@ the same calls and quotes the lines that run.
 1. ``backward/recording_tape``: ``with tf.GradientTape()`` opens a recording. ``tape.watch(x)`` gives ``x`` a row.
 2. ``record/record``: the recording is a table of rows. The docstring of the module describes the six cells of a row.
 3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the recording.
+   ``minitape/__init__.py`` calls ``install_operators``, which adds methods such as ``__mul__`` to ``EagerTensor``.
 4. ``table/primitives/elementwise``: one line of text gives the formula of ``multiply`` and its two derivative rules.
 5. ``backward/tape`` and ``backward/gradient``: ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x``.
 6. ``backward/reachability``: if necessary, a function marks the rows that depend on ``x``.
@@ -54,5 +55,6 @@ because their rules create tensors or check for the first run of a function. The
 ``derivatives/``  ``forward_mode``, ``jacobian``: forward mode and Jacobians; ``custom_gradient``, ``py_function``:
                   user-defined gradients and functions
 
-``hooks`` contains the functions of higher packages that the engine calls. ``types`` contains types for type checkers.
+``hooks`` contains the functions of higher packages that the engine calls. ``minitape/__init__.py`` registers them, and
+installs the accelerator. ``types`` contains types for type checkers.
 """

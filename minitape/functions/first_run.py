@@ -145,8 +145,8 @@ class FirstRun:
         note_branch: A function that writes a guard for a tensor on which Python branches, or None for a tentative run,
             which only finds out whether the function can be recorded, and must not have effects.
         record: The rows of the run.
-        has_values: Whether tensors have the values of the first run. While a gradient is recorded, zeros replace the
-            released values.
+        has_values: Whether tensors have the values of the first run. While a gradient is recorded, this is False,
+            because zeros replace the arrays that the trace has released.
         feeds: The feeds, keyed by row. Arguments come first.
         variable_states: The current state of each variable, keyed by the variable's id.
         assigned_variables: The variables that have been assigned during the run, keyed by id.
@@ -240,6 +240,10 @@ class FirstRun:
         """Return a tape that contains all rows so far and watches all feeds and variable states.
 
         Integer and boolean rows are not watched, because they have no gradients.
+
+        In the first run, the feeds were written as unwatched leaves, so ``Record.untracked`` contains all rows that the
+        function did not compute under a tape of its own. The tape must therefore be irregular. Gradient calls then
+        derive the rows on the tape from its spans and watches, and do not read ``Record.untracked``.
         """
         tape = GradientTape(persistent=True)
         tape._record, tape.irregular, tape.spans = self.record, True, [(0, len(self.record))]

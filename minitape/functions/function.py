@@ -60,7 +60,9 @@ class BranchRecordings:
         recordings: (recording, pack) pairs. `pack` is a function that packs result tensors into the structure that the
             Python function returned.
         sole_recording: The newest recording if it has no guards and therefore fits every call, otherwise None.
-        sole_program: The program of `sole_recording` if that is all that a call needs, otherwise None.
+        sole_program: The program of `sole_recording`, if a call only has to compute this program. Otherwise None. The
+            recording must have no effects, must not read or assign variables, and must not capture tensors whose values
+            can differ between calls.
         pack_results: The `pack` of the newest recording.
     """
 
@@ -191,6 +193,8 @@ class Function(Generic[Params, Returned]):
             value = argument._value
             tensor_types += value.dtype, value.shape
             arrays.append(value)
+            # The shortcut below writes no origin notes. If a recording contains an argument, `explain` must be able to
+            # follow the results back to that recording, so the call needs the longer way, which writes the notes.
             if argument._record is not None:
                 arguments_record = argument._record
         recordings = None if kwargs else self._recordings_by_types.get(tensor_types)
@@ -226,6 +230,12 @@ class Function(Generic[Params, Returned]):
 
     def _call_or_trace_recording(self, args: tuple, kwargs: dict, tensor_types: tuple | None = None) -> Structure:
         """Call the first recording whose guards hold, or trace the function, and return the packed results.
+
+        The recordings of this kind of arguments are tried from oldest to newest. A recording whose guard fails raises
+        `GuardError`, and the next one is tried. If none fits, the method takes the lock, tries the recordings that
+        other threads have added in the meantime, and then traces the function. The results of this first run are the
+        results of the call, unless a record is open. In that case, the new recording is called as well, so that the
+        record contains a row for the call.
 
         An `EffectLog` stores the effects that already ran during attempted recordings, so that no effect runs twice.
 
@@ -263,8 +273,9 @@ class Function(Generic[Params, Returned]):
                             self._recordings_by_types[tensor_types] = recordings
             if state.record is None:
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
-            # This second pass keeps the values that a gradient reads. The log returns the results of effects that
-            # already ran.
+            # Under a tape, the first call therefore computes everything twice. The row of the call keeps the values that
+            # its gradient reads. They are known only once the gradient has been recorded, and by then the trace has
+            # released its arrays. The log returns the results of effects that already ran.
             log.position = 0
             return pack_results(recording.call_recording(tensors))
 

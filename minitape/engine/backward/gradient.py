@@ -101,7 +101,10 @@ def compute_gradients(
 
 
 def _find_last_row(tape: GradientTape, target: TargetOrSource) -> int | None:
-    """Return the last row of a target, or None if the target is not in the tape's recording."""
+    """Return the row at which the sweep starts for a target, or None if the target is not in the tape's recording.
+
+    This is the last row that `find_rows_of_value` returns. For a variable, it is the row of a watched state, if any.
+    """
     rows = find_rows_of_value(tape, target)
     return rows[-1] if rows else None
 
@@ -147,9 +150,11 @@ def sweep_to_sources(
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:
         return NO_ADJOINT
-    # Most calls ask for gradients with respect to everything that any tape watches, and all rows that depend on these
-    # sources are on this tape. In that case, the tracked rows are the rows that matter, and the recording knows the
-    # untracked ones.
+    # Most calls ask for gradients with respect to everything that any tape watches. For such calls, this branch saves the
+    # pass over all rows that marks the rows that depend on a source. These rows are then exactly the tracked rows,
+    # for three reasons: The tape is regular, so it has watched each source since the source's leaf was written. Its
+    # only span ended after the last target, so no row is missing. No other tape watches anything else, so a row that
+    # depends on no source is untracked.
     asks_for_everything = (
         tape.watched.keys() == source_rows
         and not (tape.irregular or tape._recording or record.trace)

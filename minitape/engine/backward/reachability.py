@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = None) -> bytearray:
     """Mark the rows that are on a tape.
 
-    A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape.
+    A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape. A watch applies
+    only from the row number `since` on, at which it began: rows written earlier do not count as dependent on the
+    watched row, even if they read it. The function therefore visits the watches in the order of their beginnings, and
+    before it marks a watched row, it propagates the earlier marks up to `since`.
 
     Args:
         tape: A tape that has a recording.
@@ -34,7 +37,7 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
     for span_start, span_end in (*spans, (row_count, row_count + 1)):
         while watches and watches[0][0] < span_end:
             since, row = watches.popleft()
-            if since > span_start:  # Only rows from `since` on count as dependent on the watched row.
+            if since > span_start:  # The rows before `since` must not see the mark of the watched row.
                 propagate_marks_to_consumers(record, marks, span_start, since)
                 span_start = since
             if not marks[row]:

@@ -41,6 +41,7 @@ def propagate_marks_to_consumers(
             if allowed_rows is not None and not allowed_rows[row]:
                 continue
             if not call:
+                # An elementwise row has the same float dtype as its inputs, so the inputs cannot be dead ends.
                 if (marks[a] or marks[b]) and op != STOP_CODE:
                     marks[row] = 1
             elif call.primitive.code != STOP_CODE:

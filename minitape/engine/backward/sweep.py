@@ -132,8 +132,9 @@ class Sweep:
             positions: The positions of the inputs that need a share.
 
         Returns:
-            The shares, keyed by position, each with the shape and dtype of its input. A position is missing if its rule
-            is None or returns None.
+            The shares, keyed by position. A position is missing if its rule is None or returns None. Each share is
+            converted to the shape and dtype of its input, unless the call is mandatory: As in TensorFlow, a share from
+            a user-defined gradient remains as the user's function returned it.
 
         Raises:
             LookupError: If the operation has no registered gradient in TensorFlow.

@@ -125,8 +125,10 @@ def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, 
         value: A tensor or a variable.
 
     Returns:
-        The rows in ascending order. A tensor has one row, or two rows if it was a leaf before it became a result. A
-        variable has a row for each of its states in the recording. Other values have no rows.
+        The rows, in an order in which the last row counts if the value is a target. A tensor has one row, or two rows in
+        ascending order if it was a leaf before it became a result. A variable has a row for each of its states in the
+        recording, oldest state first, except that watched rows come after all others
+        (``ResourceVariable._find_tape_rows``). Other values have no rows.
 
     Raises:
         AttributeError: If the value is neither a tensor, a variable nor a string.
@@ -297,6 +299,7 @@ def list_seeds_if_also_target(
         ``is_read_off_tape`` is true.
     """
     base = getattr(source, "_base", source)
+    # The seeds become gradients, so `build_seed` must return tensors, as it does for a recorded sweep.
     seeds = [
         build_seed(target, None, True) if output_gradient is None else output_gradient
         for target, output_gradient in zip(targets, output_gradients, strict=True)

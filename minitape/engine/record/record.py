@@ -101,7 +101,9 @@ class Record(RowTable):
     Attributes:
         trace: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`). Otherwise
             None.
-        is_open: Whether operations of the thread append rows here.
+        is_open: Whether a tape has opened this recording and no tape has closed it yet. While this is true, the frame of
+            the last row is cached in `frame`, and a recorded sweep sets `fixed_site`. The recording of a first run is
+            never open in this sense, although the run appends rows, because no tape would clear the cached frame.
         blocks: The packed rows (:mod:`minitape.speed.packed_rows`).
         tape_count: The number of tapes that still exist, including tapes that are used up.
         pause_count: The number of open ``stop_recording()`` blocks.
@@ -121,9 +123,13 @@ class Record(RowTable):
             identity to find out whether the current tapes already follow its state.
         leaf_rows: The row of each leaf tensor, keyed by the tensor's id. A leaf tensor may itself refer to a row of
             another recording.
-        numbers: The tensors of Python numbers that have been operands, keyed by number and by (number, type).
+        numbers: The tensors of Python numbers that have been operands. A key (number, type) finds the tensor of that
+            type. A number alone as the key finds the tensor that was created first, whatever its type. Only
+            :mod:`minitape.speed.operators` looks up such keys, and it checks the type afterwards.
         variables: A dict that maps the id of each variable to the variable and the rows of its states.
-        untracked: The rows that are not on any tape: unwatched leaves, and rows computed only from unwatched leaves.
+        untracked: The rows that are not on any tape: unwatched leaves, and rows computed only from unwatched leaves. In
+            the recording of a first run, the feeds are unwatched leaves, so all rows are untracked unless the function
+            opens a tape. Gradients of such a recording do not read this set (``FirstRun.build_tape_watching_all``).
         untracked_end: All untracked rows precede this row.
         members: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
             Resetting a tape does not clear its entry.
@@ -202,6 +208,13 @@ class Record(RowTable):
 
     def find_or_add_row(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None) -> int:
         """Return a tensor's row in this recording. A tensor without a row becomes an unwatched leaf.
+
+        Such a tensor also moves to this recording: its ``_record`` and ``_row`` then refer to the new leaf. A tensor
+        does not move if its old recording still has tapes, except if it is a leaf there and both recordings belong to
+        the same thread. In that case, the old recording still finds the leaf in its `leaf_rows`. A tensor that does not
+        move is found in the `leaf_rows` of this recording.
+
+        In the recording of a first run, the tensor becomes a feed instead (``enter_outside_tensor``).
 
         Args:
             tensor: The tensor.

@@ -93,8 +93,10 @@ class Accelerator:
             name: The name of the function, such as "__mul__".
             reflected: Whether the operands are swapped.
             signature: The parameters, if the function has more parameters than its operands.
-            reads: Whether the first operand is a variable, whose state is read.
-            inside: Whether the rules of a recorded sweep call the function.
+            reads: Whether the function is an operator of variables. The fast form then starts by reading the state of
+                its first operand.
+            inside: Whether the rules of a recorded sweep call the function. The fast form then takes the site of its
+                row from ``Record.fixed_site`` instead of searching for the user's frame.
         """
         return plain
 

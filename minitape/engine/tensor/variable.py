@@ -151,7 +151,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def _read_state(self) -> Tensor:
         """Return the current state as a tensor. Open tapes start to watch the variable."""
         record = state.record
-        # If the tape set has not changed, no tape, function or reader has been added or removed since the last access.
+        # An unchanged tape set means that, since the last access, no tape has started or stopped recording, and no first
+        # run and no block that collects variables (``ThreadState.read_variables``) has begun or ended.
         if record is not None and self._tape_set is record.tape_set:
             return self._state
         if self._trainable:
@@ -410,7 +411,20 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return UnreadVariable(self) if read_value else None
 
     def _apply_assignment(self, value_or_delta: Tensor, method: str) -> None:
-        """Set the new state: a value for the method "assign", or the old state plus or minus a delta."""
+        """Compute the new state from a value or a delta, and make it the current state.
+
+        For "assign", the new state has the array of the value. For "assign_add" and "assign_sub", it is the sum or the
+        difference of the old state and the delta, computed without NumPy's warnings. An open recording notes the event,
+        but the new state has no row until it is read.
+
+        Args:
+            value_or_delta: The value or the delta, a tensor with the variable's dtype. ``assign`` has already checked
+                the shape of a value.
+            method: "assign", "assign_add" or "assign_sub".
+
+        Raises:
+            InvalidArgumentError: If a delta does not have the shape of the variable.
+        """
         if method == "assign":
             self._replace_state(from_array(value_or_delta._value), method, (value_or_delta,))
             return

@@ -102,6 +102,7 @@ class Primitive:
         Returns:
             The output, or a tuple of several outputs.
         """
+        # Only tensors have the method `_apply`, which minitape.engine.tensor.operation adds to the class `Tensor`.
         for value in inputs:
             if hasattr(value, "_apply"):
                 return value._apply(self, inputs, attrs)
