@@ -132,7 +132,8 @@ def _iter_displayed_expressions(tree: ast.Module) -> Iterator[ast.AST]:
                     if get_name(name) in values_by_name
                     for text in iter_text_nodes(values_by_name[get_name(name)])
                 )
-                yield from (text for text in texts if " " in ast.unparse(text))  # A single word may be a key.
+                # A string with a single word may be a dictionary key.
+                yield from (text for text in texts if " " in ast.unparse(text))
 
 
 def iter_named_values(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:

@@ -41,7 +41,7 @@ PROMISE_VARIABLES = {
     "classroom": f"{REQUIRE_PREFIX}CLASS",
     "lite": f"{REQUIRE_PREFIX}LITE",
 }
-# Prefer the headless shell, which takes only two thirds of the time.
+# Prefer the headless shell, because it needs only two thirds of the time.
 CHROMIUM_NAMES = "chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome".split()
 ADDRESS = re.compile(r"http://\S+token=\S+")
 

@@ -164,8 +164,10 @@ def list_differences(browser: dict[str, Any], reference: dict[str, Any]) -> list
     found += [
         f"row {row} is called {name}, not {expected}"
         for row, (name, expected) in enumerate(zip(*names, strict=True))
-        if name not in (None, expected)  # minitape also names what the functions of these programs call x.
-        and not f"{name} {expected}".startswith("∂")  # minitape writes ∂y/∂(x × x), and the browser writes ∂y/∂①.
+        # minitape also shows names from inside the functions of these programs, such as x.
+        if name not in (None, expected)
+        # minitape writes ∂y/∂(x × x), and the browser writes ∂y/∂①.
+        and not f"{name} {expected}".startswith("∂")
     ]
     steps = browser["sweep"]["steps"], reference["sweep"]["steps"]
     if [step["row"] for step in steps[0]] != [step["row"] for step in steps[1]]:

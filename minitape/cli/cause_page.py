@@ -1,4 +1,4 @@
-"""`minitape explain --cause NAME`: print the page about a cause, which is found by its name or by an error message."""
+"""Implement `minitape explain --cause`, which finds a cause by its name or an error message, and prints its page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .messages import create_usage_error, say
 
 # The pages are in the first folder in an installed package, and in the second folder in the repository.
 PAGE_FOLDERS = (PACKAGE / "cause_pages", PACKAGE.parent / "docs" / "causes")
-FEWEST_WORDS = 3  # A shorter text is not taken for a part of an error message.
+FEWEST_WORDS = 3  # A shorter text does not count as part of an error message.
 
 
 def show_cause_page(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
@@ -49,13 +49,13 @@ def show_cause_page(context: click.Context, parameter: click.Parameter, text: st
 
 
 def find_causes(text: str) -> list[str]:
-    """Return the causes with a given name, or those to which an error message leads.
+    """Return the cause with a given name, or the causes that belong to an error message.
 
     Args:
         text: The name of a cause, or an error message. A part of the message is enough.
 
     Returns:
-        The names of the causes, or an empty list.
+        The names of the causes. The list may be empty.
     """
     name = text.strip().strip("`").lower()
     if name in CAUSES and name != "connected":
@@ -72,7 +72,7 @@ def find_causes(text: str) -> list[str]:
 
 
 def normalize_text(text: str) -> str:
-    """Return a message in lower case with its words only.
+    """Return the words of a message in lower case, without punctuation.
 
     >>> normalize_text("RuntimeError: element 0 of tensors, which ...")
     'runtimeerror element 0 of tensors which'

@@ -1,4 +1,4 @@
-"""The list of the lessons, and the notebook with that list: the map from which a learner starts in JupyterLab."""
+"""Build the map of the course, a notebook that lists the lessons and from which learners start in JupyterLab."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def build_course_map(lessons_folder: Path) -> dict[str, object]:
         lessons_folder: The folder of the course's lessons in one language.
 
     Returns:
-        The notebook, as JSON holds it. Its links lead to notebooks in the same folder.
+        The notebook as a JSON dictionary. Its links lead to notebooks in the same folder.
     """
     say = build_page_translator(lessons_folder)
     introduction = say(

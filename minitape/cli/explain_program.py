@@ -64,10 +64,10 @@ def run_and_explain_program(
         program: The path of a file, or the name of a module.
         arguments: The program's arguments.
         is_module: Whether `program` is a module name.
-        framework: "torch", "tensorflow" or "jax". If it is None, all that the program imports are recorded.
+        framework: "torch", "tensorflow" or "jax". If None, all frameworks that the program imports are recorded.
         recording_options: Keyword arguments for `run_program` that select the steps to record.
         answers_file: A file that also receives the answers as JSON, or None.
-        may_repeat: Whether a PyTorch program that writes files or takes long may run a second time.
+        may_repeat: Whether a PyTorch program may run a second time even if it writes files or takes a long time.
 
     Returns:
         The exit status: 1 if there are findings or the program raised an exception, otherwise 0.
@@ -133,7 +133,7 @@ def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
 def report_framework_blocks(
     blocks: list[FrameworkBlock], shown_pages: list[ModelPage], recording_options: dict[str, int]
 ) -> None:
-    """Print the pages of the frameworks that gave a program gradients.
+    """Print a page for each framework with which the program computed gradients.
 
     Args:
         blocks: The blocks of the frameworks.
@@ -157,7 +157,7 @@ def report_framework_blocks(
 
 
 def list_block_answers(blocks: list[FrameworkBlock]) -> dict[str, list[Any]]:  # The values are JSON.
-    """Return the explanations and the problems of frameworks' blocks, in the form of the file with the answers.
+    """Return the explanations and problems from all blocks, in the format of the answers file.
 
     Args:
         blocks: The blocks.
@@ -180,8 +180,8 @@ def _explain_torch_program(
 
     Args:
         runnable: The program.
-        other_blocks: The blocks of the other frameworks that it imports. If one of them gave it gradients and PyTorch
-            gave it none, PyTorch only loaded data.
+        other_blocks: The blocks of the other frameworks that it imports. If the program computed gradients only with
+            one of them, PyTorch probably just loaded data.
         shown_pages: The pages of these blocks that were printed while the program ran.
         recording_options: Keyword arguments that select the steps to record.
         may_repeat: Whether the program may run a second time in any case.

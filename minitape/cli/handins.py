@@ -137,7 +137,7 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
 def _decode_name(name: str) -> str:
     """Return the name of a file as the learner saw it.
 
-    A zip file from Chinese Windows has names in GBK, and Linux unpacks them as they are.
+    Zip files from Chinese editions of Windows contain names in GBK, and Linux unpacks them without converting them.
     """
     name_bytes = os.fsencode(name)
     try:
@@ -245,9 +245,9 @@ def read_hand_ins(
 
 
 def _merge_renamed_lessons(hand_ins: Iterable[HandIn]) -> None:
-    """Count a lesson once, even if only some learners have it with its number, such as `01-my-topic`.
+    """Count a lesson only once, even if its name contains a number, as in `01-my-topic`, for only some of the learners.
 
-    The lesson gets the name that more learners have.
+    The lesson gets the name that more learners use.
     """
     learner_counts = Counter(
         lesson
@@ -270,7 +270,7 @@ def _merge_renamed_lessons(hand_ins: Iterable[HandIn]) -> None:
 
 
 def _rename_exercise(name: str, new_lessons: Mapping[str, str]) -> str:
-    """Return the name of an exercise under the new name of its lesson."""
+    """Return the name of an exercise after its lesson has been renamed."""
     lesson, dot, number = name.rpartition(".")
     return f"{new_lessons.get(lesson, lesson)}{dot}{number}"
 

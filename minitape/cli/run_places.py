@@ -1,4 +1,4 @@
-"""The places where readers of a lesson's page can run it: on the page itself, in JupyterLite, JupyterHub or Colab."""
+"""Show where readers can run a lesson: on its page, in JupyterLite, in JupyterHub or in Colab."""
 
 from __future__ import annotations
 

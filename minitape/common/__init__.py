@@ -3,6 +3,6 @@
 ``atomic_write`` writes a file either completely or not at all. ``read_data`` safely reads files from other people.
 ``translation`` translates sentences into the user's language. ``lazy_names`` loads names on first use. ``threads``
 starts threads on platforms that support them. ``notebook`` detects whether the program runs in a notebook.
-``api_suggestions`` suggests minitape's counterparts for names from other libraries. ``shared_results`` keeps what the
-parts of a task share, such as the explanations of a model's parameters.
+``api_suggestions`` suggests minitape's counterparts for names from other libraries. ``shared_results`` stores results
+that several parts of a task need, such as the explanations of a model's parameters.
 """

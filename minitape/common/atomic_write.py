@@ -229,7 +229,7 @@ def is_abandoned(path: Path) -> bool:
 
 
 def _remove_abandoned_part_files(target: Path) -> None:
-    """Remove the part files left by processes that were killed while writing."""
+    """Remove the part files that killed processes left behind."""
     for part_file in target.parent.glob(f".{glob.escape(target.name[:MAX_NAME_LENGTH])}.{'[0-9a-f]' * 16}.part"):
         with contextlib.suppress(OSError):
             status = part_file.lstat()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
     from ..engine.types import Function
 
-# For each plain function or class, the module that contains a function of the same name, which builds the fast form.
+# For each plain function or class, the module with a function of the same name that builds the fast form.
 _FAST_MODULES = {
     "Record": "packed_rows",
     "apply": "operation",
@@ -103,7 +103,7 @@ class Speed(Accelerator):
     def _build_fast_form(self, plain: Any) -> Any:
         """Build the fast form of a function or class of the engine.
 
-        The function that builds it has the same name, in a module of this package.
+        A function with the same name in a module of this package builds the fast form.
 
         Args:
             plain: The function or class to replace. Its name must be in ``_FAST_MODULES``.

@@ -411,7 +411,7 @@ def _build_formula_template(text: str) -> str:
 
 
 class CompiledRows:
-    """The rows needed for a call of a function, as a single compiled function.
+    """A single compiled function that computes the rows needed for a call to a traced function.
 
     :class:`minitape.functions.row_program.Rows` is the plain form.
 
@@ -451,16 +451,17 @@ class CompiledRows:
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
 
     def fuse_loops_if_faster(self, run_count: int) -> int:
-        """Compile loops with numba in the background, if that pays after this number of runs.
+        """Compile loops with numba in the background if this pays off after the given number of runs.
 
-        A program that has taken as long as compiling takes will probably run that long again, so it loses at most what
-        it has already spent. The calls meanwhile use the program without loops.
+        If a program has already run for as long as compiling takes, it will probably run for that long again. At worst,
+        compiling therefore doubles the time that the program has spent so far. In the meantime, calls use the program
+        without loops.
 
         Args:
             run_count: The number of times the rows have been computed.
 
         Returns:
-            The number of runs after which to call this method again; 0 if the decision is final.
+            The number of runs after which to call this method again, or 0 if the decision is final.
         """
         if self._compilation is not None:
             return self._use_loops_when_compiled(run_count)
@@ -473,12 +474,12 @@ class CompiledRows:
             return 0
         needed_runs = math.ceil(estimate_compile_seconds() / estimate_run_seconds(sizes))
         if run_count < needed_runs:
-            return min(needed_runs, 2 * run_count)  # The estimate falls when another program loads numba.
+            return min(needed_runs, 2 * run_count)  # The estimate decreases once another program has loaded numba.
         self._compilation = _Compilation(partial(self.build_writer, True))
         return self._use_loops_when_compiled(run_count)
 
     def _use_loops_when_compiled(self, run_count: int) -> int:
-        """Replace the program if its loops are compiled. Returns what `fuse_loops_if_faster` returns."""
+        """Replace the program once its loops are compiled, and return the result of `fuse_loops_if_faster`."""
         compilation = self._compilation
         if compilation is None or compilation.is_running:
             return run_count + 1
@@ -489,17 +490,17 @@ class CompiledRows:
 
 
 def estimate_compile_seconds() -> float:
-    """Return about how long compiling the loops of a program takes, with the import of numba if that is needed."""
+    """Estimate how long it takes to compile a program's loops, including the import of numba if necessary."""
     return SECONDS_TO_COMPILE + (0 if "numba" in sys.modules else SECONDS_TO_LOAD_NUMBA)
 
 
 def estimate_run_seconds(sizes: Sequence[int]) -> float:
-    """Return about how long a run of calls takes without loops.
+    """Estimate how long a run of calls takes without loops.
 
-    An estimate from the sizes is the same in every run of a program, which a measurement is not.
+    Unlike a measurement, an estimate from the sizes is the same in every run of a program.
 
     Args:
-        sizes: The number of elements of each call's result.
+        sizes: The number of elements in each call's result.
     """
     return len(sizes) * SECONDS_PER_CALL + sum(sizes) * SECONDS_PER_ELEMENT
 
@@ -508,15 +509,16 @@ class _Compilation:
     """The compilation of a program's loops in a separate thread.
 
     Attributes:
-        program: The compiled program, and whether it may warn; None until it is compiled, and if that failed.
-        is_running: Whether the thread has not finished.
+        program: The compiled program and whether it may warn, or None if it has not been compiled yet or compiling
+            failed.
+        is_running: Whether the thread is still running.
     """
 
     def __init__(self, build_writer: Callable[[], ProgramWriter]) -> None:
         """Start the compilation.
 
         Args:
-            build_writer: Builds the writer of the program.
+            build_writer: A function that builds the writer of the program.
         """
         self._build_writer = build_writer
         self.program: tuple[Function, bool] | None = None
@@ -530,7 +532,7 @@ class _Compilation:
         try:
             writer = self._build_writer()
             self.program = writer.write_program(), writer.may_warn
-        except RuntimeError:  # Another thread has added rows to the table meanwhile. The program stays as it is.
+        except RuntimeError:  # In the meantime, another thread has added rows to the table, so nothing is replaced.
             pass
         finally:
             self.is_running = False

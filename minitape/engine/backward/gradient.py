@@ -150,11 +150,11 @@ def sweep_to_sources(
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:
         return NO_ADJOINT
-    # Most calls ask for gradients with respect to everything that any tape watches. For such calls, this branch saves the
-    # pass over all rows that marks the rows that depend on a source. These rows are then exactly the tracked rows,
-    # for three reasons: The tape is regular, so it has watched each source since the source's leaf was written. Its
-    # only span ended after the last target, so no row is missing. No other tape watches anything else, so a row that
-    # depends on no source is untracked.
+    # Most calls ask for gradients with respect to everything that any tape watches. For such a call, the rows that
+    # depend on a source are exactly the tracked rows, so no pass over all rows is needed to mark them. There are three
+    # reasons for this. The tape is regular, so it has watched each source since the source's leaf was written. The
+    # tape's only span ended after the last target, so no row is missing. No other tape watches anything else, so a row
+    # that does not depend on a source is untracked.
     asks_for_everything = (
         tape.watched.keys() == source_rows
         and not (tape.irregular or tape._recording or record.trace)

@@ -125,9 +125,9 @@ def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, 
         value: A tensor or a variable.
 
     Returns:
-        The rows, in an order in which the last row counts if the value is a target. A tensor has one row, or two rows in
+        The rows, ordered so that the last row counts if the value is a target. A tensor has one row, or two rows in
         ascending order if it was a leaf before it became a result. A variable has a row for each of its states in the
-        recording, oldest state first, except that watched rows come after all others
+        recording. The oldest state comes first, except that watched rows come after all others
         (``ResourceVariable._find_tape_rows``). Other values have no rows.
 
     Raises:

@@ -101,9 +101,10 @@ class Record(RowTable):
     Attributes:
         trace: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`). Otherwise
             None.
-        is_open: Whether a tape has opened this recording and no tape has closed it yet. While this is true, the frame of
-            the last row is cached in `frame`, and a recorded sweep sets `fixed_site`. The recording of a first run is
-            never open in this sense, although the run appends rows, because no tape would clear the cached frame.
+        is_open: Whether a tape has opened this recording and no tape has closed it yet. Only then is the frame of the
+            last row cached in `frame`, and only then does a recorded sweep set `fixed_site`. The recording of a first
+            run is never open in this sense, although the run appends rows, because no tape would clear the cached frame
+            at the end.
         blocks: The packed rows (:mod:`minitape.speed.packed_rows`).
         tape_count: The number of tapes that still exist, including tapes that are used up.
         pause_count: The number of open ``stop_recording()`` blocks.
@@ -123,9 +124,9 @@ class Record(RowTable):
             identity to find out whether the current tapes already follow its state.
         leaf_rows: The row of each leaf tensor, keyed by the tensor's id. A leaf tensor may itself refer to a row of
             another recording.
-        numbers: The tensors of Python numbers that have been operands. A key (number, type) finds the tensor of that
-            type. A number alone as the key finds the tensor that was created first, whatever its type. Only
-            :mod:`minitape.speed.operators` looks up such keys, and it checks the type afterwards.
+        numbers: The tensors of Python numbers that have been operands. The key (number, type) leads to the tensor of
+            that type, and the number alone leads to the first tensor that was created for it, whatever its type. Only
+            :mod:`minitape.speed.operators` looks up numbers alone, and then checks the type.
         variables: A dict that maps the id of each variable to the variable and the rows of its states.
         untracked: The rows that are not on any tape: unwatched leaves, and rows computed only from unwatched leaves. In
             the recording of a first run, the feeds are unwatched leaves, so all rows are untracked unless the function
