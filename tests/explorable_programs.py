@@ -1,4 +1,4 @@
-"""Run programs of `<mini-tape>` in minitape itself, as a reference for the evaluator in the browser."""
+"""Run `<mini-tape>` programs in minitape itself, as a reference for the evaluator in the browser."""
 
 import ast
 import builtins
@@ -184,7 +184,7 @@ UNARY = "sin cos tanh sigmoid exp softplus relu abs square atan negative sign id
 
 
 class ProgramWriter:
-    """Writes random programs of numbers, vectors and matrices.
+    """A writer of random programs that compute with numbers, vectors and matrices.
 
     Attributes:
         lines: The lines of the program so far.

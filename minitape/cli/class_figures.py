@@ -131,7 +131,7 @@ def _get_lesson_of_exercise(exercise_name: str) -> str:
 
 
 def _list_exercises_by_lesson(exercise_names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the exercises of each lesson.
+    """Return each lesson's exercises.
 
     For the course's own lessons, all exercises are known. For other lessons, the exercises in `exercise_names` are
     used.

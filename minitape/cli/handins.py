@@ -214,7 +214,7 @@ def _count_common_leading_parts(paths: Sequence[tuple[str, ...]]) -> int:
 def read_hand_ins(
     files_by_learner: dict[str, list[Path]], on_learner_read: Callable[[str], object] = lambda learner: None
 ) -> list[HandIn]:
-    """Read the files of each learner.
+    """Read each learner's files.
 
     Args:
         files_by_learner: The files of each learner (see `find_hand_in_files_by_learner`).

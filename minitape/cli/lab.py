@@ -278,6 +278,6 @@ def _does_server_answer(host: str, port: int) -> bool:
 
 
 def _to_reachable_host(ip: str) -> str:
-    """Return the host name with which a browser on this machine can reach a server that listens on an address."""
+    """Return the host name that a browser on this machine can use to reach a server that listens on an address."""
     host = "127.0.0.1" if ip in ANY_ADDRESS else ip
     return f"[{host}]" if ":" in host else host

@@ -403,7 +403,7 @@ def translate_verdicts_to_english(text: str) -> str:
 
 @functools.cache
 def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
-    """List (pattern, English replacement) pairs for the words with which verdicts begin in each language."""
+    """List (pattern, English replacement) pairs for the words that verdicts begin with in each language."""
     tables = [load_translations(CHECK, code) for code in find_lesson_folders_by_language()]
     replacements = []
     for texts in tables:

@@ -47,9 +47,9 @@ def cond(
 ) -> Structure:
     """Call ``true_fn`` if ``pred`` is true, otherwise ``false_fn``, and return the result.
 
-    In a traced function, Python runs both functions once, and later calls compute only one of them. For this, both must
-    return tensors of equal shapes and dtypes. Otherwise, the traced function has a separate recording for each branch.
-    Gradients flow through the branch that was taken. See https://www.tensorflow.org/api_docs/python/tf/cond.
+    In a traced function, Python runs both functions once, and later calls compute only one of them. This requires that
+    both return tensors with equal shapes and dtypes. Otherwise, the traced function has a separate recording for each
+    branch. Gradients flow through the branch that was taken. See https://www.tensorflow.org/api_docs/python/tf/cond.
 
     Args:
         pred: A boolean tensor of shape ().

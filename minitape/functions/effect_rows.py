@@ -143,7 +143,7 @@ class PythonRow(Primitive):
         self.is_guard = is_guard
         self.blocked_inputs: set[int] = set()
         self.is_linear = False
-        # The function takes the position of an input and an order, and returns whether gradients of that order are
+        # The function takes the position of an input and an order. It returns whether gradients of that order are
         # blocked.
         self.is_blocked: Callable[[int, int], bool] = lambda position, order: (
             position in self.blocked_inputs or (order > 1 and self.is_linear)
@@ -425,7 +425,7 @@ def write_py_function_row(
 ) -> Structure:
     """Write the row of a ``tf.py_function`` or ``tf.numpy_function``.
 
-    The row's notes hold the call of the user's function that produced the row. The tape of this call computes the
+    The row's notes contain the call to the user's function that produced the row. The tape of this call computes the
     gradient of a py_function.
 
     Args:

@@ -1,4 +1,4 @@
-"""Choose the recording for each call of a ``tf.function``, or trace the function again."""
+"""Choose the recording for each call to a ``tf.function``, or trace the function again."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class TraceTable:
         self.constants: dict[int, Any] = {}
 
     def read_and_release_new_rows(self) -> None:
-        """Read the rows that were written since the last call of this method, and release their arrays.
+        """Read the rows that were written since the last call to this method, and release their arrays.
 
         The table keeps the values that are the same in every call. For all other arrays, the record keeps only the
         shape and dtype. Scalars remain in the record, because they are no larger than a spec.

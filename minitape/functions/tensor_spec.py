@@ -1,4 +1,4 @@
-"""Describe tensors with ``tf.TensorSpec``, and build the keys by which ``tf.function`` distinguishes calls."""
+"""Describe tensors with ``tf.TensorSpec``, and build the keys that ``tf.function`` uses to distinguish calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emulate TensorFlow 1 graphs and sessions, to the extent that TensorFlow's documentation shows them.
+"""Emulate TensorFlow 1 graphs and sessions, to the extent that TensorFlow's documentation uses them.
 
 A graph does not compute anything. Calling a function returns a :class:`Deferred`, which stores the function and its
 arguments. ``Session.run`` makes the call when the placeholders have values. A tape records the call and computes its
@@ -314,7 +314,7 @@ _DEFERRED_MODULES = ("minitape.tf.", "minitape.engine.", "minitape.functions.")
 
 
 def _wrap_for_graphs(name: str, value: Structure) -> Object:
-    """Return the object that a namespace provides under a name. In a graph, calls of the object are deferred."""
+    """Return the object that a namespace provides under a name. In a graph, calls to the object are deferred."""
     value = wrap_for_traces(name, value)
     if name in _IMMEDIATE_NAMES or not inspect.isfunction(value) or not value.__module__.startswith(_DEFERRED_MODULES):
         return value
@@ -354,7 +354,7 @@ def _select_result(results: Structure, index: int) -> Object:
 class Session:
     """A session that computes the calls of a graph.
 
-    In ``with Session():``, it is the default session. ``target`` and ``config`` have no effect.
+    Inside ``with Session():``, it is the default session. ``target`` and ``config`` have no effect.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/Session.
 

@@ -133,7 +133,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         calls ``plain``.
     """
     read_names = find_names(text)
-    if read_names <= {text}:  # The formula is just one of its arguments, and needs no computation.
+    if read_names <= {text}:  # The formula is just one of its arguments, so there is nothing to compute.
         return plain
 
     def run_in_blocks(*values: Array, over: Array = None, **attrs: Object) -> Array:

@@ -144,7 +144,7 @@ class _BlockwiseRun(NamedTuple):
         inputs: The rows whose values the function takes.
         large_inputs: The inputs that are large arrays. The other inputs are scalars.
         arrays: The large arrays that the function returns.
-        totals: For each sum or mean: its call, and the row of the array that it adds up.
+        totals: For each sum or mean, its call and the row of the array that it adds up.
         computed_rows: The rows that the program of one block returns.
         outputs: The rows whose values the function returns: arrays and totals.
     """

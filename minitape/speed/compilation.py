@@ -1,6 +1,6 @@
 """Compile generated functions to machine code with numba.
 
-This module also makes the first call of each function. Numba is imported and runs in a separate thread. An interrupt
+This module also makes the first call to each function. Numba is imported and runs in a separate thread. An interrupt
 inside numba, or during its import, would leave numba's tables incomplete. Numba would then fail for the rest of the
 process.
 """

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from ..engine.types import Function, NumPyType
     from .fusion import ProgramTable
 
-COMPILES_IN_BACKGROUND = True  # The calls of a function do not wait for numba.
+COMPILES_IN_BACKGROUND = True  # Calls to a function do not wait for numba.
 SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
 SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # These are the costs of a call without loops.
 
 PIECE_SIZE = 4096  # The number of elements in a piece. Arrays with at least one piece are dropped after their last use.
-MIN_SCALAR_CALLS = 48  # A compiled loop pays off for at least this many scalar calls.
+MIN_SCALAR_CALLS = 48  # A compiled loop pays off if there are at least this many scalar calls.
 MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls, because more would not fit in the cache.
 
 _ALIASES = {"identity", "stop_gradient"}
@@ -60,7 +60,7 @@ class ProgramWriter:
         aliases: For each row whose value is the same as the value of an earlier row, that earlier row.
         scope: The names that the program uses, with their values.
         lines: The lines of the program.
-        may_warn: Whether NumPy computes a part of the program and may therefore warn about infinities.
+        may_warn: Whether NumPy computes part of the program and may therefore warn about infinities.
         function_count: The number of compiled functions that the program calls.
         consumers: For each row, the rows of the calls that read it, in order. -1 stands for a fetch by the caller.
         unread_counts: For each row, the number of its readers that have not been written yet.
@@ -374,7 +374,7 @@ def find_scalar_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
 
 
 def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
-    """Return, for each row with the same value as an earlier row, that earlier row.
+    """Map each row that has the same value as an earlier row to that earlier row.
 
     Such rows are identities, first powers and repeated slices.
     """

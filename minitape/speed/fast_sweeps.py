@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint, Function, Object
     from .packed_rows import PackedRecord
 
-MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay off for at least this many rows.
+MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay off for recordings with at least this many rows.
 
 
 def run_sweep(plain: Function) -> Function:
@@ -64,8 +64,8 @@ def run_fast_sweep(
 ) -> Function:
     """Run a backward sweep, and return the function that looks up the adjoint of a row.
 
-    The loop in this function handles tapes of scalars. It computes the shares of all inputs of an operation at once.
-    For long tapes, recorded sweeps, arrays and calls, this function selects other sweeps.
+    The loop in this function handles tapes that contain only scalars. It computes the shares of all inputs of an
+    operation at once. For long tapes, recorded sweeps, arrays and calls, this function selects other sweeps.
 
     Args:
         record: The recording to sweep over.

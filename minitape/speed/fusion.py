@@ -46,7 +46,7 @@ if TYPE_CHECKING:
             ...
 
 
-MIN_CALLS = 6  # A separate loop pays off for at least this many array operations.
+MIN_CALLS = 6  # A separate loop pays off if there are at least this many array operations.
 INDEX_NAMES = "ijk"
 _ROW_NUMBER = re.compile(r"(?<=\b[vts])\d+")  # This matches the row number in a name.
 SHORT_SIZE = 256  # For arrays up to this size, a fused loop is faster than NumPy's vector functions.
@@ -143,7 +143,7 @@ def format_sum_or_mean_result(sum_name: str, call: Call, shape: tuple[int, ...])
 
     Args:
         sum_name: The name of the variable that contains the sum in double precision.
-        call: A call of ``reduce_sum`` or ``reduce_mean``.
+        call: A call to ``reduce_sum`` or ``reduce_mean``.
         shape: The shape of the array.
     """
     return f"T({sum_name})" if call.primitive.name == "reduce_sum" else f"T({sum_name}) / T({math.prod(shape)})"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..engine.types import Function, NumPyType
 
 MAX_PERIOD = 64  # A loop has at most this many operations per iteration.
-MIN_TURNS = 4  # A loop is written only for at least this many iterations.
+MIN_TURNS = 4  # A loop is written only if there are at least this many iterations.
 MAX_OPERATIONS = 128  # The source has at most this many operations, because the compilation time grows with them.
 
 

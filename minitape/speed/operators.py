@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 # constant        whether the result depends on nothing that is watched
 # arrays          whether the operands are small float arrays that broadcast
 # row             computes an array and writes its row
-# any_other       reads the second operand if ``record.write_rows`` writes the row or nothing records
+# any_other       reads the second operand if ``record.write_rows`` writes the row or no recording is open
 # fits            whether the operands are floats of one dtype that broadcast; ``general`` handles all others
-# note_inputs     collects what the value was computed from, for `explain`, if nothing records
+# note_inputs     collects what the value was computed from, for `explain`, if no recording is open
 _TEXT = """
 def {name}({signature}):
 {first_operand}    {start}

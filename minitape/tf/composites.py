@@ -198,7 +198,7 @@ class SparseTensor:
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the function and the arguments with which ``pickle`` and ``copy`` re-create the tensor."""
+        """Return the function and arguments that ``pickle`` and ``copy`` use to re-create the tensor."""
         return _create_sparse_tensor, (self.indices, self.values, self.dense_shape)
 
 

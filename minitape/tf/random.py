@@ -18,7 +18,7 @@ from .arguments import to_integer_vector, to_sizes, to_tensor
 if TYPE_CHECKING:
     from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
 
-_GENERATORS = [np.random.default_rng()]  # This list has a single item, the shared generator. `set_seed` replaces it.
+_GENERATORS = [np.random.default_rng()]  # This list contains only the shared generator, which `set_seed` replaces.
 
 
 def set_seed(seed: int) -> None:

@@ -1,6 +1,6 @@
 """Define the functions for user-defined gradients, such as ``tf.custom_gradient`` and ``recompute_grad``.
 
-A call of a function with a custom gradient is one row of the tape. The rule of this row calls the user's Python
+A call to a function with a custom gradient is one row of the tape. The rule of this row calls the user's Python
 function. While a ``tf.function`` is traced, :mod:`minitape.functions.traced_custom_gradient` writes the row.
 """
 
@@ -96,7 +96,7 @@ def convert_adjoint_to_tensor(adjoint: Adjoint) -> Tensor | None:
 
 
 class CustomCall:
-    """One call of a function with a custom gradient.
+    """One call to a function with a custom gradient.
 
     Attributes:
         name: The name of the function.

@@ -60,7 +60,7 @@ class InterruptSafeExit(property):
 
 
 def leave_ended_tapes() -> None:
-    """Leave the tapes whose blocks ended without a call of ``__exit__``.
+    """Leave the tapes whose blocks ended without a call to ``__exit__``.
 
     This happens after an infinite recursion, when no stack space is left for the call.
     """

@@ -26,7 +26,7 @@ def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> Non
 
 
 def warn_not_watchable(dtype: DType) -> None:
-    """Warn that a tape cannot watch a tensor of integers, booleans or strings.
+    """Warn that a tape cannot watch a tensor that contains integers, booleans or strings.
 
     Args:
         dtype: The dtype of the tensor.

@@ -363,7 +363,7 @@ def note_creation_stack(created_object: object) -> None:
 
 
 def _is_constructor_of(frame: FrameType, created_object: object) -> bool:
-    """Return whether a frame executes a constructor of an object."""
+    """Return whether a frame executes an object's constructor."""
     code = frame.f_code
     return (
         code.co_name == "__init__"

@@ -76,7 +76,9 @@ _NO_ROWS: Any = frozenset()  # `Any`, because it replaces a set.
 
 
 class GradientRows(NamedTuple):
-    """A note on the rows from `first_row` on. Either a recorded sweep wrote them or, after the sweep, the program.
+    """A note on the rows from `first_row` on.
+
+    They were written by a recorded sweep or, after the sweep, by the program.
 
     Attributes:
         first_row: The first row. The rows end before the `first_row` of the next note.
@@ -195,8 +197,8 @@ class Record(RowTable):
     def pack_rows(self) -> bool:
         """Pack the rows and empty the list, if the recording supports packing (:mod:`minitape.speed.packed_rows`).
 
-        This plain form packs nothing. A recording may be this long because the block of a tape ended without a call of
-        ``__exit__``, so such tapes are closed now.
+        This plain form does not pack anything. A recording may be this long because a tape's block ended without a call
+        to ``__exit__``, so such tapes are closed now.
 
         Returns:
             Whether rows were packed. The plain form returns False.
@@ -249,7 +251,7 @@ class Record(RowTable):
         self.next = self.untracked_end = row + 1
         self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
         self.untracked.add(row)
-        # Python switches threads only at calls, so only one of two threads can move the tensor here.
+        # Python switches threads only at calls, so at most one of two threads can move the tensor here.
         if tensor._record is old_record and not keeps_old_record:
             tensor._record, tensor._row = self, row
         return row
@@ -299,7 +301,7 @@ class Record(RowTable):
             if is_constant and row not in untracked and t._value.dtype.kind in DIFFERENTIABLE_KINDS:
                 is_constant = primitive.code == STOP_CODE
         code, call, row = primitive.code, None, self.next
-        # Operations on other dtypes become calls, so that sweeps need not check dtypes.
+        # Operations on other dtypes become calls, so that sweeps do not have to check dtypes.
         if code and outputs[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
@@ -402,8 +404,8 @@ class Record(RowTable):
     def release(self) -> None:
         """Free the values that no tape can use any longer, because the last tape of the recording is gone.
 
-        The last few short recordings keep their rows. With these rows, `explain` can find the operation that computed a
-        tensor, even if the tensor outlives its tape. Long or old recordings lose their rows as well.
+        The last few short recordings keep their rows, so that `explain` can find the operation that computed a tensor
+        even if the tensor outlives its tape. Long or old recordings lose their rows as well.
         """
         self.numbers = self.variables = self.leaf_rows = _NO_DICT
         self.events, self.frame = (), None

@@ -145,7 +145,7 @@ class RowTable:
 
     @property
     def calls(self) -> list[Call]:
-        """The calls of the recording, in order. A call with several outputs occurs only once."""
+        """The calls of the recording, in order. A call with several outputs is listed only once."""
         return [*dict.fromkeys(filter(None, self.read_column(CALL_COLUMN)))] if self.has_calls else []
 
     def get_value_or_none(self, row: int) -> Array:

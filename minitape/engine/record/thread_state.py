@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ExplainMemory:
-    """The notes of a thread for ``explain``.
+    """A thread's notes for ``explain``.
 
     Attributes:
         retained_records: Released recordings that are kept without their large arrays
@@ -47,7 +47,7 @@ class ThreadState(threading.local):
             needs no tape.
         fixed_site: During a recorded sweep or a replay of a function, (code, bytecode offset) of the statement to which
             all rows belong, otherwise None.
-        tapes: The tapes that are recording. The innermost tape is last.
+        tapes: The tapes that are recording. The innermost tape comes last.
         read_variables: For each open block that collects variables, a dictionary of the variables that were read in it,
             keyed by id.
         memory: The notes for ``explain``.

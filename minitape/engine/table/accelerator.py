@@ -64,7 +64,7 @@ class Accelerator:
         return plain
 
     def replace_update_variables(self, plain: Decorated) -> Decorated:
-        """Return the function by which optimizers update variables.
+        """Return the function that optimizers use to update variables.
 
         The default is :func:`minitape.tf.keras.update_variables`.
 

@@ -71,7 +71,7 @@ def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Ten
     """Combine bools logically, or integers bit by bit.
 
     Raises:
-        InvalidArgumentError: If the operands have another dtype.
+        InvalidArgumentError: If the operands have any other dtype.
     """
     if a.dtype.kind not in "biu":
         raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}: a power is written x ** 2")

@@ -226,7 +226,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the function and arguments with which pickle and copy rebuild the tensor."""
+        """Return the function and arguments that pickle and copy use to rebuild the tensor."""
         from .conversion import convert_to_tensor
 
         return convert_to_tensor, (self.numpy(),)

@@ -260,7 +260,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             The tensor.
 
         Raises:
-            ValueError: If the variable has another dtype.
+            ValueError: If the variable has a different dtype.
         """
         tensor = self.value()
         if dtype is not None and tensor.dtype != dtype:
@@ -545,7 +545,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the function with which pickle and copy rebuild the variable from its current value."""
+        """Return the function that pickle and copy use to rebuild the variable from its current value."""
         value, dtype = self.numpy(), self.dtype
         return partial(ResourceVariable, value, trainable=self._trainable, name=self._name, dtype=dtype), ()
 

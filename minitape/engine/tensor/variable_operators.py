@@ -36,7 +36,7 @@ def _add_operator(method: str, operator: Function) -> None:
 
 
 def _build_forwarding(method: str) -> Function:
-    """Build an operator that calls the same operator of the variable's state.
+    """Build an operator that applies the same operator to the variable's state.
 
     ``minitape.speed`` passes the state itself instead of the variable.
     """

@@ -64,7 +64,7 @@ class DType:
         return self.number
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the name by which pickle finds the type, so that each type remains a single object."""
+        """Return the name under which pickle finds the type, so that each type remains a single object."""
         return as_dtype, (self.name,)
 
     def __repr__(self) -> str:

@@ -45,7 +45,7 @@ class Primitive:
         code: The number of the elementwise operation, or 0 for all other primitives.
         texts: The formula of the output, followed by the formulas of the rules, as in a textbook. Other primitives have
             no texts.
-        stateful: Whether each call of a traced function runs the operation, in program order, even if the result is not
+        stateful: Whether each call to a traced function runs the operation, in program order, even if the result is not
             used.
     """
 

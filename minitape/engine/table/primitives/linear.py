@@ -66,7 +66,7 @@ def multiply_into_buffer(x: Array, y: Array) -> Array:
 
 
 def _multiply_in_order(x: Array, y: Array) -> Array:
-    """Return the product of small matrices, adding the terms of each element in order.
+    """Return the product of small matrices by adding the terms of each element in order.
 
     TensorFlow uses this order for vectors and small batches. NumPy uses a different order, so its last digit may
     differ.

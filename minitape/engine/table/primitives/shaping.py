@@ -67,7 +67,7 @@ def _apply_transpose_rule(g: Array, z: Array, x: Array, *, perm: Sizes) -> Array
 
 
 def _apply_tile_rule(g: Array, z: Array, x: Array, *, multiples: Sizes) -> Array:
-    """Sum the adjoint over the copies, after splitting each axis into two axes of sizes (copies, size)."""
+    """Sum the adjoint over the copies, after splitting each axis into two axes with the sizes (copies, size)."""
     copies_and_sizes = tuple(size for pair in zip(multiples, x.shape, strict=True) for size in pair)
     return TABLE["reduce_sum"](
         TABLE["reshape"](g, shape=copies_and_sizes), axis=tuple(range(0, len(copies_and_sizes), 2)), keepdims=False
