@@ -60,7 +60,7 @@ class SiteSwap:
 
     @property
     def journal_file(self) -> Path:
-        """The file that exists from the first step of the exchange to the last one."""
+        """The file that exists from the first to the last step of the exchange."""
         return self.scratch_folder / JOURNAL_FILE
 
     def write_journal(self, old_names: list[str], new_names: list[str]) -> None:
@@ -96,7 +96,7 @@ class SiteSwap:
         self.journal_file.unlink()
 
     def _read_journal(self) -> tuple[list[str], list[str]]:
-        """Return the names of the old and the new site's files and folders.
+        """Return the names of the old site's and the new site's files and folders.
 
         Raises:
             OSError: If the journal cannot be read, or is not a journal. The journal may come from a stranger, together
@@ -120,7 +120,7 @@ class SiteSwap:
             new_names: The names of the new site's files and folders.
 
         Raises:
-            OSError: If a file cannot be moved. The old site is then in its place again.
+            OSError: If a file cannot be moved. In that case, the old site is back in its place.
         """
         self.write_journal(old_names, new_names)
         try:
@@ -177,7 +177,7 @@ def _list_site_names(target_folder: Path) -> set[str]:
     """Return the names of the site's files and folders. The folder may be missing.
 
     Raises:
-        click.ClickException: If the folder contains files that do not belong to a site of minitape.
+        click.ClickException: If the folder contains files that do not belong to a minitape site.
     """
     names = {path.name for path in target_folder.iterdir()} if target_folder.exists() else set()
     if MANIFEST_FILE in names:
@@ -216,7 +216,7 @@ def _recover_abandoned_builds(target_folder: Path) -> None:
 
 
 def _is_in_use(scratch_folder: Path) -> bool:
-    """Return whether the build to which a hidden folder belongs still runs."""
+    """Return whether the build that created a hidden folder is still running."""
     marker_path = scratch_folder / MARKER_FILE
     try:
         if not is_abandoned(marker_path):

@@ -9,7 +9,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-# The results that the parts of a running task share, in `by_key`, or None while no task shares results.
+# While a task shares results, `by_key` is a dictionary of these results. At all other times, it is None.
 shared_results = SimpleNamespace(by_key=None)
 
 
@@ -17,8 +17,8 @@ def get_shared_result(key: Hashable, build: Callable[[], Result]) -> Result:
     """Return a result, which is built only once while a task shares results.
 
     Args:
-        key: What identifies the result among all results of the task.
-        build: Builds the result.
+        key: A key that identifies the result among all results of the task.
+        build: A function that builds the result.
 
     >>> get_shared_result("number", lambda: 3)
     3

@@ -1,4 +1,4 @@
-"""Translate minitape's messages into the language of the user.
+"""Translate minitape's messages into the user's language.
 
 The English messages are written in the code that uses them. A lesson's hints are in its answer key, and its questions
 are in its calls to ``predict``. All other messages belong to ``check``, ``explain``, the picture and the command line.

@@ -34,7 +34,8 @@ from .tensor_spec import TensorSpec, build_argument_key
 if TYPE_CHECKING:
     from ..engine.types import Object, Structure
 
-# The maximum number of recordings for calls of one kind. Each recording is a different path through Python's branches.
+# The maximum number of recordings for calls of one kind. Each recording belongs to a different path through Python's
+# branches.
 MAX_RECORDINGS = 32
 
 

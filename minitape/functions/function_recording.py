@@ -1,8 +1,8 @@
 """Store the result of a first run: its feeds, results, assignments, effects and gradient.
 
 The gradient of a recording consists of further rows of the same trace. A recorded sweep writes these rows once, with
-zeros in place of the arrays that the trace has released. Scalars are not released, so the sweep reads the scalars of
-the first run. The gradient of a recording is therefore itself a recording with a gradient.
+zeros in place of the arrays that the trace has released. (Scalars are not released, so the rows of computed scalars
+still contain the values of the first run.) The gradient of a recording is therefore itself a recording with a gradient.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class TraceTable:
         """Read the rows that were written since the last call to this method, and release their arrays.
 
         The table keeps the values that are the same in every call. For all other arrays, the record keeps only the
-        shape and dtype. Scalars remain in the record, because they are no larger than a spec.
+        shape and dtype. Scalars remain in the record, because they take little memory.
         """
         record, first_row = self.record, len(self.shape_dtypes)
         ops, first_inputs, second_inputs, calls, _, values = record.read_columns(first_row)

@@ -136,8 +136,8 @@ class Speed(Accelerator):
             name: The name of the generated function.
             reflected: Whether the operands are swapped, as in ``__rsub__``.
             signature: The parameters of the generated function, such as "x, y, name=None".
-            reads: Whether the first operand is a variable.
-            inside: Whether the rules of a recorded sweep call the function.
+            reads: Whether the function is a variable operator, whose first operand is a variable.
+            inside: Whether the rules of a recorded sweep call the function. Its rows then have the sweep's fixed site.
 
         Returns:
             The generated function (:func:`minitape.speed.operators.build_operation_function`).

@@ -45,8 +45,8 @@ class ThreadState(threading.local):
         record: The recording to which operations append rows, or None if operations are not recorded. It is set while a
             tape records, while a tape is paused by ``stop_recording()``, and during the first run of a function, which
             needs no tape.
-        fixed_site: During a recorded sweep or a replay of a function, (code, bytecode offset) of the statement to which
-            all rows belong, otherwise None.
+        fixed_site: During a recorded sweep or a replay of a function, the (code, bytecode offset) of the statement to
+            which all rows belong. Otherwise, None.
         tapes: The tapes that are recording. The innermost tape comes last.
         read_variables: For each open block that collects variables, a dictionary of the variables that were read in it,
             keyed by id.
