@@ -187,7 +187,7 @@ def hold_marker_file(path: Path) -> Iterator[None]:
 
 
 def _lock_open_file(file_descriptor: int) -> bool:
-    """Mark an open file as being written, until it is closed.
+    """Mark an open file as being written until it is closed.
 
     Returns:
         Whether the file is marked. False if the system does not support locks, as on Windows or on a file system such

@@ -2,8 +2,8 @@
 
 In eager mode, Python runs the branch or loop. In a traced function, each call is one row. The row contains a recording
 of each branch, or of the condition and body of the loop. Only pure computations are recorded in this way. If a function
-prints, draws random numbers, assigns, or fails with the values of this run, Python runs it, and guards record Python's
-decisions.
+prints, draws random numbers, assigns to a variable, or fails with the values of this run, Python runs the branch or
+loop instead, and guards record Python's decisions.
 """
 
 from __future__ import annotations

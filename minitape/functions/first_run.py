@@ -241,9 +241,10 @@ class FirstRun:
 
         Integer and boolean rows are not watched, because they have no gradients.
 
-        In the first run, the feeds were written as unwatched leaves, so ``Record.untracked`` contains all rows that the
-        function did not compute under a tape of its own. The tape must therefore be irregular. Gradient calls then
-        derive the rows on the tape from its spans and watches, and do not read ``Record.untracked``.
+        In the first run, the feeds were written as unwatched leaves, so ``Record.untracked`` contains all rows except
+        those that the function computed under its own tapes. The tape is therefore irregular. For an irregular tape,
+        and for any recording with a trace, gradient calls derive the rows on the tape from its spans and watches, and
+        do not read ``Record.untracked``.
         """
         tape = GradientTape(persistent=True)
         tape._record, tape.irregular, tape.spans = self.record, True, [(0, len(self.record))]

@@ -55,7 +55,7 @@ def collect_trainable_variable_reads() -> contextlib.AbstractContextManager[dict
 
 @make_interrupt_safe
 def group_rows_in_picture(group_name: str) -> Iterator[None]:
-    """Show the operations in the block as one group in pictures, unless there is only one.
+    """Show the operations in the block as one group in pictures, unless the block contains only one operation.
 
     Args:
         group_name: The name of the group.

@@ -1,4 +1,4 @@
-"""Define ``GradientTape.jacobian`` and ``batch_jacobian``, which compute the gradients of all target elements."""
+"""Define ``GradientTape.jacobian`` and ``batch_jacobian``, which compute the gradient of each target element."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def _broadcast_along_stack_axis(value: Array, seed_count: int) -> ndarray:
     array = value.zeros if type(value) is ArraySpec else value
     if not array.flags.c_contiguous:
         return np.broadcast_to(array, (seed_count, *array.shape))
-    # The constructor takes a fifth of the time of broadcast_to.
+    # The constructor takes only a fifth as long as broadcast_to.
     return ndarray((seed_count, *array.shape), array.dtype, array, 0, (0, *array.strides))
 
 

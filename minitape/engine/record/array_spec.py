@@ -41,7 +41,7 @@ class ArraySpec:
         return self
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
-        """Refuse to convert the spec to an array.
+        """Raise an error instead of converting the spec to an array.
 
         Raises:
             RuntimeError: Always, because a rule should only read arrays that its primitive lists in `keep`.

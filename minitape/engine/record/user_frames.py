@@ -1,4 +1,4 @@
-"""Distinguish the user's frames from frames of minitape and of libraries, by file name."""
+"""Distinguish the user's frames from those of minitape and of libraries by their file names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 class _OwnFiles(dict[str, bool]):
-    """A cache that maps a file name to True for files of minitape and of libraries, and to False for the user's files.
+    """A cache that maps file names of minitape and of libraries to True, and file names of the user to False.
 
     An installed package counts as a library unless it imports minitape. A package that imports minitape is the user's
     program.

@@ -146,7 +146,7 @@ def install_accelerator(accelerator: Accelerator) -> None:
 
 
 def create_filled_array(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> ndarray:
-    """Create an array of equal elements, two to four times as fast as ``np.full`` and ``np.ones``.
+    """Create an array whose elements are all equal, two to four times as fast as ``np.full`` and ``np.ones``.
 
     Args:
         shape: The sizes of its axes.
