@@ -1,8 +1,8 @@
 """Provide the same pictures and explanations for programs in other frameworks.
 
-A bridge watches an unchanged program while the program runs, and writes its operations into a :class:`Recording`. The
+A bridge watches an unchanged program as it runs, and writes the program's operations into a :class:`Recording`. The
 live picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` read the recording. The adjoints
-in a recording are those that the framework itself computed. A framework is imported only together with its bridge.
+in a recording are the ones that the framework itself computed. A framework is imported only together with its bridge.
 
 All bridges share these modules:
 

@@ -27,11 +27,11 @@ class ExplainedSteps:
     """Records some training steps, explains the model, and warns about new findings.
 
     The first step and then every ``every``-th step are recorded. Errors in this class become warnings and never stop
-    the training.
+    the training run.
 
     Attributes:
         record: The bridge's ``record`` function.
-        every: The distance between recorded steps.
+        every: The number of steps from one recorded step to the next.
         steps: The number of completed steps.
         page: The page of explanations for the last recorded step.
     """
@@ -42,7 +42,7 @@ class ExplainedSteps:
         """Record the first step and then every ``every``-th step.
 
         Args:
-            every: The distance between recorded steps.
+            every: The number of steps from one recorded step to the next.
             log: A function that is called as ``log(step, page)`` after each recorded step.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Explain a whole model: check every source quickly, and explain only the sources that have a problem."""
+"""Explain a whole model by checking every source quickly and explaining only the sources that have problems."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def to_target_list(target: Any) -> Sequence:
     """Return the targets in a list or tuple, or wrap a single target in a list.
 
-    An empty list counts as a single target.
+    An empty list is treated as a single target.
 
     >>> to_target_list([1, 2]), to_target_list(3), to_target_list([])
     ([1, 2], [3], [[]])
@@ -38,7 +38,7 @@ def to_target_list(target: Any) -> Sequence:
 
 
 class Checkup:
-    """The explanations of many sources in one recording.
+    """Explains many sources in one recording.
 
     Attributes:
         recording: The recording to explain.
@@ -231,7 +231,7 @@ class FrameworkRecording(Recording, ABC):
         """Explain why the gradient of ``target`` with respect to ``source`` is None, zero or NaN.
 
         ``explain(source)`` explains the last backward pass, even a failed one. ``explain(model)`` explains all
-        parameters of a model, and ``explain()`` explains everything that the block trained.
+        parameters of a model, and ``explain()`` explains every source that the block trained.
 
         Args:
             *arguments: The target and the source, or the source alone.
@@ -257,7 +257,7 @@ class FrameworkRecording(Recording, ABC):
             return self._explain_subject(target, source)
 
     def _explain_subject(self, target: Any, subject: Any) -> Any:
-        """Return what `explain` returns for one source, a list of sources, or what stands for several sources."""
+        """Return what `explain` returns for one source, for a list of sources, or for a group such as a model."""
         checkup = Checkup(self, target)
         if isinstance(subject, (list, tuple)):
             return SourceExplanations(
@@ -272,8 +272,8 @@ class FrameworkRecording(Recording, ABC):
     def explain_source(self, target: Any, source: Any) -> Explanation:
         """Explain why no gradient arrives at one source.
 
-        The gradients of several targets are added, so the source needs a gradient from only one of them. The breaks
-        of the other targets become side breaks.
+        The gradients of several targets are added up, so the source needs a gradient from only one of the targets. The
+        breaks on the paths to the other targets become side breaks.
 
         Args:
             target: The target, a list of targets, or None for the last backward pass.
@@ -312,8 +312,8 @@ class FrameworkRecording(Recording, ABC):
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
         """Return the sources of a question, keyed by name, or None if the question is about a single source.
 
-        None as the subject stands for everything that the block trained. A model, a dictionary, a generator or a name
-        stands for the sources in it.
+        If the subject is None, the question is about every source that the block trained. If the subject is a model, a
+        dictionary, a generator or a name, the question is about the sources that it contains.
         """
         if subject is None:
             return self.collect_trained_sources()

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class RowNumber(int):
     """The number of the row that a question is about.
 
-    This type distinguishes row numbers from ints of the program.
+    This type distinguishes row numbers from the program's own ints.
     """
 
 
 def list_named_program_objects() -> list[tuple[str, Any]]:
-    """Return (name, object) for each variable of the program that called ``explain``."""
+    """Return a (name, object) pair for each variable of the program that called ``explain``."""
     namespaces = list_collected_namespaces()
     if namespaces is None:
         namespaces = collect_namespaces(find_asking_frame())
@@ -84,7 +84,7 @@ class BridgeChecks(FrameworkChecks):
         raise NotImplementedError
 
     def find_nonfinite_cause(self, question: Any) -> Finding | None:
-        """Find where a NaN arose. If a weight is already NaN, search the earlier backward pass that caused this."""
+        """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN."""
         finding = zero_nan.find_cause_of_nonfinite(question)
         if finding is None or finding.variant != "trained":
             return finding

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class FrameworkPatches:
     """The changes that a block has made to a framework.
 
-    Each change is noted before it is made, and undoing it twice is harmless. A Ctrl-C at any point therefore leaves no
-    change behind.
+    Each change is noted before it is made, and it is harmless to undo a change twice. Pressing Ctrl-C at any point
+    therefore leaves no changes behind.
 
     Attributes:
         thread_id: The thread that opened the block, or None if the block is not open. If it is None, no call is
@@ -56,19 +56,20 @@ class FrameworkPatches:
         """Add the function that undoes the next change.
 
         Args:
-            undo_action: The function. The function may run twice, and even before the change is made.
+            undo_action: The function that undoes the change. It may be called twice, or even before the change is made.
         """
         self._undo_actions.append(undo_action)
 
     def wrap_function(self, owner: Any, function_name: str, handler: Callable) -> None:
         """Replace a function or method of the framework until :meth:`undo_all` is called.
 
-        In the thread of the block, calls run ``handler(function, *args, **kwargs)``. Other threads call the original.
+        In the block's thread, calls run ``handler(function, *args, **kwargs)``. In other threads, calls run the
+        original function.
 
         Args:
             owner: The module or class that defines the function.
             function_name: The function's name in the owner.
-            handler: The function to call instead; it receives the original function first.
+            handler: The function to call instead. Its first argument is the original function.
         """
         own_attribute = vars(owner).get(function_name)  # If the class only inherits the attribute, this is None.
         function = getattr(owner, function_name) if own_attribute is None else _get_underlying_function(own_attribute)
@@ -97,9 +98,9 @@ class FrameworkPatches:
         setattr(owner, function_name, replacement)
 
     def undo_all(self) -> None:
-        """Undo all changes, the latest first.
+        """Undo all changes, latest first.
 
-        If Ctrl-C interrupts this function, call it again.
+        If Ctrl-C interrupts this function, call the function again.
         """
         self.thread_id = None
         while self._undo_actions:
@@ -140,7 +141,7 @@ class Watcher(Protocol):
 class RecordingBlock:
     """The block in which a watcher writes a recording.
 
-    When the block ends, even with an error or Ctrl-C, the changes to the framework are undone.
+    The changes to the framework are undone when the block ends, even if it ends with an error or Ctrl-C.
     """
 
     def __init__(self, recording: Recording, watcher: Watcher) -> None:

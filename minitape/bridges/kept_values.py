@@ -149,8 +149,8 @@ def trim_process_memory() -> None:
 
     A recording calls this function once, when it ends, because each call takes as long as many operations.
 
-    Otherwise, glibc keeps freed memory if a small object that was allocated later is still alive. A process would then
-    grow by hundreds of megabytes although its recording keeps only 20 MB.
+    Without this call, glibc keeps freed memory if a small object that was allocated later is still alive. A process
+    would then grow by hundreds of megabytes although its recording keeps only 20 MB.
     """
     if not _released_bytes[0]:
         return

@@ -32,7 +32,7 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
         """Record the first step and then every ``every``-th step.
 
         Args:
-            every: The distance between recorded steps.
+            every: The number of steps from one recorded step to the next.
             log: A function that is called as ``log(step, page)`` after each recorded step.
 
         Raises:
@@ -45,7 +45,7 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
             raise RuntimeError(f"Explain() records TensorFlow, and Keras uses {keras.backend.backend()}.")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Run each step through this callback until the training ends or raises an error."""
+        """Run each step through this callback until the training run ends or raises an error."""
         model, train_function = self.model, self.model.train_function
 
         def run_step(*args: Any) -> Any:
@@ -53,7 +53,7 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
                 with self.record_step(model):
                     return train_function(*args)
             except tensorflow.errors.OutOfRangeError:
-                # This error ends an epoch of unknown length, and Keras then continues the training.
+                # This error ends an epoch of unknown length, and Keras then continues with the training run.
                 raise
             except BaseException:
                 model.train_function = train_function

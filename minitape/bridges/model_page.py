@@ -50,7 +50,7 @@ class GradientNumbers(NamedTuple):
         Args:
             gradient: The elements of the gradient, or None if they are no longer available.
             weight_before: The elements of the weight before the last step, or None if unknown.
-            weight_after: The elements of the weight after it, with the same shape, or None if unknown.
+            weight_after: The elements of the weight after the last step, with the same shape, or None if unknown.
         """
         norm = zeros = update = None
         if gradient is not None and gradient.size:
@@ -226,7 +226,7 @@ def is_problem(explanation: Explanation) -> bool:
 
 
 def rank_severity(explanation: Explanation) -> int:
-    """Return the rank of an explanation. Rank 0 is the worst, and healthy sources have the highest rank."""
+    """Return the rank of an explanation. Rank 0 is the worst, and healthy sources have the highest number."""
     if not is_problem(explanation):
         return 10 if explanation.connected else 9
     return 1 + KINDS_BY_SEVERITY.index(explanation.kind) if explanation.kind in KINDS_BY_SEVERITY else 0

@@ -14,7 +14,7 @@ from ..recording.value_summary import ValueSummary
 if TYPE_CHECKING:
     from .recording import Recording
 
-# The variants of the "nonfinite_value" sentences that give advice about operations.
+# The variants of the "nonfinite_value" sentences that give advice about specific operations.
 VARIANTS = {
     "log": "log log2 log10 log1p",
     "division": "div truediv true_divide rdiv rtruediv realdiv divnonan reciprocal",

@@ -260,7 +260,7 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
     for source_fields in unexplained[:MAX_EXPLAINED] if sweep.target else ():
         named_source = map_rows_to_trained_sources(recording).get(source_fields["at"])
         source = RowNumber(source_fields["at"]) if named_source is None else named_source.source
-        with suppress(Exception):  # A picture without reasons is better than an error.
+        with suppress(Exception):  # A picture without reasons is better than no picture at all.
             framework_recording = cast("FrameworkRecording", recording)
             target = framework_recording.find_target_row(sweep)
             source_fields["reason"], source_fields["why"] = find_reason_and_blamed_line(
@@ -297,8 +297,8 @@ def _build_source_fields(
 
 
 def _find_updated_value(recording: Recording, row: int) -> ValueFields | None:
-    """Return the value that an optimizer's step in the block gave the source of a row, or None without such a step."""
-    with suppress(Exception):  # A picture without the update is better than an error.
+    """Return the value that an optimizer step in the block gave to a row's source, or None if there was no step."""
+    with suppress(Exception):  # A picture without the update is better than no picture at all.
         source = map_rows_to_trained_sources(recording)[row].source
         before, after = cast("FrameworkRecording", recording).read_weights_around_last_step(source)
         recorded_row = recording.rows[row]
@@ -371,7 +371,7 @@ class RecordingSteps(SweepSteps):
         return step
 
     def _build_adjoint_value(self, row: int) -> Any:
-        """Return the VALUE of the adjoint of a row. If no adjoint arrived, as for an unused result, use zeros."""
+        """Return the VALUE of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
         adjoint = self._sweep.adjoints.get(row)
         return (
             to_value_fields(np.zeros(self._recording.rows[row].shape)[()])
@@ -415,7 +415,7 @@ class RecordingReader(Reader):
         return [self._build_picture_row_with_rule(row) for row in range(first, self.row_count)]
 
     def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
-        """Return the first and last rows, ``limit`` in total, or all rows if there are no more than that."""
+        """Return the first and last rows, ``limit`` in total, or all rows if there are at most ``limit``."""
         if not self._has_complete_recording() or len(self.recording) <= limit:
             return self.read_new_rows()
         ends = [*range(limit // 2), *range(len(self.recording) - limit // 2, len(self.recording))]

@@ -97,7 +97,7 @@ class FrameworkBlock:
 
     Attributes:
         framework: The name of the framework.
-        recording: The recording. It exists while the block is open and after it.
+        recording: The recording. It exists while the block is open and afterwards.
         page: The explanations of everything that the program trained. Empty if explaining failed.
         run_problems: The problems of the run that no single gradient shows, such as a NaN loss.
         remarks: Further sentences about the run.
@@ -114,8 +114,8 @@ class FrameworkBlock:
         Args:
             framework: The name of the bridge: "torch", "tensorflow" or "jax".
             options: The options of ``record`` that select the steps, ``every`` or ``first``.
-            on_problem: Called with the first page that shows a problem, while the program is still running. It is
-                called only if there are options.
+            on_problem: A function that is called with the first page that shows a problem, while the program is still
+                running. The function is called only if there are options.
         """
         self.framework, self.page = framework, ModelPage()
         self.run_problems: list[ProblemGroup] = []
@@ -156,7 +156,7 @@ class FrameworkBlock:
                 warn_at_user_line(f"The error was not explained: {type(error).__name__}: {error}")
 
     def _keep_answers_to_error(self, program_error: Exception) -> None:
-        """Explain only the call that failed. If none is known, keep the gradients that the program had asked for.
+        """Explain only the call that failed, or keep the gradients that the program had requested if none is known.
 
         Args:
             program_error: The error that ended the program.
@@ -199,7 +199,7 @@ class FrameworkBlock:
                 self.run_problems = [build_problem_group(explanation, []) for explanation in explanations]
             if self.page.problems:
                 notify(self.page)
-        except Exception as error:  # An error in an explanation must not end the training.
+        except Exception as error:  # An error in an explanation must not end the training run.
             if self.has_gradients or not isinstance(error, RuntimeError):
                 warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
 
@@ -224,7 +224,7 @@ def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> P
         blocks: The blocks, at least one.
 
     Returns:
-        The blocks that are worth a report, and the error that ended the program.
+        The blocks that are worth reporting, and the error that ended the program.
     """
     error: BaseException | None = None
 
@@ -247,7 +247,8 @@ class RunnableProgram(NamedTuple):
     Attributes:
         path: The program's file.
         arguments: The program's arguments, without its name.
-        module_spec: The module's spec, to run it like ``python -m``, or None to run it like ``python FILE``.
+        module_spec: The module's spec, for running it as ``python -m`` does, or None for running it as ``python FILE``
+        does.
         source: The text to execute, or None to execute the text of the file.
     """
 
@@ -272,7 +273,8 @@ def execute_program(program: RunnableProgram, finish: Callable[[BaseException | 
 
     Args:
         program: The program.
-        finish: Called with the error that ended the program, or with None, while the program's names still exist.
+        finish: A function that is called with the error that ended the program, or with None, while the program's names
+            still exist.
     """
     main = ModuleType("__main__")
     main.__file__, main.__spec__ = str(program.path), program.module_spec

@@ -230,14 +230,14 @@ class Recording(PictureSource):
         """Draw the whole model as a graph from top to bottom, with each layer as one node.
 
         Args:
-            model: The model whose layers ran, which names their classes and counts their parameters; None writes only
-                what the recording has. PyTorch modules are understood.
+            model: The model whose layers ran. It provides the class names and the parameter counts of the layers. With
+                None, only the facts in the recording are written. PyTorch modules are understood.
 
         Returns:
             A ``graphviz.Digraph``, which a notebook shows and whose ``render`` writes a file.
 
         Raises:
-            ImportError: If the package graphviz is not installed.
+            ImportError: If the graphviz package is not installed.
         """
         snapshot = cast("Snapshot", self.build_snapshot(collect_namespaces(sys._getframe(1))))
         digraph = build_digraph(Figure(fold_layers(snapshot, describe_layers(model))))
@@ -438,7 +438,7 @@ def describe_layers(model: object) -> dict[str, str]:
     """Return the class and the number of parameters of each layer, by its path below the model.
 
     Args:
-        model: A model with ``named_modules``, as a PyTorch module has it. Other models have no descriptions.
+        model: A model with a ``named_modules`` method, such as a PyTorch module. Other models have no descriptions.
     """
     named_modules = getattr(model, "named_modules", None)
     if named_modules is None:

@@ -37,18 +37,19 @@ class SampledSteps:
 
     A step ends when a function in ``step_ends``, such as ``backward()``, has computed gradients. If one iteration of
     the loop computes gradients in several places, as in a GAN, the step ends at the last of these places. Only the
-    second iteration shows which place is the last, so the first recording continues until then. In a program that
-    calls ``backward()``, calls of ``torch.autograd.grad`` do not end a step.
+    second iteration shows which place is the last, so the first recording continues until then. In a program that calls
+    ``backward()``, calls to ``torch.autograd.grad`` do not end a step.
 
     Other attributes, such as ``explain``, are read from the latest recording.
 
     Attributes:
-        every: The distance between recorded steps, starting with the first step, or None if ``first`` is used.
+        every: The number of steps from one recorded step to the next, starting with the first step, or None if
+            ``first`` is used.
         first: The number of initial steps to record as one recording, or None if ``every`` is used.
         steps: The number of all steps so far.
         latest: The latest recording, or None if no step has been recorded.
         failed_call: The arguments and the error of the last call that raised an error instead of returning gradients.
-        on_recorded: Called without arguments when the recording of a step is complete.
+        on_recorded: A function that is called without arguments when the recording of a step is complete.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class SampledSteps:
             self._is_passing_through = False
             is_backward_call = original.__name__ != "grad"
             if is_backward_call and not self._has_backward_calls:
-                # The program calls backward(), so its earlier calls of autograd.grad did not end a step.
+                # The program calls backward(), so its earlier calls to autograd.grad did not end a step.
                 self.steps, self._step_end_place, self._places_since_end = 0, None, []
                 if self._open_block is None:
                     self._begin_recording()
@@ -159,7 +160,7 @@ class SampledSteps:
             self.steps = 1
         if self._open_block is not None:
             self._end_recording()
-            # The block ended right after a step had begun, so the recording of this step is empty.
+            # The block ended right after a step began, so the recording of that step is empty.
             if self.latest is not None and not self.latest.sweeps and error[:1] == (None,):
                 self.latest = self._previous_recording or self.latest
         self._previous_recording = None
@@ -211,7 +212,8 @@ def build_sampled_steps(
         every: Record the first step and then every ``every``-th step.
         first: Record the first ``first`` steps as one recording.
         build_block: A function that creates a block for one recorded step.
-        step_ends: (owner, name) of each function of the framework that computes gradients and so may end a step.
+        step_ends: The (owner, name) pair of each framework function that computes gradients and may therefore end a
+            step.
         is_ready: Returns whether the block should observe calls. Until then, calls run unobserved.
         gives_gradients: Returns whether a call computes gradients, given the call's first argument.
 

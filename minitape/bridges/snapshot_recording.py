@@ -1,4 +1,4 @@
-"""Read a recording from a snapshot without importing the framework that computed it."""
+"""Read a recording from a snapshot without importing the framework that ran the program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROW_KINDS = ("source", "variable", "constant", "operation")
 
 
 class _SnapshotValue(ValueSummary):
-    """A value that is represented by a VALUE in a snapshot."""
+    """A value that a VALUE in a snapshot represents."""
 
     __slots__ = ()
 
@@ -23,7 +23,7 @@ class _SnapshotValue(ValueSummary):
         return self.content
 
     def to_array(self) -> np.ndarray | None:
-        """Return the elements, or None if the snapshot does not have all of them."""
+        """Return the elements, or None if the snapshot does not contain all of them."""
         try:
             return np.asarray(self.content["data"])
         except (KeyError, TypeError, ValueError):
@@ -35,7 +35,7 @@ class Replay(Recording):
 
     ``TapeView`` and ``tf.draw`` accept it. The snapshot may be JSON from another machine or from a stranger. The files
     named in the snapshot are never read. Their texts come from the snapshot itself, and only this recording uses them.
-    A Replay has one backward pass, but lacks the facts that ``explain`` needs.
+    A Replay has one backward pass, but it lacks the facts that ``explain`` needs.
 
     >>> recording = Recording("by hand")
     >>> x = recording.leaf(3.0, name="x")
@@ -67,7 +67,7 @@ class Replay(Recording):
     def read_source_lines(self, file: str) -> list[str]:
         """Return the lines of a file as stored in the snapshot.
 
-        The lines are not added to ``linecache``, because other code creates functions from the lines there.
+        The lines are not added to ``linecache``, because other code creates functions from the lines stored there.
         """
         return self._texts.get(file, "").splitlines(keepends=True)
 

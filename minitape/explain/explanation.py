@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
 
 
-MAX_OTHERS = 5  # Maximum number of further breaks listed in one answer.
+MAX_OTHERS = 5  # The maximum number of further breaks that one answer lists.
 MORE = "More: minitape explain --cause {cause}"  # The address of the page about a cause.
 FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze the source, so nothing is wrong.
 
@@ -36,7 +36,7 @@ class Explanation:
         filename: The file of the statement to blame, or None if no single statement is to blame.
         line: The line of the statement to blame, or None if no single statement is to blame.
         code: The text of that line, or "" if it is unknown.
-        others: Explanations of the further breaks on the same path and on other paths.
+        others: Explanations of the other breaks on the same path and on other paths.
         name: The program's name for the source.
         patch: The corrected line, if changing one line is enough. This line replaces `patch_line` if that is set, and
             `line` otherwise.
@@ -86,8 +86,8 @@ class Explanation:
     def add_side_breaks(self, others: Iterable[Explanation]) -> Explanation:
         """Add the breaks on other paths to `others`.
 
-        Each line is reported once. A second pause, or a second operation outside the block, is not reported if this
-        explanation already has that kind. At most `MAX_OTHERS` further breaks are kept.
+        Each line is reported once. A second pause or a second operation outside the block is not reported if this
+        explanation already reports one. At most `MAX_OTHERS` further breaks are kept.
 
         Args:
             others: The explanations of the other breaks. `beside` is set on each explanation that is added.
@@ -137,7 +137,7 @@ class Explanation:
         return f"<Explanation {self.cause}{place}: {self.message}>"
 
     def __str__(self) -> str:
-        """Return the message, the line to blame, the fix, the further breaks and the address of the cause's page."""
+        """Return the message, the line to blame, the fix, the other breaks and the address of the cause's page."""
         parts = [f"{self.cause}: {self.message}"]
         if self.line is not None:
             place = format_place(self.filename, self.line)
@@ -150,7 +150,7 @@ class Explanation:
         return "\n".join(parts)
 
     def _list_further_texts(self) -> list[str]:
-        """Return the further breaks with their fixes. A fix shared by two breaks appears only once."""
+        """Return the other breaks with their fixes. A fix that two breaks share appears only once."""
         fixes = [self.fix]
         texts = []
         for other in self.others:
@@ -194,9 +194,9 @@ def _render_picture(explanation: Explanation) -> str:
 
 
 def describe_remaining_breaks(answer: Explanation) -> str:
-    """Return a sentence about another line that also blocks the gradient, so that the first fix is not enough.
+    """Return a sentence about another line that also blocks the gradient, which means that the first fix is not enough.
 
-    A further break on the same path takes precedence over a break on another path.
+    Another break on the same path takes precedence over a break on a different path.
 
     Args:
         answer: The explanation whose `others` are searched.

@@ -15,7 +15,7 @@ from .translated_sentences import fill
 if TYPE_CHECKING:
     from .explanation import Explanation
 
-MAX_NAMES = 6  # Maximum number of variables named in a paragraph heading.
+MAX_NAMES = 6  # The maximum number of variables that a paragraph heading names.
 NO_SOURCES = (
     "There are no sources: the list of variables is empty. A model or layer with trainable=False has no "
     "trainable_variables, "
@@ -62,7 +62,7 @@ class ExplanationPage:
             yield _format_group_heading(group, len(answers)), "" if is_plain else render(group[0])
 
 
-# These subclasses behave like their base container and print as a page.
+# These subclasses behave like their base containers, but print as a page.
 _PAGES: dict[type, NestedExplanations] = {
     kind: type(f"Explanation{kind.__name__.capitalize()}", (ExplanationPage, kind), {}) for kind in (list, tuple, dict)
 }

@@ -17,7 +17,7 @@ def build_fallback_explanation(
     detail: str = "",
     error: Exception | None = None,
 ) -> Explanation:
-    """Build an explanation although nothing but the name of the source is known.
+    """Build an explanation even though nothing but the name of the source is known.
 
     Args:
         cause: The cause.

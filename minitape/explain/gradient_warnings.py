@@ -24,8 +24,8 @@ from .translated_sentences import fill
 if TYPE_CHECKING:
     from ..engine.types import TargetOrSource
 
-MAX_FRAMES = 40  # Maximum number of callers searched for a tape.
-MAX_SOURCES = 20  # Maximum number of sources explained.
+MAX_FRAMES = 40  # The maximum number of callers to search for a tape.
+MAX_SOURCES = 20  # The maximum number of sources to explain.
 _PLAIN_VALUE_TEXT = (
     "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without "
     ".numpy(), float() or NumPy functions in between; of data make a tensor first, x = tf.constant(data), and watch it."
@@ -39,12 +39,12 @@ _TAPE_GONE_TEXT = (
 
 
 class NoneCall(NamedTuple):
-    """A call of ``gradient`` that returned None for some sources.
+    """A call to ``gradient`` that returned None for some sources.
 
     Attributes:
         tape: The tape whose ``gradient`` was called.
         sources: The sources without a gradient.
-        frame: The frame that has the tape among its variables.
+        frame: The frame whose variables include the tape.
     """
 
     tape: GradientTape
@@ -100,7 +100,7 @@ def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
         variables: The variables whose gradients are None.
 
     Returns:
-        One reason per line, or a sentence that says how to request an explanation if no reason is known.
+        One reason per line, or if no reason is known, a sentence that says how to request an explanation.
     """
     try:
         frames = _list_frame_and_callers(sys._getframe(1))
@@ -145,7 +145,7 @@ def add_none_reasons_from_frames(error: BaseException, frames: list[FrameType]) 
 
     Args:
         error: The error.
-        frames: The frames that the error passed through, the innermost first.
+        frames: The frames that the error passed through, innermost first.
     """
     none_call = _find_call_that_gave_none(frames, None)
     if none_call is not None:
@@ -192,12 +192,12 @@ def _list_reasons_of_none_call(none_call: NoneCall | None) -> list[str]:
 
 
 def _list_frame_and_callers(frame: FrameType) -> list[FrameType]:
-    """Return a frame and its callers, the innermost first."""
+    """Return a frame and its callers, innermost first."""
     return [outer_frame for outer_frame, _ in walk_stack(frame)][:MAX_FRAMES]
 
 
 def _find_call_that_gave_none(frames: list[FrameType], wanted_sources: list[TargetOrSource] | None) -> NoneCall | None:
-    """Find the nearest call of ``gradient`` that returned None for some sources.
+    """Find the nearest call to ``gradient`` that returned None for some sources.
 
     If `wanted_sources` is None, only the last call counts, because the error is about a None that it returned.
     """

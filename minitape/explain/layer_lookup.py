@@ -1,4 +1,4 @@
-"""Find the layer or module that a variable belongs to, which is the nearest callable object with the variable.
+"""Find the layer or module that a variable belongs to, which is the nearest callable object that holds the variable.
 
 The search selects objects by their class. ``gc.get_referrers`` could find the owner of a variable directly, but visits
 the objects of all libraries and can crash the process if TensorFlow is loaded.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..engine.types import Object, TargetOrSource
 
 _KERAS_MODULE = "minitape.tf.keras"
-_MAX_DEPTH = 4  # Maximum depth of nested containers searched.
+_MAX_DEPTH = 4  # The maximum depth to which nested containers are searched.
 _MAX_ITEMS = 10_000  # Larger containers are not searched.
 
 
@@ -41,7 +41,7 @@ def iter_living_instances(*classes: type) -> Iterator[Object]:
 class LayerOwners:
     """Maps variables to the layers, modules and other callable objects that hold them as attributes.
 
-    The first lookup searches all living objects once.
+    All living objects are searched once, during the first lookup.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ def list_variables_of_owner(owner: Object) -> list[ResourceVariable]:
     """Return the tf.Variables that an owner holds, directly or through its attributes.
 
     Args:
-        owner: A layer, a module or another object. If it has no list ``variables``, only its attributes are read.
+        owner: A layer, a module or another object. If it has no ``variables`` list, only its attributes are read.
     """
     values = getattr(owner, "variables", None)
     if not isinstance(values, (list, tuple)):

@@ -1,7 +1,7 @@
 """Rerun a sweep to find where an adjoint became zero, NaN or infinite.
 
-A ``tf.function`` call is rerun as single operations on a separate tape, so that an operation inside the function can be
-blamed.
+A ``tf.function`` call is rerun as individual operations on a separate tape, so that an operation inside the function
+can be blamed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..recording.value_summary import ValueSummary
 if TYPE_CHECKING:
     from ..engine.types import Array, TargetOrSource
 
-MAX_ROWS = 20_000  # Sweeps of recordings with more rows than this are not repeated.
+MAX_ROWS = 20_000  # Sweeps are not repeated for recordings with more rows than this.
 
 
 def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
     """Return an :class:`Explanation` for each source, structured like ``sources``; see ``GradientTape.explain``.
 
-    An error in the user's program never makes this function raise. If explain itself fails, the answer is the most
-    plausible cause.
+    This function never raises an error because of an error in the user's program. If explain itself fails, the answer
+    is the most plausible cause.
 
     Args:
         tape: The tape that recorded the computation.

@@ -1,7 +1,7 @@
 """Fill in every sentence of an answer, in the language of the lessons.
 
 The templates are in English. The records of causes (:mod:`causes`) contain their own sentences, and all other templates
-are in calls of `fill`. Their translations are in ``texts/explain.po``.
+are in calls to `fill`. Their translations are in ``texts/explain.po``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Add advice to errors when they are displayed, and hide minitape's own frames.
 
 Many errors are raised by Python itself, for example in ``0.1 * None`` or ``y.grad``. minitape's code is not running at
-that moment, so it adds its note when the error is displayed. A hook runs before ``sys.excepthook``, or before the
-handler of IPython and Jupyter. These handlers otherwise behave as before. ``python -X dev`` shows all frames.
+that moment, so minitape adds its note when the error is displayed. A hook runs before ``sys.excepthook``, or before the
+handler of IPython and Jupyter. Otherwise, these handlers behave as before. ``python -X dev`` shows all frames.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class JaxBackwardPass:
         log: The recording's log.
         rows: The rows of the recording.
         target_row: The row of the target.
-        sources: The variables to differentiate by.
+        sources: The variables with respect to which the target is differentiated.
         sweep: The backward pass that receives the adjoints and shares.
         calls: The operations that have not yet sent their shares.
         values_by_row: The values that JAX recomputed, by row.
@@ -32,7 +32,7 @@ class JaxBackwardPass:
     """
 
     def __init__(self, log: JaxLog, target_row: int, sources: list[JaxVariable]) -> None:
-        """Prepare a backward pass from a target to some sources."""
+        """Prepare a backward pass from a target to the given sources."""
         self.log, self.rows, self.target_row, self.sources = log, log.rows, target_row, sources
         self.sweep = BackwardPass([target_row])
         self.calls = [call for call in log.calls if any(self._is_tracked(row) for row in call.rows)]
@@ -85,7 +85,8 @@ class JaxBackwardPass:
         """Return a value unchanged, so that its adjoint is recorded during the backward pass."""
 
         @jax.custom_vjp
-        # If the tangent is known to be zero, as behind a rule that returns zeros, JAX calls this function directly.
+        # JAX calls this function directly if the tangent is known to be zero, for example after a rule that returns
+        # zeros.
         def pass_value(x: Any) -> Any:
             self.values_by_row[row] = x
             return x

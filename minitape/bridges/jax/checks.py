@@ -1,4 +1,4 @@
-"""Find out why a JAX gradient is zero, NaN or refused. Each check looks for one cause."""
+"""Find out why a JAX gradient is zero or NaN, or why JAX refused to compute it. Each check looks for one cause."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONVERSIONS = "int float round item tolist range".split()
 def find_function_with_nondiff_argnums(function: Any) -> Finding | None:
     """Find a function whose derivative rule receives some arguments undifferentiated.
 
-    JAX keeps such an argument as it is. A traced array among them is used after its trace has ended.
+    JAX keeps such an argument as it is. If the argument is a traced array, it is then used after its trace has ended.
 
     Args:
         function: The function that was differentiated.
@@ -106,7 +106,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
 
 
 def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
-    """Find the statement that stores a tracer in an attribute, which the next call of the function reads."""
+    """Find the statement that stores a tracer in an attribute that the next call to the function reads."""
     statement = program_text.find_statement(read_at)
     nearby_statements = [
         statement,
@@ -319,7 +319,7 @@ def build_finding_of_escape(question: JaxQuestion, escapes: Sequence[Escape]) ->
 
 
 def collect_names_computed_from(source_name: str, end_statement: program_text.Statement) -> set[str]:
-    """Return a name, together with the names that a function computes from it before a statement."""
+    """Return a name, together with the names that a function computes from that name before a statement."""
     names = {source_name}
     for earlier in program_text.list_statements(end_statement.file)[: end_statement.order]:
         if earlier.enclosing_functions != end_statement.enclosing_functions:
@@ -561,7 +561,7 @@ class JaxChecks(FrameworkChecks):
     find_untracked_source = staticmethod(find_untracked_source)
     specialize_break = staticmethod(name_step_function)
     rank_escapes = staticmethod(rank_branches_last)
-    # Without values, a trace cannot show whether the escape matters.
+    # Without values, a trace does not show whether the escape matters.
     does_escape_matter = staticmethod(lambda question, escape: True)
     build_escape_finding = staticmethod(build_finding_of_escape)
     find_reason_for_no_use = staticmethod(find_reason_for_no_use)
@@ -580,7 +580,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
     Args:
         recording: The recording of a function.
         target: The target; None or the function's result stands for the function's own target.
-        source: An array, a name, or a tree. For a tree, the function returns the explanation of the worst leaf.
+        source: An array, a name, or a tree. For a tree, the explanation of the worst leaf is returned.
 
     Raises:
         ValueError: If the source is a name that no argument has.

@@ -1,4 +1,4 @@
-"""Replace the functions that ``jax.jit`` compiles, and check that both still compute the same."""
+"""Replace compiled ``jax.jit`` functions, and check that they still compute the same results as their Python code."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class CompiledFunction:
             restore_state()
             gradient_block.uncompiled_results = None
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
-                # One more gradient than there are lets the function run to its end.
+                # A limit of one more gradient than there are lets the function run to its end.
                 self._gradient_limit = gradient_block.record_gradients_uncompiled(
                     self._function, args, kwargs, min(self._gradient_limit + 1, GRADIENT_LIMIT)
                 )

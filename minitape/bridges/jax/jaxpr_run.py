@@ -1,7 +1,7 @@
 """Run the equations of a jaxpr one by one, recording each as a row.
 
-Calls of ``jit``, ``scan`` and ``cond`` are opened. A ``while`` loop becomes a single row, because JAX cannot
-differentiate such loops in reverse.
+Calls to ``jit``, ``scan`` and ``cond`` are opened. A ``while`` loop becomes a single row, because JAX cannot
+differentiate such a loop in reverse mode.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ try:
 except ImportError:  # Without these names in JAX, conditions on values are refused, as under jit.
     Tracer = None
 
-LOOP_ROW_LIMIT = 3_000  # A loop with more rows than this would take a minute to record, and its page would have 100 MB.
+# A loop with more rows than this would take a minute to record, and its page would be 100 MB in size.
+LOOP_ROW_LIMIT = 3_000
 Scope = tuple[str, ...]
 # If Ctrl-C arrives, this version of the block ends at once.
 disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)
@@ -42,7 +43,7 @@ class JaxprRunner:
 
     Attributes:
         log: The log that receives the rows.
-        failed_site: The line of the equation that raised an error, or NOWHERE if none exists.
+        failed_site: The line of the equation that raised an error, or NOWHERE if none did.
         site: The running equation's line.
         library_depth: The number of open library functions. Lines inside these functions are ignored, because their
             jaxprs may have been traced for another line.
@@ -129,9 +130,9 @@ class JaxprRunner:
     def _bind_result_name(
         self, eqn: Any, results: list[JaxVariable], last_place: JaxPlace, last_row: int | None
     ) -> tuple[JaxPlace, int | None]:
-        """Give a result its name in the program, and remove the name from earlier results of the same expression.
+        """Give a result its name in the program, and remove the name from any earlier results of the same expression.
 
-        Returns the location of the equation, and the row that the next call of this function needs.
+        Returns the location of the equation, and the row that the next call to this function needs.
         """
         row = results[0].row if len(results) == 1 else None
         # The equations of a derivative have the function's location, so they must not take its name.
@@ -265,7 +266,7 @@ def find_source_file(closed_jaxpr: Any) -> str:
 
 
 def estimate_row_count(eqn: Any) -> int:
-    """Return the maximum number of rows that an equation needs if it is opened."""
+    """Return the maximum number of rows that an equation can need if it is opened."""
     inner_count = 0
     for value in eqn.params.values():
         for part in value if isinstance(value, (tuple, list)) else (value,):
@@ -343,7 +344,7 @@ class TracerValues:
         return self.compute_value_of_tracer(tracer)
 
     def _list_leaves_behind_tracer(self, tracer: Any) -> list:
-        """Return the argument leaves that a tracer depends on."""
+        """Return the argument leaves on which a tracer depends."""
         ancestors: dict = {}
         pending = [tracer]
         while pending:
@@ -376,7 +377,7 @@ class TracerValues:
 def expose_tracer_values(values: TracerValues) -> Iterator[None]:
     """Make the values of the tracers in one trace available in the block.
 
-    An operation that depends on no tracer is computed immediately.
+    An operation that does not depend on any tracer is computed immediately.
 
     Args:
         values: The trace's values.
@@ -407,7 +408,7 @@ def _convert_nondifferentiable_tracer(
 ) -> Any:
     """Convert integers and conditions, which ``jax.grad`` does not trace, for NumPy and Python.
 
-    No derivative passes through such values. All other conversions are left to JAX.
+    No derivative passes through such values. JAX handles all other conversions.
     """
     is_exact = tracer._trace is values.trace and not jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact)
     if not is_exact:

@@ -1,4 +1,4 @@
-"""Save and restore the objects that a function may change, so that a second run leaves no trace."""
+"""Save and restore the objects that a function may change, so that a second run has no lasting effect."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .program_origin import iter_function_and_callees, read_outside_values
 def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
     """Save the objects that a function may change, and return a function that restores them.
 
-    These are the attributes of the program's objects, and any lists, dictionaries and deques that the function reads
-    from outside or receives as arguments.
+    These are the attributes of the program's objects, as well as any lists, dictionaries and deques that the function
+    reads from outside or receives as arguments.
 
     >>> def loss(w, seen):
     ...     seen.append(w)

@@ -33,13 +33,13 @@ UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates ret
 class FirstGradients:
     """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their functions and arguments.
 
-    A function compiled by ``jax.jit`` has no concrete values while it is traced. While further steps are due, the
-    function therefore also runs without the compiler, only to be recorded. The program's results are the same as
-    without the block.
+    A function compiled by ``jax.jit`` has no concrete values while it is traced. As long as more steps have to be
+    recorded, the function is therefore also run without the compiler, just to record it. The program's results are the
+    same as they would be without the block.
 
     Attributes:
         first: The maximum number of recorded gradients.
-        every: The distance between recorded gradients.
+        every: The number of gradients from one recorded gradient to the next.
         steps: The number of gradients recorded so far.
         gradient_count: The number of computed gradients, including traced ones.
         on_recorded: A function to call after each completed recording, or None.
@@ -65,12 +65,12 @@ class FirstGradients:
         self._watched_libraries = set[str]()
         self._functions_without_gradients: dict[
             int, Any
-        ] = {}  # Keep them alive, so that no other object gets their ids.
+        ] = {}  # These objects are kept alive so that no other object gets their ids.
         self.uncompiled_results: Any = None
         self.stale_values: list[StaleValue] = []
         self._example_numbers: dict[str, int] = {}  # The index of the recorded example of each mapped function.
         self._entered = self._is_recording = False
-        # The number of gradients that may still be recorded in a function that runs only to be recorded.
+        # The number of gradients that may still be recorded in a function that is run only to record it.
         self._remaining_gradients: int | None = None
 
     def __enter__(self) -> FirstGradients:
@@ -132,7 +132,7 @@ class FirstGradients:
         return found + [stale_value.to_explanation() for stale_value in self.stale_values]
 
     def list_remarks(self) -> list[str]:
-        """Return further sentences about the run."""
+        """Return additional sentences about the run."""
         remarks = [
             fill("Under jax.vmap, {which} is recorded for one example, with index {n}.", which=name, n=index)
             for name, index in self._example_numbers.items()
@@ -162,8 +162,8 @@ class FirstGradients:
     def can_record(self, arguments: Any) -> bool:
         """Return whether a call may be recorded.
 
-        The arguments must be concrete values, not tracers, the call must be in the program's thread, and a step must
-        be due.
+        The arguments must be concrete values instead of tracers, the call must be made in the program's thread, and a
+        step must be due.
         """
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(arguments))
         return (

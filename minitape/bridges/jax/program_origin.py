@@ -142,8 +142,8 @@ class JaxOrigin:
     def compiled_as(self) -> str:
         """Return how the program compiles the function.
 
-        The result is "itself" if the function is compiled with all its arguments traced. The result is "part" if a
-        compiled function calls the function, or if it is compiled with static arguments. Otherwise, the result is "".
+        The result is "itself" if the function is compiled and all of its arguments are traced. The result is "part" if
+        a compiled function calls the function, or if it is compiled with static arguments. Otherwise, the result is "".
         """
         result = ""
         scopes: list[program_text.FunctionNode | None] = [None]
@@ -218,7 +218,7 @@ class JaxOrigin:
             for binding in program_text.find_binding_statements(node.id, statement)
             if binding.order < statement.order
         ]
-        # A statement that both reads and binds a name only updates the value, as in a training step.
+        # A statement that both reads and binds a name merely updates the value, as a training step does.
         creations = [binding for binding in bindings if binding.read_names.isdisjoint(binding.bound_names)] or bindings
         if not creations:
             return None
@@ -233,7 +233,7 @@ class JaxOrigin:
     def find_outside_read(self, is_wanted: Callable[[str, Any], bool]) -> OutsideRead:
         """Return the first read of a wanted value from outside the function.
 
-        The search includes the functions called by the function. The value may be a global, a name in an enclosing
+        The search includes the functions that this function calls. The value may be a global, a name in an enclosing
         function, or an attribute of either.
 
         Args:
@@ -281,7 +281,7 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
 
 
 def _collect_reached_names(names: set[str], functions: Mapping[str, list[program_text.FunctionNode]]) -> set[str]:
-    """Return some names, together with all names in the functions that they refer to, directly or indirectly."""
+    """Return the given names, together with all names in the functions to which they refer, directly or indirectly."""
     names, reached_names = set(names), set[str]()
     while names - reached_names:  # Each round adds the names in the functions found in the last round.
         reached_names |= names

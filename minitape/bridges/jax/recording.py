@@ -72,7 +72,7 @@ class JaxRecording(FrameworkRecording):
         is_complete: Whether all equations ran, so that `value` is the result.
         value: The function's result, or None if JAX refused the function.
         gradient: The gradient that ``jax.grad`` returns, or None if JAX refused to compute it.
-        error: The error that JAX raised for the function or its gradient, or None if none exists.
+        error: The error that JAX raised for the function or its gradient, or None if there was none.
         stop_site: The line of the equation that raised an error.
         recorded_call: The function, its arguments, and the line of the `record` call.
         argument_leaves: The leaves of the arguments.
@@ -127,7 +127,7 @@ class JaxRecording(FrameworkRecording):
     def collect_trained_sources(self) -> dict[str, RowNumber]:
         """Return the rows of the trained argument leaves, by name.
 
-        These are the differentiated leaves and those that the program updates with a gradient.
+        These are the differentiated leaves and the leaves that the program updates with a gradient.
         """
         origin = JaxOrigin(*self.recorded_call)
         gradient_names = {*program_text.find_statement(self.recorded_call.site).bound_names}
@@ -153,7 +153,7 @@ class JaxRecording(FrameworkRecording):
             update = previous.updates.get(earlier.row)
             if update is not None:
                 self.updates.setdefault(leaf.row, update)
-            # A program may ask for several gradients of the same array before it takes a step.
+            # A program may request several gradients with respect to the same array before it takes a step.
             took_no_step = earlier.value is leaf.value and (update is None or not update.is_moved)
             # JAX deletes arrays that are donated to a compiled function.
             is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
@@ -253,14 +253,14 @@ def record(
 ) -> JaxRecording:
     """Compute and record ``function(*args)`` and its gradient.
 
-    The gradient is the same as from ``jax.value_and_grad(function, argnums, has_aux)``. If JAX refuses the program,
-    the error
-    is stored in ``recording.error``. Examples are ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape, and a
-    result that is not a number. An error in the function itself is raised.
+    The gradient is the same as the one from ``jax.value_and_grad(function, argnums, has_aux)``. If JAX refuses the
+    program, the error is stored in ``recording.error``. Examples are ``x[0] = 1.0``, a call
+    to ``float()`` with a traced value, a wrong shape, and a result that is not a number. An error in the function
+    itself is raised.
 
     `record` runs the function to trace it. If the program compiles the function, JAX traces it as under ``jit``.
     Otherwise an argument that is not a float or an array keeps its Python value, and a Python condition may read a
-    value if ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` that depend on an argument are opened. A
+    value if ``jax.grad`` allows it. Calls to ``jit``, ``scan`` and ``cond`` that depend on an argument are opened. A
     call with more than 20,000 inner rows is recorded as one row.
 
     Args:
@@ -489,7 +489,7 @@ def _run_backward(
         except Exception as jax_error:
             recording.error = jax_error
         else:
-            # JAX notices a leaked tracer when it computes numbers, and not when it computes shapes.
+            # JAX notices a leaked tracer only when it computes numbers, not when it computes shapes.
             if isinstance(internal_error, jax.errors.UnexpectedTracerError):
                 recording.error = internal_error
             else:

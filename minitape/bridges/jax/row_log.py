@@ -52,7 +52,7 @@ NORMALIZING_FUNCTIONS = set("softmax log_softmax logsumexp standardize var std _
 
 
 class JaxValue(KeptValue):
-    """A JAX array that can be shown later. No copy is needed, because JAX arrays do not change."""
+    """A JAX array that can be shown later. It need not be copied, because JAX arrays do not change."""
 
     __slots__ = ()
 
@@ -219,7 +219,7 @@ class JaxLog:
     def bind_name(self, row: int, name: str, previous_row: int | None) -> None:
         """Name a row as in the program, and remove the name from the previous row.
 
-        That row had computed only a part of the named value.
+        The previous row computed only a part of the named value.
 
         Args:
             row: The row that receives the name.
@@ -362,7 +362,8 @@ class JaxLog:
     def release_arrays(self) -> None:
         """Release the arrays that no sweep needs any longer.
 
-        The arrays that remain are those in the memory budget of `keep_value`, and those that the program refers to.
+        The arrays that remain are the ones within the memory budget of `keep_value`, and the ones to which the program
+        still refers.
         """
         self._constant_rows.clear()
         for variable in [variable for call in self.calls for variable in call.inputs]:
@@ -493,7 +494,7 @@ def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
                 heads += [f"{name}[{index}]" for index in range(len(value))]
             else:
                 heads.append(name)
-        # If a library wraps the program's function, the wrapped function has the better name for the first argument.
+        # If a library wraps the program's function, the wrapped function has a better name for the first argument.
         if is_minitape_or_library_file(getattr(getattr(function, "__code__", None), "co_filename", "")):
             heads[:1] = list(inspect.signature(unwrap_function(function)).parameters)[:1]
     except (TypeError, ValueError):

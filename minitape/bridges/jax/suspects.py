@@ -74,7 +74,7 @@ def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
 def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a program that computes gradients step after step without changing any parameter.
 
-    If some parameters move, the unchanged ones count as frozen and are not reported.
+    If some parameters change, the unchanged parameters are considered frozen and are not reported.
     """
     recording: JaxRecording = run.recording
     unchanged_counts = {row: n for row, n in recording.unchanged_counts.items() if n > 2}

@@ -89,7 +89,7 @@ def map_along_axes(function: Callable[[int | None, Any], Any], axes: Any, tree: 
 
     Args:
         function: The function.
-        axes: An axis, None, or a tree of axes. A leaf applies to the whole part of the other tree at its position.
+        axes: An axis, None, or a tree of axes. A leaf applies to the whole subtree at its position in the other tree.
         tree: The tree of arrays.
     """
     axes = tuple(axes) if isinstance(axes, list) and isinstance(tree, tuple) else axes

@@ -1,7 +1,7 @@
 """Keep accounts of what each backward pass in a run added to gradients, and what happened to the gradients afterwards.
 
-Counts are kept per route instead of per contribution, so that memory does not grow with the run. A route consists of
-the lines that contributed, the changes made to the gradient, and the final use.
+The counts are kept for each route instead of for each contribution, so that memory use does not grow during the run. A
+route consists of the lines that contributed, the changes made to the gradient, and the final use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CLEARED_NONFINITE = "cleared_nonfinite"
 CONSUMED = "consumed"  # The program changed the parameter itself before the gradient was cleared.
 LEFT = "left"  # The gradient was still there when the run ended.
 
-# What may happen to a gradient between its backward pass and its step.
+# The changes that may be made to a gradient between its backward pass and its step.
 CLIPPED, UNSCALED, EDITED = "clipped", "unscaled", "edited"
 
 
@@ -34,7 +34,7 @@ class Contribution:
     Attributes:
         pass_number: The number of the backward pass, counted from 1.
         site: The line that called the backward pass.
-        scale: The factor by which a gradient scaler multiplied the loss, or None if there was no scaler.
+        scale: The factor by which a gradient scaler multiplied the loss, or None if no scaler was used.
         is_finite: False once the gradient is known to contain NaN or infinity.
     """
 
@@ -50,7 +50,7 @@ class Act(NamedTuple):
 
     Attributes:
         kind: ``CLIPPED``, ``UNSCALED`` or ``EDITED``.
-        site: The line that made the change, or NOWHERE if it is not known.
+        site: The line that made the change, or NOWHERE if the line is not known.
     """
 
     kind: str
@@ -88,9 +88,9 @@ class ParameterFacts(NamedTuple):
     """The known facts about a parameter.
 
     Attributes:
-        is_gone: Whether the program has dropped it.
-        is_trainable: Whether the program wants a gradient for it.
-        is_parameter: Whether the framework treats it as a model parameter and not as a plain tensor.
+        is_gone: Whether the program has dropped the parameter.
+        is_trainable: Whether the program wants a gradient for the parameter.
+        is_parameter: Whether the framework treats it as a model parameter instead of a plain tensor.
         dtype_name: The name of its dtype.
     """
 
@@ -101,7 +101,7 @@ class ParameterFacts(NamedTuple):
 
 
 class Account:
-    """The account of one parameter.
+    """The account for one parameter.
 
     Each framework's subclass also refers to the parameter itself.
 
@@ -111,7 +111,7 @@ class Account:
         acts: The changes made to the gradient since it was last empty.
         used_by: The numbers of the optimizers whose steps used the pending contributions.
         occurrences: The number of times each route was taken, by route number.
-        norms: The smallest, largest and last norm among the gradients that steps used. Empty if none exist.
+        norms: The smallest, largest and last norm among the gradients that steps used. Empty if there were none.
         moves: The number of sampled steps that changed the parameter, and the smallest and largest update divided by
             the parameter's norm.
         undone_moves: The number of consecutive steps whose update the program undid before the next step.
@@ -146,7 +146,7 @@ class Account:
         self.got_gradient = False
 
     def read_facts(self) -> ParameterFacts:
-        """Return the parameter's current facts.
+        """Return the facts about the parameter in its current state.
 
         Returns:
             The facts about the parameter.
@@ -154,7 +154,7 @@ class Account:
         raise NotImplementedError
 
     def is_unchanged(self) -> bool:
-        """Compare the parameter with its state at its first gradient.
+        """Compare the parameter with its state when it got its first gradient.
 
         Returns:
             Whether no element has changed since the parameter got its first gradient.
@@ -244,7 +244,7 @@ class ScalerAccount:
         scaled_losses: The number of losses that it scaled.
         steps: The number of its steps.
         skipped: The number of steps that it skipped because a gradient was not finite.
-        updates: The number of calls of its ``update()``.
+        updates: The number of calls to its ``update()`` method.
         unscaled_passes: The number of steps that used the gradient of an unscaled loss.
         scales: The smallest and largest scales.
     """
@@ -264,7 +264,7 @@ class Anomaly(NamedTuple):
     Attributes:
         kind: "loss", "gradient" or "weight".
         pass_number: The backward pass at which the value was seen.
-        first_pass: The first backward pass that may have caused it. All earlier passes are known to be finite.
+        first_pass: The first backward pass that may have caused the value. All earlier passes are known to be finite.
         site: The line at which the value was seen.
         keys: The keys of the affected parameters.
     """
@@ -351,7 +351,7 @@ class RunAccounts:
         return self.route_numbers.setdefault(route, len(self.route_numbers))
 
     def count_route(self, account: Account, route_number: int) -> None:
-        """Record that the gradient of an account took a route once more.
+        """Record that an account's gradient has taken a route one more time.
 
         Args:
             account: The account.
@@ -365,7 +365,7 @@ class RunAccounts:
             occurrences.last_pass = self.passes
 
     def iter_routes(self, account: Account) -> Iterator[tuple[Route, Occurrences]]:
-        """Yield the routes taken by an account's gradients, with their occurrences.
+        """Yield each route that an account's gradients took, with its occurrences.
 
         Args:
             account: The account.
@@ -378,7 +378,7 @@ class RunAccounts:
 
         Args:
             account: The account.
-            site: The line that cleared the gradient, or NOWHERE if it is not known.
+            site: The line that cleared the gradient, or NOWHERE if the line is not known.
             was_consumed: Whether the program itself has changed the parameter since the gradient arrived.
         """
         if account.pending and not account.used_by:
@@ -391,7 +391,7 @@ class RunAccounts:
         account.forget_pending()
 
     def note_act(self, accounts: Iterable[Account], act: Act) -> None:
-        """Record a change to the gradients of some accounts.
+        """Record a change to the gradients of the given accounts.
 
         Args:
             accounts: The accounts.
@@ -417,7 +417,7 @@ class RunAccounts:
         Args:
             kind: "loss", "gradient" or "weight".
             site: The line at which the value was seen.
-            first_pass: The first backward pass that may have caused it, or None for the current one.
+            first_pass: The first backward pass that may have caused the value, or None for the current pass.
             keys: The keys of the affected parameters.
         """
         if self.anomaly is None:

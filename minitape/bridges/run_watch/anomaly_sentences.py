@@ -12,7 +12,7 @@ from .accounts import Anomaly
 
 
 def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
-    """Return a sentence about the first non-finite value.
+    """Return a sentence that describes the first non-finite value.
 
     Args:
         anomaly: The non-finite value.

@@ -1,4 +1,4 @@
-"""Find problems in the accounts of a run.
+"""Find problems in the accounts of a training run.
 
 Each rule reads the fates and counts of gradients. No rule reads the program's text.
 """
@@ -48,7 +48,7 @@ class RunFinding(NamedTuple):
     cause: str
     variant: str
     site: Site
-    fields: Mapping[str, Any]  # The sentence determines the types of the values, hence Any.
+    fields: Mapping[str, Any]  # The types of the values depend on the sentence, hence Any.
     keys: frozenset[int]
 
     def to_explanation(self, framework: str, name: str = "") -> Explanation:
@@ -130,7 +130,7 @@ def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> Iterator[RunFinding]:
-    """Report a route that ends with clearing, if it was taken at least as often as the routes that end in a step.
+    """Report a route that ends in clearing if it was taken at least as often as the routes that end in a step.
 
     Args:
         run: The accounts of the run.

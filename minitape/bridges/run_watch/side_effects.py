@@ -1,4 +1,4 @@
-"""Notice when a program affects anything outside its process, because a second run would do so again."""
+"""Notice when a program affects anything outside its process, because a second run would have the same effect again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SideEffects:
 
     Attributes:
         first: The first side effect, such as "open('log.txt')", or "" if there was none.
-        on_effect: Called with each side effect.
+        on_effect: A function that is called with each side effect.
     """
 
     def __init__(self, on_effect: Callable[[str], object] = lambda effect: None) -> None:
@@ -33,7 +33,7 @@ class SideEffects:
 
     def start_watching(self) -> None:
         """Start noticing side effects. All listeners share one audit hook, because Python cannot remove audit hooks."""
-        tempfile.gettempdir()  # The first call of gettempdir() writes a test file, which would count as a side effect.
+        tempfile.gettempdir()  # The first call to gettempdir() writes a test file. This would count as a side effect.
         if not _installed:
             _installed.append(True)
             sys.addaudithook(_on_event)

@@ -12,7 +12,7 @@ from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
 
 ROUNDING_NORM = 1e-7  # A gradient that moves nothing and has a norm below this is a rounding error.
-MAX_NAMES = 3  # The maximum number of parameters of each kind to name.
+MAX_NAMES = 3  # The maximum number of parameters to name for each kind.
 
 
 def summarize_run(

@@ -90,7 +90,7 @@ class WaitingCopy:
             os.waitpid(self._process_id, 0)
 
     def close_pipes(self) -> None:
-        """Close the ends of the pipes in a process that merely inherited them."""
+        """Close the ends of the pipes in a process that has merely inherited them."""
         for file in (self._requests, self._answers):
             with contextlib.suppress(OSError):
                 file.close()
@@ -121,7 +121,7 @@ def create_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
         os.close(request_writer)
         os.close(answer_reader)
         with contextlib.suppress(OSError):
-            os.setpgid(0, 0)  # In its new process group, the copy does not receive Ctrl-C from the terminal.
+            os.setpgid(0, 0)  # The copy gets a new process group so that it does not receive Ctrl-C from the terminal.
         return _serve_requests(request_reader, answer_writer)
     except BaseException:
         os._exit(1)

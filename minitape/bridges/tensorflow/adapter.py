@@ -102,8 +102,8 @@ class TensorFlowAdapter(FrameworkAdapter):
         log: The recording's log.
         sweep: The backward pass that computed the gradient of the source, or else the first pass that began at or
             passed through the target. None if no such pass exists.
-        tape: The tape of this pass. Without a pass, the newest tape that recorded the target, or else the newest tape.
-            None if the block has no tape.
+        tape: The tape of this pass. If no pass exists, the newest tape that recorded the target, or else the newest
+            tape. None if the block has no tape.
     """
 
     framework, module = "tensorflow", "tf"
@@ -231,8 +231,8 @@ class TensorFlowAdapter(FrameworkAdapter):
     ) -> bool:
         """Return whether a row's object was created as a replacement for the source.
 
-        For this, the creating statement must call a class, no name may refer to the row's object, and no existing layer
-        may contain the source.
+        This requires that the creating statement calls a class, that no name refers to the row's object, and that no
+        existing layer contains the source.
         """
         creates_object = any(program_text.find_last_name(call.func)[:1].isupper() for call in statement.calls)
         return (

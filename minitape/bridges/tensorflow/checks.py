@@ -247,7 +247,7 @@ def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
 
 
 def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a call of ``tape.watch`` after the source was used, or a use before the tape began."""
+    """Find a call to ``tape.watch`` that came after the source was used, or a use before the tape began."""
     late_row = next((row.index for row in use.rows if row.extra.is_watched_late), None)
     if late_row is None:
         return None
@@ -282,7 +282,7 @@ def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> F
 
 
 def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a computed source that does not depend on anything that a tape watches, as after a name was rebound."""
+    """Find a computed source that depends on nothing that a tape watches, for example after a name was rebound."""
     if use.leaf is not None:
         return None
     block_stack = question.adapter.find_block_call_stack()
@@ -561,7 +561,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 
 
 def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
-    """Return the escapes with the latest first. Reads of memory by NumPy come next, and branches come last.
+    """Return the escapes, latest first. NumPy's reads of memory come next, and branches come last.
 
     Args:
         question: The question about the source.
@@ -583,7 +583,7 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
     """Return whether a Keras loss function returns a value computed from an escape.
 
     Args:
-        escape: A value that was computed from the source and left the framework.
+        escape: A value that was computed from the source and then left the framework.
     """
     statement = program_text.find_statement(escape.site)
     if not statement.enclosing_functions or statement.enclosing_functions[0] not in map_losses_to_prediction_names(
@@ -623,7 +623,7 @@ def find_keras_numpy_function(statement: program_text.Statement) -> str:
 
 
 def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find another object that was used instead of the source, such as a copy or a recreated variable.
+    """Find a different object that was used instead of the source, such as a copy or a recreated variable.
 
     Args:
         question: The question about the source.
@@ -737,7 +737,7 @@ def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding) ->
 
 
 def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
-    """Report that no tape recorded anything about the source.
+    """Report that no tape recorded anything that involves the source.
 
     Args:
         question: The question about the source.

@@ -174,7 +174,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
 
 
 def _is_keras_only_dataset(dataset: Any) -> bool:
-    """Return whether a dataset runs only functions of Keras. Other functions may have side effects."""
+    """Return whether a dataset runs only Keras functions. Other functions may have side effects."""
     pending, functions = [dataset], []
     while pending:
         current = pending.pop()
@@ -325,6 +325,6 @@ def _build_inside_of_call(
 
 
 def _matches_recorded_result(recorded_row: RecordedRow, replayed_result: Any) -> bool:
-    """Return whether a replayed call returned the recorded result. Results that use random numbers differ."""
+    """Return whether a replayed call returned the recorded result. Results that depend on random numbers differ."""
     recorded_array, result_array = to_float_array(recorded_row.value), np.asarray(replayed_result)
     return recorded_array is None or np.allclose(recorded_array, result_array, rtol=1e-4, atol=1e-6, equal_nan=True)

@@ -34,7 +34,7 @@ def has_gradient_tape(graph: Any) -> bool:
 
 
 def find_changed_input_places(graph: Any) -> set[int]:
-    """Return the positions of those inputs that are handles of variables and that the graph changes.
+    """Return the positions of the inputs that are variable handles and that the graph changes.
 
     The result is stored in the graph.
     """

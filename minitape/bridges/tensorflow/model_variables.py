@@ -18,7 +18,7 @@ from .operation_log import find_variable_name, to_handle_or_value
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
-DEPTH_LIMIT = 12  # More deeply nested containers are not searched.
+DEPTH_LIMIT = 12  # Containers that are nested more deeply than this are not searched.
 
 
 def find_model_variables(recording: TensorFlowRecording, model: Any) -> dict[str, Any] | None:
@@ -60,7 +60,7 @@ def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
 def iter_variables_with_paths(
     container: Any, path: str, depth: int = 0, visited_ids: set[int] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the path and the variable for each variable of a layer, a list or a dictionary.
+    """Yield the path and the variable for each variable in a layer, a list or a dictionary.
 
     Args:
         container: A layer, module, list, tuple, dictionary or variable. Other objects yield nothing.
@@ -71,7 +71,7 @@ def iter_variables_with_paths(
     visited_ids = set() if visited_ids is None else visited_ids
     if id(container) in visited_ids or depth > DEPTH_LIMIT:
         return
-    # Lists are not marked as visited, because a new list may have the identity of an earlier one.
+    # Lists are not marked as visited, because a new list may have the same identity as an earlier list.
     if not isinstance(container, (list, tuple)):
         visited_ids.add(id(container))
     if is_model_variable(container):
@@ -115,7 +115,7 @@ def is_float_variable(variable: Any) -> bool:
 
 
 def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
-    """Return the trainable variables that the block read or changed, by name.
+    """Return the trainable variables that the block read or changed, keyed by name.
 
     Sources with a gradient of None are included, even if they are tensors.
     """

@@ -1,4 +1,4 @@
-"""Search the program's text for lines on which NumPy reads the memory of a tensor, which no callback reports."""
+"""Search the program's text for lines on which NumPy reads a tensor's memory, because no callback reports this."""
 
 from __future__ import annotations
 

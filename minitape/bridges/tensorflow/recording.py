@@ -65,7 +65,7 @@ class TensorFlowRecording(FrameworkRecording):
         return filter_sweeps_by_source(sweeps, source) or (sweeps if getattr(source, "trainable", True) else [])
 
     def collect_trained_sources(self) -> dict[str, Any]:
-        """Return the trainable variables that the block read or changed, by name."""
+        """Return the trainable variables that the block read or changed, keyed by name."""
         from .model_variables import collect_trained_sources
 
         return collect_trained_sources(self)
@@ -97,7 +97,7 @@ class TensorFlowRecording(FrameworkRecording):
         return self.log.tensor_rows.list_rows(source)
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
-        """Return a variable's elements around its last optimizer step, or (None, None) if there was no step."""
+        """Return a variable's elements before and after its last optimizer step, or (None, None) if there was none."""
         from .model_variables import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
@@ -110,7 +110,8 @@ class TensorFlowRecording(FrameworkRecording):
             kwargs: Its keyword arguments.
 
         Returns:
-            The explanation for the first source; None if the call had no target and source, or is not to blame.
+            The explanation for the first source; None if the call had no target or source, or if the call is not to
+            blame.
         """
         asked = dict(zip(("tape", "target", "sources"), args, strict=False)) | dict(kwargs)
         sources = tensorflow.nest.flatten(asked.get("sources"))
@@ -120,7 +121,7 @@ class TensorFlowRecording(FrameworkRecording):
         return None if explanation.connected else explanation
 
     def list_names_without_request(self) -> set[str]:
-        """Return the names of the sources whose gradient the program has not asked for."""
+        """Return the names of the sources whose gradients the program has not requested."""
         from .model_variables import collect_requested_handle_ids
 
         requested = collect_requested_handle_ids(self)

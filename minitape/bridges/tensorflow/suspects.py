@@ -139,8 +139,8 @@ def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
 def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
     """Find variables that a Keras layer holds but does not track, so that nothing trains them.
 
-    A variable that the program assigns to itself, such as a weight that grows from epoch to epoch, is not meant to be
-    trained.
+    A variable that the program assigns to itself, such as a weight that grows from epoch to epoch, is not supposed to
+    be trained.
     """
     recording: TensorFlowRecording = run.recording
     candidates = {
@@ -183,7 +183,7 @@ def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:
 
 
 def _is_unchanged_by_steps(run: CheckedRun, variable: Any) -> bool:
-    """Return whether more than two optimizer steps applied to a variable and the last step did not change it."""
+    """Return whether more than two optimizer steps were applied to a variable and the last one did not change it."""
     recording: TensorFlowRecording = run.recording
     value_before, value_after = recording.read_weights_around_last_step(variable)
     if value_before is None or value_after is None:

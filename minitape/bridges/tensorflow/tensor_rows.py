@@ -147,7 +147,7 @@ class TensorRows:
         TensorFlow notifies tapes of some results, such as the results of a ``tf.function``, only after the callback
         for the operation.
         """
-        # No tape is open, for example while a Keras layer creates its variables.
+        # No tape is open. This happens, for example, while a Keras layer creates its variables.
         if pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             return
         for row in self.unsettled_rows:

@@ -164,7 +164,7 @@ class TensorFlowWatcher(Watcher):
             return original(tf_function, *args, **kwargs)
 
     def _on_graph_run(self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
-        """Follow an execution of a ``tf.function``'s graph."""
+        """Follow the execution of a ``tf.function``'s graph."""
         graph, inputs = concrete_function.graph, [*tensor_inputs, *captured_inputs]
         call = self._function_call or FunctionCall(None, None, [], 0)
         variable_states = self.writer.run_safely(self.log.record_states_before_graph_run, graph.variables, inputs)

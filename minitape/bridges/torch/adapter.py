@@ -66,7 +66,7 @@ class TorchAdapter(FrameworkAdapter):
         self.recording, self.log = recording, recording.log
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
-        """Return (name, object) for each variable of the program that called ``explain``.
+        """Return a (name, object) pair for each variable of the program that called ``explain``.
 
         Names that are not valid identifiers are omitted.
         """

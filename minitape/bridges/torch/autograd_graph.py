@@ -1,4 +1,4 @@
-"""Connect autograd nodes with the rows of a recording.
+"""Connect autograd nodes to the rows of a recording.
 
 During a backward pass, hooks read the adjoints that pass through the nodes. The hooks change nothing.
 """
@@ -126,7 +126,7 @@ class TorchGraph:
         return list(dict.fromkeys(nearest_rows))
 
     def _iter_nodes_with_edges_to_rows(self, start_nodes: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
-        """Yield the nodes with edges to rows among some nodes and their ancestors.
+        """Yield the nodes with edges to rows, searching the given nodes and their ancestors.
 
         Each node is paired with the (edge number, row) pairs of its edges. The search stops at nodes that have rows.
         """
@@ -248,7 +248,7 @@ class TorchGraph:
     def remove_hooks(self) -> None:
         """Remove all hooks, to restore the tensors.
 
-        If Ctrl-C interrupts this function, call it again.
+        If Ctrl-C interrupts this function, call the function again.
         """
         for handle in self._hook_handles:
             handle.remove()

@@ -75,7 +75,7 @@ def _find_in_place_change(question: Question, error_message: str) -> Finding:
     ]
     assigned_lines = [event["line"] for event in recording.events if event["kind"] == "assign"]
     if named or (changes and not assigned_lines):
-        # Prefer a change of the node that the error names.
+        # Prefer a change to the node that the error names.
         _, row_after = named[-1] if named else changes[-1]
         return build_row_finding(question, "in_place", row_after)
     if not assigned_lines:
@@ -125,7 +125,7 @@ def find_source_without_requires_grad(question: Question) -> Finding | None:
 
 
 def _find_freezing_site_or_use(use_site: Site, is_parameter: bool) -> Site:
-    """Return the line that freezes parameters if the program has only one, or else the line that uses the source."""
+    """Return the only line that freezes parameters, or else the line that uses the source."""
     freezing = [
         statement
         for statement in program_text.list_statements(use_site[0])
@@ -208,7 +208,7 @@ def build_escape_finding(escape: Escape) -> Finding:
     """Return the finding for a value that left PyTorch or decided a branch.
 
     Args:
-        escape: A value that was computed from the source and left the framework.
+        escape: A value that was computed from the source and then left the framework.
     """
     if escape.method == "__bool__":
         return Finding("branch", escape.site, escape.row)
@@ -282,7 +282,7 @@ def list_breaks_at_rebuilt_tensor(question: Question, escape_finding: Finding) -
 
 
 def find_replaced_source(question: Question) -> Finding | None:
-    """Find another parameter, or a copy, that the program used instead of the source.
+    """Find a different parameter, or a copy, that the program used instead of the source.
 
     Args:
         question: The question about the source.
@@ -302,7 +302,7 @@ def find_replaced_source(question: Question) -> Finding | None:
 def _find_rows_with_path_to_target(question: Question) -> set[int]:
     """Return the rows with a gradient path to the target, or all ancestors of the target if no such row exists.
 
-    A copy without such a path, such as a target network, is not trained by the program.
+    The program does not train a copy without such a path, such as a target network.
 
     Args:
         question: The question about the source.
@@ -331,7 +331,7 @@ def find_use_of_deep_copy(question: Question) -> Finding | None:
 
 
 def find_use_in_unrecorded_call(question: Question) -> Finding | None:
-    """Find a call of a transform, such as ``torch.func.grad``, that used the source and recorded no rows.
+    """Find a call to a transform, such as ``torch.func.grad``, that used the source but recorded no rows.
 
     Args:
         question: The question about the source.
@@ -350,7 +350,7 @@ def find_use_in_unrecorded_call(question: Question) -> Finding | None:
 
 
 def find_uncalled_layer_of_source(question: Question) -> Finding | None:
-    """Find a layer, to which the source belongs, that the program never called.
+    """Find a layer that the source belongs to and that the program never called.
 
     The finding names the line that assigns the layer to the model.
 
@@ -426,7 +426,7 @@ def find_cause_of_lost_grad(question: Question) -> Finding | None:
 
 
 def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | None:
-    """Find out why the gradient of a leaf was returned, cleared, or replaced by zeros."""
+    """Find out why a leaf's gradient was returned, cleared, or replaced with zeros."""
     log, sweep, source = get_torch_adapter(question).log, question.sweep, question.source
     assert sweep is not None
     sweep_index = get_torch_adapter(question).recording.sweeps.index(sweep)

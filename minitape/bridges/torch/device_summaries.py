@@ -1,7 +1,7 @@
 """Summarize large tensors on their own device, and fetch all summaries with one copy.
 
-A copy from a GPU waits until the GPU has finished its work. Copying one number of each large tensor would therefore
-make the program wait hundreds of times in a training step.
+A copy from a GPU waits until the GPU has finished its work. Copying one number from each large tensor would therefore
+make the program wait hundreds of times in each training step.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ SUMMARIZED_TYPES = "float16 bfloat16 float32 float64 uint8 int8 int16 int32 int6
 class DeviceSummary(NamedTuple):
     """A summary of a tensor, which is still on the tensor's device.
 
-    The minimum and the maximum show exactly whether all elements are zero and whether all are finite. They take one
-    pass, like the Euclidean norm, but the squares of a norm overflow and underflow.
+    The minimum and the maximum show exactly whether all elements are zero and whether all are finite. They can be
+    computed in one pass. So can the Euclidean norm, but its squares may overflow or underflow.
 
     Attributes:
         numbers: The minimum and the maximum of all elements, which are NaN if an element is NaN, and then the elements

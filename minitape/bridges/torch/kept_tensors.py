@@ -1,8 +1,8 @@
-"""Keep the values that tensors had when they were recorded, to show these values later.
+"""Keep the values that tensors had when they were recorded, so that these values can be shown later.
 
-A small tensor is copied. A large tensor is kept itself, and copied just before it changes. Above ``BYTE_LIMIT``, the
-oldest tensors are reduced to the text, extremes and thumbnail that a picture shows. The reduction runs on the tensor's
-device, and its results are copied to the host when the recording ends.
+A small tensor is copied immediately. A large tensor is kept as it is, and is copied just before it changes. Above
+``BYTE_LIMIT``, the oldest tensors are reduced to the text, extremes and thumbnail that a picture shows. The reduction
+runs on the tensor's device, and its results are copied to the host when the recording ends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class TorchValue(KeptValue):
 
     Attributes:
         tensor_version: The number of in-place changes to the tensor before it was kept.
-        device_summary: The summary of a large tensor that was not copied to the host yet, or None.
+        device_summary: The summary of a large tensor, if the summary has not yet been copied to the host. Otherwise
+            None.
     """
 
     __slots__ = ("tensor_version", "device_summary")

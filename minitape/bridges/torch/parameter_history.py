@@ -70,11 +70,11 @@ class ParameterHistory:
         self._insertions.append((weakref.ref(new_part), find_user_site()))
 
     def find_removal_site(self, tensor: torch.Tensor) -> Site:
-        """Return the line that replaced a parameter or its layer in the module, or NOWHERE if none exists."""
+        """Return the line that replaced a parameter or its layer in the module, or NOWHERE if no line did."""
         return self._removal_sites.get(tensor, NOWHERE)
 
     def find_insertion_site(self, tensor: torch.Tensor) -> Site:
-        """Return the line that inserted a parameter or its layer in place of another, or NOWHERE if none exists."""
+        """Return the line that inserted a parameter or its layer in place of another, or NOWHERE if no line did."""
         for ref, site in self._insertions:
             new = ref()
             if new is tensor or (

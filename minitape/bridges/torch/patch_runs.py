@@ -78,7 +78,7 @@ def _read_facts(answer: Mapping[str, Any]) -> PassFacts:  # The answer is JSON, 
 
 
 def measure_shares(recording: TorchRecording, file: str, first_line: int, last_line: int) -> dict[str, float]:
-    """Return the norms of the gradients that some lines send to their inputs in the last backward pass.
+    """Return the norms of the gradients that the given lines send to their inputs in the last backward pass.
 
     Args:
         recording: The recording of the pass.

@@ -109,8 +109,8 @@ class WatchedProgram:
         """Run the program and report on it.
 
         Args:
-            on_problem: Called with a report about the first steps if they show a problem and the program keeps
-                running for a long time.
+            on_problem: A function that is called with a report about the first steps if they show a problem and the
+                program keeps running for a long time.
         """
         self._on_problem = on_problem
         self.obstacle = find_obstacle_to_copies()
@@ -174,7 +174,7 @@ class WatchedProgram:
             latest: TorchRecording = recording.latest
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
-        except Exception as error:  # An error in an explanation must not end the training.
+        except Exception as error:  # An error in an explanation must not end the training run.
             warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
             return
         self._pages[:] = [page]

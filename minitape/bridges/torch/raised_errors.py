@@ -40,7 +40,7 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
 
 
 def _explain_by_message(recording: TorchRecording, error: BaseException) -> Explanation | None:
-    """Explain an error by the check that its message calls for.
+    """Explain an error with the check that fits the error's message.
 
     Args:
         recording: The recording of the step that raised it.
@@ -153,7 +153,7 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
 
 
 def _collect_ancestors(rows: list[RecordedRow], starts: Iterable[int]) -> set[int]:
-    """Return some rows together with all of their ancestors.
+    """Return the given rows together with all of their ancestors.
 
     Args:
         rows: All rows.

@@ -31,8 +31,8 @@ class TorchRecording(FrameworkRecording):
     """The recorded computation of a PyTorch block.
 
     Attributes:
-        error: The error raised by a backward pass or an in-place change of a leaf, with its site, or None if there
-            was no error.
+        error: The error raised by a backward pass or an in-place change to a leaf, with its site, or None if there was
+            no error.
         failed_source_rows: The rows of the inputs of a failed ``autograd.grad`` call.
         failed_sweep: The incomplete sweep of a failed backward pass, or None if the pass failed before it began.
         log: The log that writes the rows.
@@ -89,7 +89,7 @@ class TorchRecording(FrameworkRecording):
         return self.log.list_rows(source) if isinstance(source, torch.Tensor) else []
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
-        """Return a parameter's elements around its last optimizer step, or (None, None) if there was no step."""
+        """Return a parameter's elements before and after its last optimizer step, or (None, None) if there was none."""
         from .model_parameters import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
@@ -123,7 +123,7 @@ class TorchRecording(FrameworkRecording):
                 recorded_row.name = recorded_row.label = name
         try:
             self.log.kept_tensors.fetch_device_summaries()
-        except RuntimeError as error:  # A device that has failed must not hide the program's own error.
+        except RuntimeError as error:  # A failed device must not hide the program's own error.
             self.end_with_error(error)
         super().close()
 
@@ -191,7 +191,7 @@ def keep_models_alive() -> Iterator[None]:
 def why(loss: Any, model: Any = None) -> ModelPage:
     """Explain in one call why a model's parameters have a missing or wrong gradient, without a recording block.
 
-    No ``.grad`` changes.
+    The function does not change any ``.grad``.
 
     Args:
         loss: A function that takes no arguments and computes the loss, or the loss itself. A loss tensor was computed

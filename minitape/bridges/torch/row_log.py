@@ -47,7 +47,7 @@ class TorchExtra:
     __slots__ = "tensor_ref node_name custom_rule call_stack is_wrapped".split()
 
     def __init__(self, tensor: torch.Tensor, call_stack: Sequence[Site] = (), is_wrapped: bool = False) -> None:
-        """Store the facts about the row for ``tensor``."""
+        """Store the facts about a tensor's row."""
         self.tensor_ref = weakref.ref(tensor)
         self.call_stack, self.is_wrapped = call_stack, is_wrapped
         node = find_autograd_node(tensor)
@@ -110,8 +110,8 @@ class TorchLog:
             tensor.
         grad_reads: For each ``.grad`` that the program read, the target rows of its backward pass and the line of the
             read.
-        missing_grad_reads: The (row, site) of each read of ``.grad`` that returned None because the tensor is not a
-            leaf.
+        missing_grad_reads: The (row, site) pair for each read of ``.grad`` that returned None because the tensor is not
+            a leaf.
         creations: The lines that created parameters, and tensors from functions without tensor arguments.
     """
 
@@ -354,7 +354,7 @@ class TorchLog:
         label = LABELS.get(name, name)
         rows: list[int] = []
         for number, tensor in enumerate(outputs):
-            # PyTorch reports that a view created under no_grad requires gradients, although it has no history.
+            # PyTorch reports that a view created under no_grad requires gradients, although the view has no history.
             is_untracked_view = tensor._is_view() and not torch.is_grad_enabled()
             # Some results are new leaves, as in torch.tensor(t, requires_grad=True).
             if tensor.requires_grad and not is_untracked_view and find_autograd_node(tensor) is None:

@@ -1,4 +1,4 @@
-"""Follow the PyTorch calls of a program inside the block, and the modules in which they run.
+"""Follow a program's PyTorch calls inside the block, and the modules in which the calls run.
 
 Each call runs unchanged and is then recorded.
 """
@@ -52,7 +52,7 @@ HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}
 
 
 class CallMode(TorchFunctionMode):
-    """A function mode that passes every call of a PyTorch function to a :class:`TorchWatcher`.
+    """A function mode that passes every call to a PyTorch function on to a :class:`TorchWatcher`.
 
     Attributes:
         watcher: The watcher.
@@ -177,7 +177,7 @@ class TorchWatcher(Watcher):
     def _run_compiled_code_eagerly(self) -> None:
         """Run functions and modules compiled by ``torch.compile`` without the compiler until the block ends.
 
-        Otherwise, their operations would be invisible.
+        Without this change, their operations would be invisible.
         """
         # PyTorch before 2.6 has no set_stance.
         if self._stance is not None or not hasattr(torch.compiler, "set_stance"):
@@ -193,8 +193,8 @@ class TorchWatcher(Watcher):
     def _add_global_hook(self, hook: Callable, registry: dict, *mark_registries: dict[int, bool]) -> None:
         """Add a hook to every module or optimizer.
 
-        PyTorch's own functions return the handle only after adding the hook, so a Ctrl-C in between would lose the
-        handle.
+        PyTorch's own functions return the handle only after adding the hook, so the handle would be lost if Ctrl-C came
+        in between.
         """
         handle = RemovableHandle(registry, extra_dict=[*mark_registries])
 
@@ -214,7 +214,8 @@ class TorchWatcher(Watcher):
             return original(cls, *args, **kwargs)
         result = original(cls, data, *args, **kwargs)
         frame = sys._getframe(2)
-        # Building or copying a module also creates parameters, but these do not come from tensors of the program.
+        # Parameters are also created when a module is built or copied, but these parameters do not come from the
+        # program's tensors.
         is_by_user = not is_minitape_or_library_file(frame.f_code.co_filename)
         if isinstance(result, torch.Tensor):
             self._run_safely(self.log.note_creation_site, result)
@@ -311,7 +312,7 @@ class TorchWatcher(Watcher):
         return func(*args)
 
     def _on_requires_grad_set(self, tensor: torch.Tensor, is_required: bool) -> None:
-        """Record a change of a tensor's ``requires_grad``."""
+        """Record a change to a tensor's ``requires_grad``."""
         self.log.forget_current_row(tensor)
         if not is_required:
             self.log.history.freezing_sites[tensor] = find_user_site()

@@ -1,7 +1,7 @@
 """List the causes of a missing or wrong gradient, each as one record.
 
-Except for a few older names, a cause has the same name for a tape, PyTorch, TensorFlow and JAX. To add a cause, add its
-record to one of this package's files, write a check that finds it, and add a program to the tests.
+Except for a few causes with older names, a cause has the same name for a tape, PyTorch, TensorFlow and JAX. To add a
+cause, add its record to one of this package's files, write a check that finds it, and add a program to the tests.
 ``docs/add_a_cause.md`` shows the steps.
 
 ``cause``               the record of a cause, and the kinds of causes

@@ -110,7 +110,8 @@ class Cause:
 
         Args:
             framework: One of `FRAMEWORKS`.
-            variant: The variant of the sentences to return. A variant without sentences uses the default ones.
+            variant: The variant of the sentences to return. For a variant without sentences, the default sentences are
+                used.
 
         Raises:
             KeyError: If the framework has no sentence for the cause.

@@ -1,4 +1,4 @@
-"""Fix the user's program, by edits of its text and by advice on the operations that people ask about most.
+"""Fix the user's program by editing its text, and give advice on the operations that people ask about most.
 
 ``answer_fixes``           finds the fix for a cause (whose record lists its edits) and adds it to an answer
 ``fault_site``             describes the statement to blame for edits, and replaces text in its lines

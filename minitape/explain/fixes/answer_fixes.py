@@ -32,18 +32,18 @@ def find_first_fix(fault: FaultSite) -> Fix | None:
 
 
 def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanation) -> None:
-    """Add fixes to an answer and to its further breaks.
+    """Add fixes to an answer and to the answer's other breaks.
 
     Sets `Explanation.patch` if changing one line is enough, and extends `Explanation.fix`.
 
     Args:
         question: The question that the finding answers.
-        finding: The finding, with the further breaks in `more`.
-        answer: The explanation of the finding, with the explanations of the further breaks in `others`.
+        finding: The finding, with the other breaks in `more`.
+        answer: The explanation of the finding, with the explanations of the other breaks in `others`.
     """
     breaks = [part for part in finding.more if not part.is_side_break]
     is_one_site = all(part.site == finding.site and part.cause != "outside_tape" for part in breaks)
-    # Removing one block repairs all breaks of the same pause.
+    # Removing one block repairs all breaks that the same pause caused.
     is_one_block = answer.kind == "paused" and all(part.cause == finding.cause for part in breaks)
     answers = (answer, *answer.others)
     fixes = [

@@ -1,4 +1,4 @@
-"""Define edits of the line to blame. An edit returns the text that should replace a syntax node, or None."""
+"""Define edits for the line to blame. An edit returns the text that should replace a syntax node, or None."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TENSOR_MAKERS = (
 
 
 def unwrap_call(*names: str) -> Edit:
-    """Return an edit that replaces ``x.name()``, ``name(x)`` and ``x.name`` by ``x``.
+    """Return an edit that replaces ``x.name()``, ``name(x)`` and ``x.name`` with ``x``.
 
     Args:
         *names: The names of functions, methods and attributes.
@@ -50,7 +50,7 @@ def unwrap_call(*names: str) -> Edit:
             if row is not None and (other.op, other.site, other.inputs) == (row.op, row.site, row.inputs)
         ]
         if equal_rows[1:] or any(is_call(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.nodes):
-            # Either the line blocks another use on purpose, or the line builds a new tensor from the value.
+            # Either the line blocks a different use on purpose, or it builds a new tensor from the value.
             return None
         if isinstance(node, ast.Attribute) and node.attr in names and not is_module(fault, node.value):
             changes = [n for n in fault.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
@@ -133,7 +133,7 @@ def find_operand(fault: FaultSite, node: Any, names: tuple[str, ...]) -> ast.exp
         names: The names of the operations. A quotient is named "div", and a power "pow".
 
     Returns:
-        The operand, or None if the node is another operation, or a power with an exponent of 1 or more.
+        The operand, or None if the node is a different operation, or a power with an exponent of 1 or more.
     """
     if isinstance(node, ast.BinOp) and type(node.op).__name__.lower() in names:
         if isinstance(node.op, ast.Div):
@@ -204,7 +204,7 @@ def insert_line_before_use(line_template: str) -> Edit:
 def list_source_names(fault: FaultSite) -> list[str]:
     """Return the names through which the program accesses the source.
 
-    Names that hold another object in the asking frame are omitted.
+    Names that hold a different object in the asking frame are omitted.
 
     Args:
         fault: The fault.
@@ -264,7 +264,7 @@ def take_mean_of_return(fault: FaultSite, node: Any) -> Change:
 
 
 def replace_mask_by_where(fault: FaultSite, node: Any) -> Change:
-    """Replace ``x[m]`` by ``jnp.where(m, x, 0.0)`` if this or a later statement sums the result. This is an `Edit`.
+    """Replace ``x[m]`` with ``jnp.where(m, x, 0.0)`` if this or a later statement sums the result. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
@@ -388,7 +388,7 @@ def format_variable_assignment(name: str, value: ast.expr, operator: ast.operato
 
 
 def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
-    """Replace ``x = x - g`` by ``x -= g``, or in TensorFlow by ``x.assign_sub(g)``. This is an `Edit`.
+    """Replace ``x = x - g`` with ``x -= g``, or in TensorFlow with ``x.assign_sub(g)``. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
@@ -441,7 +441,7 @@ def rebind_instead_of_updating(fault: FaultSite, node: Any) -> Change:
 
 
 def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
-    """Replace a copy by the original tensor, or by a ``torch.stack`` of the originals. This is an `Edit`.
+    """Replace a copy with the original tensor, or with a ``torch.stack`` of the originals. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
@@ -502,7 +502,7 @@ def clear_gradients_after_step(fault: FaultSite, node: Any) -> Change | None:
 
 
 def sample_with_gradient(fault: FaultSite, node: Any) -> Change | None:
-    """Replace ``sample`` by ``rsample``, which passes gradients. This is an `Edit`.
+    """Replace ``sample`` with ``rsample``, which passes gradients. This is an `Edit`.
 
     The edit does not apply to discrete distributions, or inside a block that switches autograd off.
 

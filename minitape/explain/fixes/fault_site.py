@@ -87,7 +87,7 @@ class FaultSite:
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the file or cell, without line ends."""
+        """The lines of the file or cell, without their line endings."""
         return [line.rstrip("\n") for line in read_source_lines(self.statement.file)]
 
     def list_input_arrays(self) -> list[OptionalArray]:

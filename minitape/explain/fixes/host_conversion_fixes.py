@@ -1,4 +1,4 @@
-"""Use the framework's functions in a line that converts a value to NumPy or Python."""
+"""Use the framework's own functions in a line that converts a value to NumPy or Python."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _is_non_tensor_function(fault: FaultSite, node: ast.AST) -> bool:
     """Return whether a function or method does not accept tensors.
 
     Tensors are not accepted by most built-in functions, by other libraries, or by the program's own functions that use
-    NumPy. In TensorFlow, they also lack some methods of arrays.
+    NumPy. TensorFlow's tensors also lack some of the methods that arrays have.
     """
     node = node.func if isinstance(node, ast.Call) else node
     functions = fault.program.definitions.get(find_last_name(node), [])
@@ -195,7 +195,7 @@ def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | N
 
 
 def convert_line_to_framework(fault: FaultSite) -> Fix | None:
-    """Replace NumPy and Python by the framework's functions in the line to blame. This is a `Plan`.
+    """Replace NumPy and Python functions with the framework's functions in the line to blame. This is a `Plan`.
 
     Args:
         fault: The fault with the line.

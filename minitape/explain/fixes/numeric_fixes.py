@@ -39,7 +39,7 @@ def format_straight_through(fault: FaultSite, step: ast.expr, x: ast.expr | None
     if x is None:
         return None
     calls = [n.func for n in ast.walk(x) if isinstance(n, ast.Call)]
-    # A second call of a random function returns different numbers, and the program's own functions may have side
+    # A second call to a random function returns different numbers, and the program's own functions may have side
     # effects.
     if any(isinstance(function, ast.Name) or find_last_name(function) in _RANDOM_FUNCTIONS for function in calls):
         return None
@@ -65,7 +65,7 @@ def find_step_operand(fault: FaultSite, node: Any) -> ast.expr | None:
 
 
 def pass_straight_through(fault: FaultSite, node: Any) -> Change:
-    """Replace a step function or a cast to integers by a straight-through estimator. This is an `Edit`.
+    """Replace a step function or a cast to integers with a straight-through estimator. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
@@ -157,8 +157,8 @@ def require_nonzero_result(edit: Edit) -> Edit:
 def exclude_tensorflow(edit: Edit) -> Edit:
     """Return an edit that applies to every framework except TensorFlow.
 
-    TensorFlow can undo the edit: when it compiles ``tf.norm(a - b + 1e-12)``, it may combine the constant with ``b``
-    first.
+    TensorFlow can undo the edit. When TensorFlow compiles ``tf.norm(a - b + 1e-12)``, it may combine the constant with
+    ``b`` first.
 
     Args:
         edit: The edit.

@@ -65,7 +65,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
     rows = [row for row in OPERATION_FIXES if fault.cause in row.causes.split()]
     rows.sort(key=lambda row: not re.fullmatch(row.name_pattern, op_name))
     nodes: list[Any] = [n for n in fault.statement.nodes if isinstance(n, (ast.expr, ast.stmt))]
-    if fault.call is not None:  # Only the expression that ran can be to blame, or an expression that encloses it.
+    if fault.call is not None:  # Only the expression that ran, or an expression that encloses it, can be to blame.
         call_nodes = [*ast.walk(fault.call)]
         nodes = [node for node in nodes if node in call_nodes or fault.call in ast.walk(node)]
     nodes.sort(key=lambda node: (node is not fault.call, find_called_operation_name(node) != op_name))
@@ -82,7 +82,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
 
 
 def find_called_operation_name(node: ast.AST) -> str:
-    """Return the name of the function that an expression calls, or of its operator or syntax.
+    """Return the name of the function that an expression calls, or the name of its operator or syntax.
 
     Args:
         node: The expression.

@@ -2,7 +2,7 @@
 
 ``question``           a question about the rows of a recording and the edges between them, and its finding
 ``adapter``            everything about a framework that the checks use, except the recorded rows
-``check_order``        the checks in one order for every framework, and what a framework adds to them
+``check_order``        the checks in one order for every framework, and what each framework adds to them
 ``checks``             the checks that a tape, PyTorch, TensorFlow and JAX share, one for each cause
 ``zero_nan``           the operation that made a gradient zero or not finite
 ``suspects``           gradients that exist but are wrong

@@ -1,4 +1,4 @@
-"""Declare the interface through which the checks learn about a framework. Only the rows are separate."""
+"""Declare the interface through which the checks learn everything about a framework except its rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Adapter:
         dialect: How the framework writes the functions that fixes need.
         module: The usual name of the framework's module in programs.
         zero_mechanisms: The operations that make adjoints zero, by the cause of the zeros.
-        class_loss_ops: Losses over classes, such as a cross-entropy.
+        class_loss_ops: Losses for classification, such as a cross-entropy.
         cancelling_scopes: The layers in which shares cancel.
         unused_cause: The cause that is reported if the target does not depend on the source.
         escape_cause: The cause that is reported if a value left the framework.
@@ -111,7 +111,7 @@ class Adapter:
         raise NotImplementedError
 
     def find_block_call_stack(self) -> list[Site]:
-        """Return the statements that were running when the tape began, the outermost first."""
+        """Return the statements that were running when the tape began, outermost first."""
         raise NotImplementedError
 
     def find_block_site(self) -> Site:

@@ -110,7 +110,7 @@ class FrameworkChecks:
 
         Args:
             question: The question about the source.
-            escape: A value that was computed from the source and left the framework.
+            escape: A value that was computed from the source and then left the framework.
         """
         return checks.does_escape_reach_target(question, escape)
 
@@ -124,7 +124,7 @@ class FrameworkChecks:
         return Finding(question.adapter.escape_cause, escapes[0].site, escapes[0].row, escapes[0].method)
 
     def find_replaced_source(self, question: FrameworkQuestion) -> Finding | None:
-        """Find another object that was used in place of the source, which was not used itself.
+        """Find a different object that was used in place of the source, which itself was not used.
 
         Args:
             question: The question about the source.
@@ -238,7 +238,7 @@ def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Find
 
 
 def find_replaced_source(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
-    """Find another object that was used in place of the source.
+    """Find a different object that was used in place of the source.
 
     Args:
         question: The question about the source.
@@ -311,7 +311,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def run_checks(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding:
-    """Return the first finding of the checks, or a "connected" finding if no check finds a cause.
+    """Return the first finding from the checks, or a "connected" finding if no check finds a cause.
 
     Args:
         question: The question about the source.

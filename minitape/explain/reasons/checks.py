@@ -64,13 +64,13 @@ def find_non_float_source(question: Question) -> Finding | None:
 
 
 def find_path_break(question: Question) -> Finding | None:
-    """Find the break nearest to the source on the cheapest path.
+    """Find the break that is nearest to the source on the cheapest path.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding, with further breaks on this and other paths in `Finding.more`.
+        The finding, with the other breaks on this path and on other paths in `Finding.more`.
     """
     findings: list[Finding] = []
     for row, edge in list_distinct_breaks(question.path):
@@ -159,7 +159,8 @@ def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
 def rank_escapes_by_path(question: Question, escapes: Iterable[Escape]) -> list[Escape]:
     """Return escapes, starting with those that are most likely to be the cause.
 
-    Values that only decide which code runs come last, and values behind a break come after values on an open path.
+    Values that only decide which code runs come last, and values that lie behind a break come after values on an open
+    path.
 
     Args:
         question: The question about the source.
@@ -305,7 +306,7 @@ def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence
     If a call further down the stack stores its result in an object, the statement with this call is returned.
 
     Args:
-        call_stack: The statements that ran, the outermost first.
+        call_stack: The statements that ran, outermost first.
         other_stack: The call stack to compare with.
 
     Returns:
@@ -478,7 +479,7 @@ def find_unused_derived_source(question: Question) -> Finding | None:
     if not question.source_rows or question.used_source_rows or not find_shared_ancestors(question):
         return None
     is_swapped = not question.find_ancestors(question.source_rows).isdisjoint(question.target_rows)
-    if is_swapped:  # The target is an ancestor of the source. Another check reports that.
+    if is_swapped:  # The target is an ancestor of the source. A different check reports that.
         return None
     first_row = question.source_rows[0]
     call_stack = question.rows[first_row].call_stack or question.adapter.find_creation(question.source).call_stack

@@ -29,7 +29,7 @@ ESCAPE_WORDS = {  # Descriptions of how a value leaves the framework, by the met
     "numpy_function": "tf.numpy_function",
 }
 COMPARE_OPS = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
-MAX_MORE = 5  # Maximum number of further breaks listed in an answer.
+MAX_MORE = 5  # The maximum number of further breaks that an answer lists.
 
 
 def describe_escape_method(method: str) -> str:
@@ -45,7 +45,7 @@ def describe_escape_method(method: str) -> str:
 
 
 def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanation:
-    """Return the explanation of a finding, including explanations of further breaks and fixes.
+    """Return the explanation of a finding, including fixes and explanations of the other breaks.
 
     Args:
         question: The question that the finding answers.

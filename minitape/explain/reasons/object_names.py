@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .question import Question
 
 PARTLESS_TYPES = (bool, int, float, str, type(None))
-MAX_DEPTH = 6  # Maximum number of attributes and items in a name such as ``a.b[0].c``.
+MAX_DEPTH = 6  # The maximum number of attributes and items in a name such as ``a.b[0].c``.
 MAX_PARTS_OF_CONTAINER = 50_000  # A data set in a list is searched no further.
 MAX_OBJECTS = 300_000  # A search of the whole program ends here, after about half a second.
 
@@ -149,8 +149,8 @@ def _find_loop_variable_names() -> set[str]:
 class AccessPaths:
     """The shortest expressions by which a program reaches its objects, such as ``trainer.net[0].weight``.
 
-    The program is searched once, breadth first, however many objects are looked up. Each lookup continues the search
-    where the last one ended.
+    The program is searched breadth-first and only once, no matter how many objects are looked up. Each lookup continues
+    the search where the last one ended.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class AccessPaths:
         self._search = self._iter_searched_objects(named_values, to_handle)
 
     def find(self, wanted_object: Any) -> str:
-        """Return the shortest expression for an object; "" if none is found.
+        """Return the shortest expression for an object, or "" if none is found.
 
         Args:
             wanted_object: The object to find, as `to_handle` returns it.
@@ -204,7 +204,7 @@ class AccessPaths:
 def share_results() -> TemporaryAttributes:
     """Return a context manager in which all questions share one search of the program and one of the recording.
 
-    The block must run none of the program's code, because the searches do not see later changes.
+    The block must not run any of the program's code, because the searches do not notice later changes.
     """
     return TemporaryAttributes(shared_results, by_key=shared_results.by_key or {})
 
@@ -213,7 +213,7 @@ def find_first_access_path(all_access_paths: Iterable[AccessPaths], wanted_objec
     """Return the first expression for an object in several access paths, or "" if no path contains it.
 
     Args:
-        all_access_paths: The access paths, the preferred ones first.
+        all_access_paths: The access paths, preferred ones first.
         wanted_object: The object to find.
     """
     return next(filter(None, (access_paths.find(wanted_object) for access_paths in all_access_paths)), "")
@@ -226,7 +226,7 @@ def list_parts_with_suffixes(value: Any, limit: int = MAX_PARTS_OF_CONTAINER) ->
 
     Args:
         value: The object.
-        limit: How many items of a list or dictionary are returned at most.
+        limit: The maximum number of items of a list or dictionary to return.
 
     Returns:
         (suffix, part) pairs, such as (".weight", w) or ("[0]", x).

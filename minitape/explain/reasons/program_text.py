@@ -36,7 +36,7 @@ class Statement:
     Attributes:
         node: The syntax node of the statement.
         file: The name of its file or notebook cell.
-        enclosing: The compound statements around it, the outermost first.
+        enclosing: The compound statements around this statement, outermost first.
         order: The statement's number in the program.
         block: A number shared by all statements of the same body.
     """
@@ -76,17 +76,17 @@ class Statement:
 
     @property
     def enclosing_functions(self) -> list[FunctionNode]:
-        """The functions around the statement, the innermost first."""
+        """The functions around the statement, innermost first."""
         return [statement.node for statement in reversed(self.enclosing) if isinstance(statement.node, FUNCTION_NODES)]
 
     @property
     def function_name(self) -> str:
-        """The name of the innermost function around the statement; "" outside functions."""
+        """The name of the innermost function around the statement, or "" outside functions."""
         return next((function.name for function in self.enclosing_functions), "")
 
     @property
     def class_name(self) -> str:
-        """The name of the innermost class around the statement; "" outside classes."""
+        """The name of the innermost class around the statement, or "" outside classes."""
         return next(
             (statement.node.name for statement in reversed(self.enclosing) if isinstance(statement.node, ast.ClassDef)),
             "",
@@ -142,7 +142,7 @@ class Statement:
 
     @property
     def calls(self) -> list[ast.Call]:
-        """The calls in the statement, the outermost first."""
+        """The calls in the statement, outermost first."""
         return [n for n in self.nodes if isinstance(n, ast.Call)]
 
     def find_call(self, *names: str) -> ast.Call | None:

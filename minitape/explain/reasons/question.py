@@ -1,7 +1,7 @@
-"""Find the path on which a gradient is lost.
+"""Find the path along which a gradient is lost.
 
-A recording (of minitape's tape, PyTorch, TensorFlow or JAX) is a list of rows (`RecordedRow`) in the order of
-execution. Each row lists edges to the rows from which it was computed. An edge that blocks the gradient is called a
+A recording (of minitape's tape, PyTorch, TensorFlow or JAX) is a list of rows (`RecordedRow`) in execution order. Each
+row lists edges to the rows from which it was computed. An edge that blocks the gradient is called a
 *break*, and stores the cause.
 
 A `Question` holds the rows of one source and one target. This module finds the path between them whose breaks cost
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .adapter import Adapter
 
 Result = TypeVar("Result")
-TIE_COST = 0.001  # This small cost only decides between paths whose breaks otherwise cost the same.
+TIE_COST = 0.001  # This small cost only decides between paths whose breaks would otherwise have the same cost.
 INDEX_BREAK_COST = 1.5
 ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
 find_target_word = re.compile(
@@ -38,7 +38,7 @@ find_target_word = re.compile(
 
 
 class PathStep(NamedTuple):
-    """A step of a path.
+    """One step along a path.
 
     Attributes:
         row: The index of a row on the path.
@@ -54,7 +54,7 @@ class Creation(NamedTuple):
 
     Attributes:
         clock: The time of creation, or 0 if it is unknown.
-        call_stack: The statements that were running at that time, the outermost first.
+        call_stack: The statements that were running at that time, outermost first.
     """
 
     clock: int
@@ -72,9 +72,9 @@ class Finding:
         detail: The value of the sentence's field ``what``, such as the name of an operation.
         variant: Which of the cause's sentences fits, or "" for the default one.
         other_name: The value of the sentence's field ``other``, such as the name of another object.
-        more: The further breaks on the same path and on other paths.
+        more: The other breaks on the same path and on other paths.
         is_intended: Whether the program breaks the path on purpose, or None if the cause alone determines this.
-        sentence_fields: Values for further fields of the sentence.
+        sentence_fields: Values for additional fields of the sentence.
         is_side_break: Whether this finding belongs to the `more` of another finding and blocks a different path.
     """
 
@@ -92,11 +92,11 @@ class Finding:
 
 @dataclass(eq=False)
 class Question:
-    """The question why the gradient of a target with respect to a source is missing or wrong.
+    """The question of why the gradient of a target with respect to a source is missing or wrong.
 
     Attributes:
         adapter: The interface to the framework.
-        rows: All rows of the recording, in the order of execution.
+        rows: All rows of the recording, in execution order.
         source_rows: The rows that represent the source.
         target_rows: The rows that represent the target.
         escapes: The values that left the framework.
@@ -209,7 +209,7 @@ class Question:
         return [row for row in rows if row.kind != "operation"]
 
     def list_direct_source_uses(self) -> list[RecordedRow]:
-        """Return the ancestors of the target that read the source directly, in the order of execution."""
+        """Return the ancestors of the target that read the source directly, in execution order."""
         used_rows = set(self.used_source_rows)
         return [self.rows[row] for row in sorted(self.ancestors) if not used_rows.isdisjoint(self.rows[row].inputs)]
 
@@ -217,14 +217,14 @@ class Question:
 def find_cheapest_steps(question: Question) -> dict[int, PathStep | None]:
     """Return for each ancestor of the target the first step of its path to the target, or None for the target itself.
 
-    On this path, the breaks cost least. Edges that pass gradients are free, and the cost of every other edge is given
-    by `compute_break_cost`. The search uses Dijkstra's algorithm, starting at the target.
+    The breaks on this path have the lowest total cost. Edges that pass gradients are free, and the cost of every other
+    edge is given by `compute_break_cost`. The search uses Dijkstra's algorithm, starting at the target.
 
     Args:
         question: The question whose target ends the paths. The search ends at its source, if it has one.
 
     Returns:
-        The steps. Ancestors whose paths cost less come first.
+        The steps. Ancestors with cheaper paths come first.
     """
     costs = dict.fromkeys(question.target_rows, 0.0)
     next_steps = dict[int, PathStep]()

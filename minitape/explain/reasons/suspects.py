@@ -1,7 +1,7 @@
 """Find gradients that exist but are wrong.
 
 A check reads the rows and backward passes of a `CheckedRun`, which comes from a tape or any framework. The check yields
-a `Suspicion` for everything that looks wrong, with the line, the values and the affected sources.
+a `Suspicion` for each thing that looks wrong, with the line, the values and the affected sources.
 
 `LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
 run in between. The sentences are in ``causes/suspicions.py``.
@@ -106,7 +106,7 @@ class CheckedRun:
     """The rows and backward passes of a recording, with the framework-specific functions that the checks need.
 
     Attributes:
-        rows: All rows, in the order of execution.
+        rows: All rows, in execution order.
         sweeps: The backward passes that computed an adjoint.
         escapes: The values that left the framework.
         op_names: The framework's names for the operations that the checks look for.
@@ -201,7 +201,7 @@ class CheckedRun:
         return next((to_float_array(share.product) for share in shares if share.row in row.inputs[:1]), None)
 
     def find_row_before_reshapes(self, row: int) -> RecordedRow:
-        """Return the original row behind changes of only shape, type or element order."""
+        """Return the original row behind changes that affect only the shape, the type or the order of the elements."""
         while self.rows[row].op in self.op_names.shape_ops and self.rows[row].inputs:
             row = self.rows[row].inputs[0]
         return self.rows[row]
@@ -241,7 +241,7 @@ class CheckedRun:
         return Question(self.adapter, self.rows, [], [], None)
 
     def list_suspicions_of_source(self, source: Any) -> list[Suspicion]:
-        """Return the suspicions about the gradient of a source, one per cause, the most certain first.
+        """Return the suspicions about the gradient of a source, one per cause, most certain first.
 
         A suspicion about the size of a value describes only a symptom. Such a suspicion is omitted if a more certain
         one exists.
@@ -270,7 +270,7 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 
 
 def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find an operation on a column (N, 1) and a row (N,), so that the loss averages N × N terms by mistake.
+    """Find an operation on a column (N, 1) and a row (N,), which makes the loss average N × N terms by mistake.
 
     Args:
         run: The run to check.
@@ -308,7 +308,7 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         }
         only_rows = run.find_connected_ancestors(min(affected))
         suspicions.append(build_row_suspicion(row, "broadcast", fields, only_rows=only_rows))
-    # If a line builds a table on purpose once, all its tables are intended.
+    # If a line intentionally builds a table once, all of its tables are intended.
     yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
 
 
@@ -558,7 +558,7 @@ def _iter_target_terms(run: CheckedRun) -> Iterator[RecordedRow]:
         yield row
         is_product = row.op in run.op_names.product_ops
         if is_product and any(_is_zero_constant(run, factor) for factor in row.inputs):
-            continue  # A term of zero contributes nothing, so its missing gradient does not matter.
+            continue  # A term that is zero contributes nothing, so its missing gradient does not matter.
         tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
         if not row.tracked:
             if not tracked_inputs:

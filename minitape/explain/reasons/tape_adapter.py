@@ -97,7 +97,7 @@ def _is_note_of_tape(rules: TapeRules, note: EscapeNote) -> bool:
 def map_ancestors_to_inputs(
     rules: TapeRules, roots: list[ValueNode]
 ) -> dict[ValueNode, list[tuple[ValueNode, Break | None]]]:
-    """Return the ancestors of the given nodes, in the order of execution.
+    """Return the ancestors of the given nodes, in execution order.
 
     Args:
         rules: The tape's rows, and which of them its adjoints reach.
@@ -190,7 +190,7 @@ class TapeRowDetails:
         return to_site(self.find_place(row))
 
     def find_call_stack(self, row: RecordedRow) -> Sequence[Site]:
-        """Return the statements that were running when the row was computed, the outermost first."""
+        """Return the statements that were running when the row was computed, outermost first."""
         return build_call_stack(self.find_place(row))
 
     def find_value(self, row: RecordedRow) -> ValueSummary:
@@ -269,7 +269,7 @@ class TapeAdapter(Adapter):
         rows: The rows of the recording.
         row_of_node: The index in `rows` of each node, by the node's key.
         rows_by_name: The rows that represent a tensor or variable, by the keys of `ValueGraph.list_keys_of_value`.
-        escapes: The values that left the framework, the newest first.
+        escapes: The values that left the framework, newest first.
         owners: The layers that own variables.
     """
 
@@ -366,7 +366,7 @@ class TapeAdapter(Adapter):
         return Creation(clock, build_call_stack(CodePlace(frames)) if frames else call_stack)
 
     def find_creation_sites(self, obj: Any) -> Sequence[Site]:
-        """Return the statements that were running when a tensor or variable was created, the outermost first.
+        """Return the statements that were running when a tensor or variable was created, outermost first.
 
         Args:
             obj: The tensor or variable.
@@ -407,7 +407,7 @@ class TapeAdapter(Adapter):
         return self.rules.was_watched(row.extra)
 
     def find_block_call_stack(self) -> list[Site]:
-        """Return the statements that were running when the tape began, the outermost first."""
+        """Return the statements that were running when the tape began, outermost first."""
         begins = self.rules.block_begins
         if not begins or not begins[-1].frames:
             return [NOWHERE]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...engine.types import TargetOrSource
 
 FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
-MAX_CALL_DEPTH = 3  # Maximum number of nested calls entered.
+MAX_CALL_DEPTH = 3  # The maximum number of nested calls to enter.
 
 
 def find_unwatched_source(question: TapeQuestion) -> Finding | None:
@@ -99,7 +99,7 @@ def _was_used_before_watch(question: TapeQuestion) -> bool:
 
 
 def _find_late_watch(question: TapeQuestion) -> Finding | None:
-    """Find a call of ``tape.watch`` that ran too late, or while recording was paused."""
+    """Find a call to ``tape.watch`` that ran too late, or that ran while recording was paused."""
     rules = question.adapter.rules
     for event, row, subject, frames in rules.tape.notes:
         if event == "watch" and subject is not None and subject() is question.source and frames:
@@ -111,7 +111,7 @@ def _find_late_watch(question: TapeQuestion) -> Finding | None:
 
 
 def _is_site_in_pause(site: Site) -> bool:
-    """Return whether a line is inside a block in which recording is paused."""
+    """Return whether a line is inside a block where recording is paused."""
     return program_text.find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
 
 
@@ -159,7 +159,7 @@ def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding) -> None:
     row = question.rows[finding.row]
     if row.extra.record is None and _is_site_in_pause(finding.site):
         finding.cause = "recording_paused"
-    # The calls that led to the block are unknown, so the comparison begins in the function that contains the block.
+    # The calls that led to the block are unknown, so the comparison starts in the function that contains the block.
     block = program_text.find_statement(question.adapter.find_block_site())
     functions = [
         statement.enclosing_functions if statement else None
@@ -197,7 +197,7 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
 
 
 def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
-    """Find another object that has the same kind and equal values.
+    """Find a different object of the same kind with equal values.
 
     Variables of layers are ignored, because the initial weights of several layers are often equal.
 
@@ -416,7 +416,7 @@ def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> Finding | None:
 
 
 def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int = 0) -> tuple[TapeQuestion, Finding]:
-    """Replace a finding about a function call by a finding inside the function.
+    """Replace a finding about a function call with a finding inside the function.
 
     Args:
         question: The question that the finding answers.

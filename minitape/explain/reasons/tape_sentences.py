@@ -1,4 +1,4 @@
-"""Choose the sentence for a tape's finding, and fill in its fields.
+"""Choose the sentence for a tape's finding, and fill in the sentence's fields.
 
 Each function reads the program's text for one cause and returns the fields of the cause's sentence. The field ``kind``
 selects one of the sentences in the cause's record.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .tape_adapter import TapeAdapter
 
 Fields = dict[str, str]
-MAX_CODE_LENGTH = 40  # Longer expressions are not quoted.
+MAX_CODE_LENGTH = 40  # Expressions that are longer than this are not quoted.
 OPS_BY_VARIANT = {"step": "Round Floor Ceil Rint FloorDiv Sign", "shape": "Shape Size Rank ZerosLike OnesLike"}
 VARIANT_OF_OP = {op: kind for kind, ops in OPS_BY_VARIANT.items() for op in ops.split()}
 ESCAPE_WORDS = {

@@ -31,7 +31,7 @@ matches_zero_return = re.compile(
 ).match
 # Values of these types, such as datasets, lists and strings, do not contain numbers themselves.
 OPAQUE_DTYPES = ("resource", "variant", "string")
-ROUNDING_TOLERANCE = 1e-5  # Relative rounding error of a float32 sum that should be zero.
+ROUNDING_TOLERANCE = 1e-5  # The relative rounding error of a float32 sum that should be zero.
 
 
 def build_row_finding(
@@ -114,7 +114,7 @@ def find_last_reached_row(question: Question) -> int | None:
         question: The question that contains the backward pass.
 
     Returns:
-        The first such row, seen from the target, or None if the adjoint passed every row on the path or the backward
+        The first such row, seen from the target, or None if the adjoint got past every row on the path or the backward
         pass did not record which row stopped the adjoint.
     """
     rows = [*question.used_source_rows[:1], *(step.row for step in question.path)]
@@ -134,7 +134,7 @@ def find_last_reached_row(question: Question) -> int | None:
 
 
 def find_cause_of_nonfinite(question: Question) -> Finding | None:
-    """Find out whether a NaN or an infinity arose in the data, in a value or in a derivative.
+    """Find out whether a NaN or an infinity arose in the data, in a computed value or in a derivative.
 
     Args:
         question: The question about the source.
@@ -263,8 +263,7 @@ def find_cause_of_zero(question: Question) -> Finding | None:
 def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
     """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
 
-    The last such operation is the one that matters, because a nonzero adjoint on another path may have come nearer to
-    the source.
+    Only the last such operation matters, because a nonzero adjoint on another path may have come closer to the source.
     """
     sweep = question.known_sweep
     culprit: int | None = None

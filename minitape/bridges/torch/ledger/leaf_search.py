@@ -55,8 +55,8 @@ class LeafSearch:
     ) -> list[torch.Tensor]:
         """Return the leaves that a backward pass reaches. Lines that have been searched often enough are skipped.
 
-        A leaf that is not a parameter, such as an input whose gradient is needed, counts only from its second
-        occurrence.
+        A leaf that is not a parameter, such as an input whose gradient is needed, is counted only from its second
+        occurrence on.
 
         Args:
             roots: The tensors at which the pass begins.

@@ -49,7 +49,7 @@ LATE_LOSSES = 8  # On devices other than the CPU, losses are read in groups, so 
 
 
 class FollowedOptimizer:
-    """A followed optimizer.
+    """An optimizer that the watch follows.
 
     Attributes:
         ref: A weak reference to the optimizer.
@@ -76,9 +76,9 @@ class TorchRunWatch:
         patches: The changes to PyTorch.
         leaf_search: The object that searches for leaves and their names.
         follows_all: Whether every step is followed and measured.
-        on_pass: Called after each backward pass with the pass's number.
+        on_pass: A function that is called with the pass's number after each backward pass.
         failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
-        gradient_calls: The number of calls of ``autograd.grad``.
+        gradient_calls: The number of calls to ``autograd.grad``.
         norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients it reached, by key.
         measured_passes: The numbers of the passes whose gradients are measured right after the pass.
     """
@@ -189,7 +189,7 @@ class TorchRunWatch:
         return [account for account in self.tensor_accounts.values() if account.tensor_ref() is not None]
 
     def remember_gradients(self, accounts: Iterable[TensorAccount]) -> None:
-        """Remember the current gradients of some accounts.
+        """Remember the current gradients of the given accounts.
 
         Args:
             accounts: The accounts.
@@ -314,7 +314,7 @@ class TorchRunWatch:
         }
 
     def _note_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
-        """Record a pass that adds to the leftover gradient of another line, after a step without this parameter.
+        """Record a pass that adds to the leftover gradient of a different line after a step without this parameter.
 
         Args:
             account: The account.
@@ -547,7 +547,7 @@ class TorchRunWatch:
         return used
 
     def _check_gradients(self, accounts: list[TensorAccount], site: Site) -> None:
-        """Measure the gradients of some accounts, and record the first non-finite gradient.
+        """Measure the gradients of the given accounts, and record the first non-finite gradient.
 
         Args:
             accounts: The accounts.

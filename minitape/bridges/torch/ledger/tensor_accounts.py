@@ -10,9 +10,9 @@ import torch
 
 from ...run_watch.accounts import EDITED, Account, Act, ParameterFacts, RunAccounts
 
-# After a gradient was lost, this many weights are compared with their state at the backward pass.
+# After a gradient has been lost, this many weights are compared with their state during the backward pass.
 COMPARED_CLEARINGS = 4
-SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled around a step.
+SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled before and after a step.
 
 
 class TensorAccount(Account):
@@ -54,7 +54,7 @@ class TensorAccount(Account):
         self._dtype = str(tensor.dtype).removeprefix("torch.")
 
     def read_facts(self) -> ParameterFacts:
-        """Return the leaf's current facts.
+        """Return the facts about the leaf in its current state.
 
         Returns:
             The facts about the leaf.
@@ -64,7 +64,7 @@ class TensorAccount(Account):
         return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype)
 
     def is_unchanged(self) -> bool:
-        """Compare the leaf with its state at its first gradient.
+        """Compare the leaf with its state when it got its first gradient.
 
         Returns:
             Whether every element is unchanged since the leaf got its first gradient.
@@ -150,7 +150,7 @@ def compute_fingerprint(tensor: torch.Tensor) -> tuple[float, float]:
 
 
 def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
-    """Return the norms of tensors.
+    """Return the norms of the given tensors.
 
     Args:
         tensors: The tensors.
