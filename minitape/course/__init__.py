@@ -1,4 +1,4 @@
-"""Exercises that check themselves, predictions, and a learner's progress.
+"""Provide exercises that check themselves, predictions, and a record of a learner's progress.
 
 >>> from minitape.course import Exercise, Mistake, add_exercise, check
 >>> add_exercise(Exercise("demo.1", expect=6.0, mistakes=[Mistake(9.0, "That is y itself, not its derivative.")]))
@@ -8,42 +8,42 @@ Replace the ... with your answer, and run the cell again.
 >>> check("demo.1", 6.0)
 Exercise demo.1: correct.
 
-This module needs NumPy only. It never raises because of what a learner hands in.
+This module needs only NumPy. It never raises an error because of a learner's answer.
 
-``markdown_lessons``     reads a lesson's source in ``lessons``: its cells, hints and replies
-``exercise``             what an exercise is; ``lesson_NN`` has the Python of a lesson's exercises
-``checker``              `check`: tells a learner whether an answer is right
-``judge``                the verdict on an answer: a value, a function that is run, a class
-``attempt``              a learner's function with what it did in each case
-``answer_comparison``    how answers compare
-``answer_text``          how answers are shown
-``hints``                what a wrong answer says of itself, beside the right one
-``loop_hints``           ... by doing what a wrong loop does
-``solution_variants``    ... by changing a piece of the solution
-``program_hints``        ... from the text of the program
-``value_hints``          ... in the words of the program that is asked about
-``part_hints``           ... of the part that is wrong alone
-``error_hints``          ... from the error that it raises
-``tape_playback``        a wrong program's tape beside the solution's
+``markdown_lessons``     reads a lesson's source in ``lessons``, with its cells, hints and replies
+``exercise``             defines an exercise; ``lesson_NN`` contains the Python code of a lesson's exercises
+``checker``              `check`, which tells a learner whether an answer is right
+``judge``                judges an answer, which may be a value, a function or a class
+``attempt``              a learner's function, and what the function did in each case
+``answer_comparison``    compares answers
+``answer_text``          formats answers as text
+``hints``                hints found by comparing a wrong answer with the right one
+``loop_hints``           hints found by doing what a wrong loop does
+``solution_variants``    hints found by changing a piece of the solution
+``program_hints``        hints found in the text of the program
+``value_hints``          hints in the words of the program that the exercise asks about
+``part_hints``           hints about only the part that is wrong
+``error_hints``          hints found in the error that the program raises
+``tape_playback``        shows a wrong program's tape next to the solution's
 ``line_difference``      the first line in which a wrong program differs from the solution
-``unknown_functions``    functions that exercises hand in
-``call_log``             what tapes saw of their calls
+``unknown_functions``    functions that exercises pass to a learner's program
+``call_log``             records what tapes saw of the calls to these functions
 ``trials``               small programs that try a learner's class
 ``own_tape``             the trials of a learner's tape in lessons 12 and 14
-``predict``              predictions, and their answers
+``predict``              predictions and their answers
 ``prediction_buttons``   the buttons of a prediction
-``retry_predictions``    predictions that come back in a later lesson
-``plot``, ``slideshow``  pictures for lessons, and their slider
-``widget_base``          what live widgets are made of, also where none can be shown
+``retry_predictions``    predictions that a later lesson asks again
+``plot``, ``slideshow``  pictures for lessons and their slider
+``widget_base``          the base of live widgets, even where no widget can be shown
 ``datasets``             real data (``data``)
-``digits``               digits that a program drew, and how strokes become an image
-``digit_sheet``          a picture of many of them
-``digit_pad``            a pad to draw digits on, and a page to share
-``forty_lines``          the program of lesson 8 that `explain` does not speak of
+``digits``               digits drawn by a program, and the conversion of strokes to an image
+``digit_sheet``          a picture of many digits
+``digit_pad``            a pad to draw digits on, and a page for sharing it
+``forty_lines``          the program of lesson 8 that `explain` does not explain
 ``broken_networks``      the patients of lesson 13
-``framework_programs``   programs in other frameworks, and what these recorded of them (``recordings``)
-``progress``             what was answered, in a file
-``startup``              what each kernel runs first
+``framework_programs``   programs in other frameworks, and their recordings (``recordings``)
+``progress``             keeps what a learner has answered in a file
+``startup``              the program that each kernel runs first
 """
 
 from .checker import CORRECT, NOT_ANSWERED, check, is_right

@@ -1,4 +1,4 @@
-"""Comparing an answer with what was expected: same kind, same shape, exactly, approximately, how far off at most."""
+"""Compare an answer with the expected one by kind, shape and value, and measure the largest difference."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class AnswerComparison:
     Attributes:
         is_right: Whether they agree.
         max_difference: The largest difference between two numbers.
-        problem: Why the two cannot be compared number by number; "" if they can.
+        problem: Why the two answers cannot be compared number by number, or "" if they can.
         place: The part of several answers that the problem is in.
         is_single: Whether that part is a single answer.
-        part_counts: For several answers how many are right, and how many there are.
-        quotes_hint: What stands in quotes and should not.
+        part_counts: For several answers, the number of right answers and the number of all answers.
+        quotes_hint: A hint about what is in quotes but should not be.
     """
 
     is_right: bool
@@ -55,7 +55,7 @@ class AnswerComparison:
 
 
 class LabeledValue(dict[str, "Answer"]):
-    """What a variable or tensor holds, under what it is: it is told as that, and shown with both.
+    """The contents of a variable or tensor, labeled with its kind. Feedback names the kind, and shows both.
 
     >>> compare_answers(LabeledValue({"a tensor": 6.0}), LabeledValue({"a variable": 6.0}), 0.0, 0.0).problem
     'yours is a tensor, not a variable'
@@ -63,16 +63,17 @@ class LabeledValue(dict[str, "Answer"]):
 
 
 def has_blank_part(answer: Answer) -> bool:
-    """Return whether an answer still holds the `...` that stands for "your answer here"."""
+    """Return whether an answer still contains the `...` that stands for "your answer here"."""
     if isinstance(answer, dict):
         answer = list(answer.values())
     return answer is ... or (isinstance(answer, (list, tuple)) and any(map(has_blank_part, answer)))
 
 
 def compare_answers(answer: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
-    """Compare two answers; never raises for anything that a learner can hand in.
+    """Compare two answers. This function never raises an error, whatever a learner hands in.
 
-    A list is as good as a dictionary, in the order of its keys, and a dictionary of A, B, C as good as a list.
+    A list in the order of the keys is accepted in place of a dictionary, and a dictionary with the keys A, B, C in
+    place of a list.
     """
     answer = arrange_as_expected(answer, expected)
     are_dicts = isinstance(expected, dict) and isinstance(answer, dict)
@@ -112,14 +113,15 @@ def compare_answers(answer: Answer, expected: Answer, rtol: float, atol: float) 
 
 
 def arrange_as_expected(answer: Answer, expected: Answer) -> Answer:
-    """Arrange a list or a dictionary as the expected answer is arranged.
+    """Arrange a list or a dictionary in the same way as the expected answer.
 
     Args:
         answer: The answer.
         expected: The expected answer.
 
     Returns:
-        A dictionary with the expected names for a list, a list for a dictionary of A, B, C; anything else unchanged.
+        For a list, a dictionary with the expected names. For a dictionary with the keys A, B, C, a list. Anything else
+        is returned unchanged.
 
     >>> arrange_as_expected([1, 2], {"x": 3, "u": 4}), arrange_as_expected({"A": 1, "B": 2}, [3, 4])
     ({'x': 1, 'u': 2}, [1, 2])
@@ -140,7 +142,7 @@ def convert_zero_one_to_bool(answer: Answer, expected: Answer) -> Answer:
         expected: The expected answer.
 
     Returns:
-        The bool, or any other answer as it is.
+        The bool. Any other answer is returned unchanged.
     """
     return bool(answer) if type(answer) is int and answer in (0, 1) and isinstance(expected, bool) else answer
 
@@ -183,7 +185,7 @@ def combine_comparisons(comparisons: list[AnswerComparison], places: list[Answer
         places: The key or number of each part.
 
     Returns:
-        A comparison that is right if all are, with the first problem and the largest difference.
+        A comparison that is right if all of them are right, with the first problem and the largest difference.
     """
     problems = (
         (str(place), comparison) for place, comparison in zip(places, comparisons, strict=True) if comparison.problem
@@ -215,7 +217,7 @@ def sort_distinct_parts(answer: Answer) -> Answer:
         answer: A list, tuple, set or array, or a text of letters.
 
     Returns:
-        A sorted list with each part once; any other answer as it is.
+        A sorted list that contains each part once. Any other answer is returned unchanged.
 
     >>> [sort_distinct_parts(answer) for answer in ({7, 5}, [7, 5, 7], "BD", "7, 5")]
     [[5, 7], [5, 7], ['B', 'D'], '7, 5']
@@ -233,7 +235,7 @@ def sort_distinct_parts(answer: Answer) -> Answer:
 
 
 def append_colon_zero_to_names(names: Answer) -> Answer:
-    """Write names of variables as TensorFlow does, with :0 at the end.
+    """Write variable names as TensorFlow does, with :0 at the end.
 
     >>> append_colon_zero_to_names(["a", "d:0"])
     ['a:0', 'd:0']
@@ -250,7 +252,7 @@ def to_numpy_value(value: Answer) -> Answer:
         value: Any value.
 
     Returns:
-        The converted value; anything else as it is.
+        The converted value. Anything else is returned unchanged.
     """
     if isinstance(value, (Fraction, Decimal)):
         return float(value)
@@ -262,7 +264,7 @@ def to_numpy_value(value: Answer) -> Answer:
 
 
 def _normalize_text(text: str) -> str:
-    """Write a text in small letters, without what is between its words: `Stop_Gradient` as `stopgradient`."""
+    """Write a text in lower case, without the characters between its words: `Stop_Gradient` becomes `stopgradient`."""
     return "".join(text.replace("_", " ").replace("-", " ").casefold().split())
 
 
@@ -276,7 +278,7 @@ def _is_numeric(value: Answer) -> bool:
 
 
 def compute_shape(value: Answer) -> tuple[int, ...]:
-    """Return the shape of an array, or of lists within lists as that of the first parts."""
+    """Return the shape of an array. For nested lists, the first part at each level determines the shape."""
     if isinstance(value, (list, tuple)):
         return (len(value), *(compute_shape(value[0]) if value else ()))
     return np.shape(to_numpy_value(value))
@@ -314,7 +316,7 @@ def _describe_array_of_shape(shape: tuple[int, ...]) -> str:
 
 
 def _build_mismatch_comparison(answer: Answer, expected: Answer) -> AnswerComparison:
-    """Build the comparison of an answer of another kind than expected, or of the first of its parts that is."""
+    """Build the comparison for an answer of an unexpected kind, or for its first part of an unexpected kind."""
     answer, expected = to_numpy_value(answer), to_numpy_value(expected)
     are_arrays = isinstance(answer, np.ndarray) and isinstance(expected, (np.ndarray, tuple))
     if _count_parts(answer) == _count_parts(expected) > 0 and not are_arrays:
@@ -333,7 +335,7 @@ def _build_mismatch_comparison(answer: Answer, expected: Answer) -> AnswerCompar
 
 
 def parse_literal_or_keep_text(text: str) -> Answer:
-    """Return the value of a text that is Python's code, such as None or a list; of any other, the text itself."""
+    """Return the value of a text that is Python code, such as None or a list. Return any other text unchanged."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -1,4 +1,4 @@
-"""Answers as text: what a learner hands in, and what was expected, as both are read in feedback."""
+"""Format a learner's answers and the expected answers as text for feedback."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _UnquotedText(str):
 
 
 def format_answer(value: Answer) -> str:
-    """Format an answer as text: its numbers plainly; of an array, only what it is where it is too long to read.
+    """Format an answer as text with plain numbers. For an array that is too long to read, only describe the array.
 
     >>> format_answer([np.float32(0.1), None, "error"]), format_answer(np.zeros(20))
     ("[0.1, None, 'error']", 'an array of 20 numbers')
@@ -36,7 +36,7 @@ def format_answer(value: Answer) -> str:
 
 
 def format_call(function_name: str, case: Case) -> str:
-    """Format a call as a learner would type it, with as much of its arguments as anyone reads."""
+    """Format a call as a learner would type it, and shorten arguments that are too long to read."""
     return f"{function_name}({truncate_text(', '.join(map(format_answer, case)), MAX_LENGTH)})"
 
 

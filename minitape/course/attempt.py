@@ -1,8 +1,8 @@
-"""A learner's function: how it is run on the cases of an exercise, and what it did where a result is wrong.
+"""Run a learner's function on the cases of an exercise, and find out what it did if a result is wrong.
 
-`find_attempt_hint` has the checks in their order: each says one thing, or "", and the first that says something is
-told. All of them hold for every exercise; what is known of one alone, its mistakes and changes, stands in the lesson's
-answers.
+`find_attempt_hint` runs the checks in order. Each check returns one sentence or "", and the learner sees the first
+sentence. All of these checks apply to every exercise. Mistakes and changes that are specific to one exercise are in the
+lesson's answers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MAX_QUESTIONS = 15  # questions to tapes
 
 @contextmanager
 def suppress_output() -> Iterator[None]:
-    """Suppress what runs that the check makes itself print, warn and log, while the block runs."""
+    """Suppress the prints, warnings and log messages of the check's own runs while the block runs."""
     import logging  # seldom needed, as in minitape.engine.record.log_warnings
 
     logger = logging.getLogger("tensorflow")
@@ -76,12 +76,12 @@ class CheckRun:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A learner's function and what it did.
+    """A learner's function, and a record of what the function did.
 
     Attributes:
         exercise: The exercise.
         function: The function.
-        source: Its source; "" if that is out of reach.
+        source: Its source, or "" if the source is not available.
         runs: What it did on each case.
         expected_values: What the solution returns on each case.
         failed_index: The first case in which the function is wrong.
@@ -101,32 +101,32 @@ class Attempt:
 
     @property
     def expected_value(self) -> Answer:
-        """What it should have given."""
+        """What the function should have returned."""
         return self.expected_values[self.failed_index]
 
     @cached_property
     def final_locals(self) -> list[NamedValues]:
-        """What the names of the function held when it gave its result, on each case."""
+        """The values of the function's names when it returned its result, for each case."""
         with suppress_output(), suppress(Exception), limit_iterations(self.function):
             return [capture_final_locals(self.function, _copy_case(case)) for case in self.exercise.cases]
         return [{} for _ in self.runs]
 
     @property
     def results(self) -> list[Answer]:
-        """What the function gave on all cases."""
+        """What the function returned for each case."""
         return [run.value for run in self.runs]
 
     def is_same_result(self, result: Answer, other_result: Answer) -> bool:
-        """Return whether two results are alike, for this exercise."""
+        """Return whether two results count as equal in this exercise."""
         return compare_answers(result, other_result, self.exercise.rtol, self.exercise.rtol).is_right
 
     def matches_results_of(self, other_function: Program | None, runs_like_learner: bool = True) -> bool:
-        """Return whether the function did on every case what another one does.
+        """Return whether the function did the same as a different function on every case.
 
         Args:
-            other_function: The other function; None matches nothing.
-            runs_like_learner: Whether the other function runs as the learner's does. Otherwise it returns what is
-                compared, and any error matches any other.
+            other_function: The other function. None never matches.
+            runs_like_learner: Whether the other function runs as the learner's does. Otherwise the other function
+                returns the value that is compared, and any error matches any other error.
         """
         if other_function is None:
             return False
@@ -148,14 +148,14 @@ class Attempt:
 
 
 def run_case(exercise: Exercise, function: Program, case: Case, max_tapes: int | None = None) -> CheckRun:
-    """Call a function on a case, and observe what tapes see of it, up to a number of asked tapes."""
+    """Call a function on a case, and observe what tapes see of the call, up to a maximum number of asked tapes."""
     with observe_run(max_tapes) as observed, np.errstate(all="ignore"):
         value, error = compute_viewed_result(exercise, function, case)
     return CheckRun(value, error, observed)
 
 
 def compute_viewed_result(exercise: Exercise, function: Program, case: Case) -> tuple[Answer, Exception | None]:
-    """Return what a function gives on a case, through the exercise's view, or its error."""
+    """Return what a function returns for a case, converted by the exercise's view, or the function's error."""
     value, error = call_and_catch_error(function, _copy_case(case))
     if exercise.view is not None and not error and value is not None and not has_blank_part(value):
         value, error = call_and_catch_error(exercise.view, (value,))
@@ -163,12 +163,12 @@ def compute_viewed_result(exercise: Exercise, function: Program, case: Case) -> 
 
 
 def _copy_case(case: Case) -> Case:
-    """Copy a case, with lists and arrays of its own."""
+    """Copy a case, including its lists and arrays."""
     return tuple(copy(argument) if isinstance(argument, (list, np.ndarray)) else argument for argument in case)
 
 
 def call_and_catch_error(function: Program, case: Case) -> tuple[Answer, Exception | None]:
-    """Return what a function gives, or its error; of one that was raised in a traced function, the learner's own."""
+    """Return a function's result or its error. For an error from a traced function, return the learner's own."""
     try:
         with limit_iterations(function):
             return function(*case), None
@@ -178,7 +178,7 @@ def call_and_catch_error(function: Program, case: Case) -> tuple[Answer, Excepti
 
 
 def find_function_source(function: Program) -> str:
-    """Return a function's source, as Jupyter and Python keep it; "" where it is out of reach."""
+    """Return a function's source as Jupyter and Python keep it, or "" if the source is not available."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
         nodes = list(ast.walk(ast.parse(source)))
@@ -189,7 +189,7 @@ def find_function_source(function: Program) -> str:
 
 
 def may_have_blank(source: str) -> bool:
-    """Return whether a `...` still is in a function's source as a blank; True also where that is out of reach."""
+    """Return whether a function's source still contains a `...` as a blank, or True if it is not available."""
     nodes = list(ast.walk(ast.parse(source)))
     expressions = [
         node for node in nodes if isinstance(node, (ast.Compare, ast.Subscript))
@@ -201,7 +201,7 @@ def may_have_blank(source: str) -> bool:
 
 
 def find_attempt_hint(attempt: Attempt) -> str:
-    """Find what to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
+    """Find what to say about a function that is wrong in a case, or "" if only the exercise's hints are left."""
     exercise, failed_run, expected_value = attempt.exercise, attempt.failed_run, attempt.expected_value
     solution = find_solution_text(exercise.name)
     hint = (
@@ -239,7 +239,7 @@ def find_attempt_hint(attempt: Attempt) -> str:
 
 
 def _find_reversed_question_hint(attempt: Attempt) -> str:
-    """Say that a tape was asked the wrong way round; "" where none was."""
+    """Say that a tape was asked the wrong way round, or return "" if none was."""
     if any(question.is_reversed for run in attempt.runs for question in run.observed.questions):
         return say(
             "You ask how the input changes when the result does. The result comes first, and then what it depends on."
@@ -248,7 +248,7 @@ def _find_reversed_question_hint(attempt: Attempt) -> str:
 
 
 def _find_exercise_hint(attempt: Attempt) -> str:
-    """Find the hint of the first known mistake, or of the first known change of the solution, that does the same."""
+    """Find the hint for the first known mistake, or the first known change to the solution, that does the same."""
     exercise, source = attempt.exercise, re.sub(r"#.*", "", attempt.source)  # a comment does nothing
     for mistake in exercise.mistakes:
         if mistake.matches_source_and_error(source, attempt.failed_run.error) and attempt.matches_results_of(
@@ -269,7 +269,7 @@ def _find_exercise_hint(attempt: Attempt) -> str:
 
 
 def _select_explanation_of_unexpected_none(explanations: tuple[str, ...], expected_value: Answer) -> str:
-    """Select what `explain` says of the first source that got None, where a number is wanted of it."""
+    """Select what `explain` says about the first source that got None although a number was expected."""
     expected_parts = map_places_to_parts(expected_value)
     relevant = (
         explanation
@@ -280,7 +280,7 @@ def _select_explanation_of_unexpected_none(explanations: tuple[str, ...], expect
 
 
 def _has_none_for_number(value: Answer, expected_value: Answer) -> bool:
-    """Return whether a None is where a number is wanted."""
+    """Return whether a None takes the place of an expected number."""
     expected_parts = map_places_to_parts(expected_value)
     return any(
         part is None and expected_parts.get(place, None if place else ...) is not None
@@ -289,7 +289,7 @@ def _has_none_for_number(value: Answer, expected_value: Answer) -> bool:
 
 
 def _find_misplaced_result_hint(attempt: Attempt) -> str:
-    """Say in which name, or in which place of what it gives back, the right result is, on each case."""
+    """Say which name, or which place in the returned value, contains the right result in each case."""
     for names_per_case in attempt.final_locals, [*map(map_places_to_parts, attempt.results)]:
         for name in names_per_case[0]:
             value_pairs = [
@@ -310,10 +310,10 @@ def _find_misplaced_result_hint(attempt: Attempt) -> str:
 
 
 def _find_solution_variant_hint(attempt: Attempt) -> str:
-    """Say that the function does as the solution does with one piece changed.
+    """Say that the function does the same as the solution with one piece changed.
 
     Returns:
-        The sentence; "" if a None has other reasons, or if trying would take long.
+        The sentence, or "" if a None has other reasons or if trying would take too long.
     """
     program = find_solution_text(attempt.exercise.name)
     if (
@@ -344,7 +344,7 @@ def _find_uncalled_function_hint(value: Answer) -> str:
 
 
 def _find_misused_function_hint(attempt: Attempt) -> str:
-    """Say that the results of the function that is handed in are given back as they are."""
+    """Say that the learner's function returns the results of the given function unchanged."""
     run_results = [(run.value, run.observed.call_results) for run in attempt.runs]
     if all(
         call_results and (_is_same_value(value, call_results[-1]) or _is_same_value(value, call_results))
@@ -355,7 +355,7 @@ def _find_misused_function_hint(attempt: Attempt) -> str:
 
 
 def _is_same_value(value: Answer, other_value: Answer) -> bool:
-    """Return whether a result is this value, also where it was made a number, or put into a box."""
+    """Return whether a result is this value, even if it was converted to a number or put into a container."""
     try:
         return compare_answers(unwrap_labeled_value(value), to_numpy_value(other_value), 0.0, 0.0).is_right
     except TypeError:  # a tensor of a traced function has no value outside of it
@@ -363,7 +363,7 @@ def _is_same_value(value: Answer, other_value: Answer) -> bool:
 
 
 def find_unused_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> str:
-    """Say what a program did instead of asking a tape; "" where it asked one, or need not."""
+    """Say what a program did instead of asking a tape, or return "" if it asked one or did not have to."""
     for case, observed in zip(exercise.cases, observed_runs, strict=True) if exercise.order else ():
         if not _has_unknown_function(case):
             continue

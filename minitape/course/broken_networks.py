@@ -1,8 +1,8 @@
-"""The ward of lesson 13: programs that learn, or do not. Who lies in which bed depends on the learner's name.
+"""Define the ward of lesson 13, whose programs learn or do not. The learner's name decides which lies in which bed.
 
-A program trains a network of four variables by one step. All are treated alike: the same network, the same points, the
-same learning rate. ``lesson_13`` asks what is wrong with each; a patient is cured when all numbers of its network get a
-gradient, and it learns as the healthy network does.
+Each program trains a network with four variables by one step. All programs use the same network, the same points and
+the same learning rate. ``lesson_13`` asks what is wrong with each program. A patient is cured when all numbers of its
+network get a gradient and the network learns as well as the healthy one.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def layer(x, w, b):
 
 @dataclass(frozen=True)
 class Patient:
-    """A program: what is changed in the healthy one (old -> new), its diseases, and what a doctor says.
+    """A program, described by its changes to the healthy one (old -> new), its diseases, and a doctor's remark.
 
-    `equivalents` are diagnoses that are as right: a disease that begins in one line and shows in the next.
+    `equivalents` are diagnoses that are equally right, for a disease that begins in one line and shows in the next.
     """
 
     changes: dict[str, str]
@@ -137,7 +137,7 @@ def _apply_changes(text: str, changes: dict[str, str]) -> str:
 
 
 def select_patients_for_beds(learner_name: str) -> tuple[str, ...]:
-    """Select the six patients in their beds, for a learner of this name; upper and lower case are the same.
+    """Select the six patients in their beds for a learner's name, in which upper and lower case do not matter.
 
     >>> patients = select_patients_for_beds("Ada")
     >>> len(patients), patients == select_patients_for_beds("ada "), patients == select_patients_for_beds("Emmy")
@@ -152,14 +152,14 @@ def select_patients_for_beds(learner_name: str) -> tuple[str, ...]:
 
 
 class GradientCount(NamedTuple):
-    """How many numbers of a network got a gradient in some step, and how many there are."""
+    """The number of a network's numbers that got a gradient in some step, and the number of all its numbers."""
 
     with_gradient: int
     total: int
 
 
 class PatientCase:
-    """A patient during its training: what `report`, `explain` and a picture can be asked about.
+    """A patient during its training, as a subject for `report`, `explain` and pictures.
 
     `accuracies` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
     those of the last, and `first` the tape of the first. `gradient_count`: how many numbers of the network got a
@@ -169,7 +169,7 @@ class PatientCase:
     """
 
     def __init__(self, ward: Ward, name: str, step: Step, program: str = "", bed: int = 0, is_treated: bool = False):
-        """Run the program of a patient.
+        """Run a patient's program.
 
         Args:
             ward: The ward.
@@ -216,7 +216,7 @@ class PatientCase:
         return gradients
 
     def _read_part_as_examined(self, part: str) -> Answer:
-        """Read a part of the case, and note that the patient was examined by it."""
+        """Read a part of the case, and note that this part of the patient was examined."""
         self.examined_parts.add(part)
         content = self._parts[part]
         if part != "gradients":
@@ -232,14 +232,14 @@ class PatientCase:
 
     @property
     def program(self) -> str:
-        """Its text, once it was examined in two ways."""
+        """The text of the program, once the patient has been examined in two ways."""
         if len(self.examined_parts) < MIN_EXAMINATIONS:
             return say("The program is shown after two examinations: the report, explain or a picture, the comparison.")
         return self._program
 
     @property
     def is_well(self) -> bool:
-        """Whether the whole network learned as it should."""
+        """Whether the whole network learned as it should have."""
         return self.accuracies[-1] >= GOOD_ACCURACY and self.gradient_count.with_gradient == self.gradient_count.total
 
     def build_chart(self) -> Plot:
@@ -286,7 +286,7 @@ class PatientCase:
 
 
 class Ward:
-    """The beds, for a learner of this name.
+    """The beds for a learner's name.
 
     `new_network()` makes a network, `answer(network, x)` gives its answers, above 0 for the label 1.
     """
@@ -331,11 +331,11 @@ class Ward:
         return self._cases[bed]
 
     def find_or_admit_case(self, bed: int) -> PatientCase:
-        """Return the patient in a bed, as it was admitted last; it is admitted now where it was not yet."""
+        """Return the patient in a bed as last admitted. A patient who has not been admitted yet is admitted now."""
         return self._cases.get(bed) or self.admit(bed)
 
     def visit(self, patient_name: str) -> PatientCase:
-        """Run the program of a patient who need not lie in a bed.
+        """Run the program of a patient who does not have to lie in a bed.
 
         Args:
             patient_name: The name; "yew" is the patient that the lesson examines.
@@ -362,29 +362,29 @@ class Ward:
             shell.set_next_input(text)
 
     def treat(self, bed: int, step: Step) -> PatientCase:
-        """Train a patient again with a changed program. A patient that was sick and is well now counts as cured."""
+        """Train a patient again with a changed program. A patient that was sick and is now well counts as cured."""
         case = PatientCase(self, _format_bed(bed), step, is_treated=True)
         if case.is_well and self.get_patient_in_bed(bed).diseases:
             self.cured = sorted({*self.cured, bed})
         return case
 
     def diagnosis(self, bed: int) -> Diagnosis:
-        """Return the right diagnosis, for who gives up."""
+        """Return the right diagnosis, for a learner who gives up."""
         return list(self.get_patient_in_bed(bed).diseases)
 
     def cure(self, bed: int) -> Step:
-        """Return the program of a patient, cured; the lines that were changed are printed."""
+        """Return a patient's program in its cured form, and print the lines that were changed."""
         patient = self.get_patient_in_bed(bed)
         changed_lines = (line.strip() for line in patient.cured_program.splitlines() if line not in patient.program)
         print_text("\n".join(changed_lines))
         return _compile_step(patient.cured_program, f"bed_{bed}_cured.py")
 
     def sick(self) -> list[int]:
-        """Return the beds of those who are sick."""
+        """Return the beds of the patients who are sick."""
         return [bed for bed in range(1, len(self.beds) + 1) if self.get_patient_in_bed(bed).diseases]
 
     def get_patient_in_bed(self, bed: int) -> Patient:
-        """Return who lies in a bed; the first is 1.
+        """Return the patient who lies in a bed. The beds are numbered from 1.
 
         Raises ValueError for a bed that is not there.
         """
@@ -395,7 +395,7 @@ class Ward:
         return PATIENTS[self.beds[bed - 1]]
 
     def compute_accuracy(self, network: Sequence[Answer]) -> float:
-        """Return the part of the points that the network answers correctly."""
+        """Return the fraction of the points that the network classifies correctly."""
         return float(np.mean((self.answer(network, self.x).numpy() > 0) == (self.t.numpy() > 0.5)))
 
 

@@ -1,6 +1,6 @@
-"""Observe a learner's function while it runs: its calls, the questions to tapes, and assignments.
+"""Observe a learner's function while it runs, including its calls, its questions to tapes, and its assignments.
 
-A number alone does not tell how it was found. `observe_run` notes it while `check` runs a function, so that a slope by
+A number alone does not show how it was found. `observe_run` notes it while `check` runs a function, so that a slope by
 hand, a fit or a `None` that was typed in differs from what a tape gave.
 """
 
@@ -40,12 +40,12 @@ QUESTION_METHODS, ASSIGN_METHODS = ("gradient", "jacobian", "batch_jacobian"), (
 
 @dataclass(frozen=True)
 class LoggedCall:
-    """One call of an unknown function.
+    """One call to an unknown function.
 
     Attributes:
-        tape_counts: For each input the number of tapes that track it.
+        tape_counts: For each input, the number of tapes that track it.
         is_in_function: Whether the call is in a traced function.
-        trainable_inputs: For each input whether it is a trainable variable; None if it is not a variable.
+        trainable_inputs: For each input, whether it is a trainable variable, or None if it is not a variable.
         input_values: The values of the inputs, if the call was computed at once.
         row_count: The number of rows on the innermost tape after the call.
     """
@@ -71,8 +71,8 @@ class LoggedQuestion:
         is_answered: Whether a number came out.
         recording_tapes: The tapes that recorded the question in turn.
         is_reversed: Whether the source was computed from the target.
-        explanations: For each source what `explain` says, after the name of the tape if there are several; "" if the
-            source got a number.
+        explanations: For each source, what `explain` says, preceded by the name of the tape if there are several. "" if
+            the source got a number.
         sweep_count: The number of sweeps.
         operations: What a short tape had recorded.
     """
@@ -91,15 +91,15 @@ class ObservedRun:
     """What was observed of one run of a learner's function.
 
     Attributes:
-        calls: The calls of unknown functions.
+        calls: The calls to unknown functions.
         questions: The questions to tapes.
-        assign_count: How often a variable was changed.
+        assign_count: The number of times that a variable was changed.
         call_results: The results of the calls.
         answers: The results of the questions.
         asked_tapes: The tapes that were asked.
-        asked_names: For each of these tapes the names that the program had when it asked.
+        asked_names: For each of these tapes, the names that the program had when it asked the tape.
         is_answering: Whether a tape is answering just now.
-        max_tapes: The number of asked tapes after which the run ends with an error; None for no limit.
+        max_tapes: The number of asked tapes after which the run ends with an error, or None for no limit.
     """
 
     calls: list[LoggedCall] = field(default_factory=list)
@@ -114,17 +114,17 @@ class ObservedRun:
 
     @property
     def recorded_count(self) -> int:
-        """How many calls a tape recorded."""
+        """The number of calls that a tape recorded."""
         return sum(call.is_recorded for call in self.calls)
 
     def has_answer(self, number: float) -> bool:
-        """Return whether a question was answered by this number, or by several of which it is one."""
+        """Return whether this number, or several numbers that include it, answered a question."""
         flat_answers = [np.ravel(to_numpy_value(answer)) for answer in self.answers]
         return any(answer.dtype != object and np.isclose(answer, number, 1e-4).any() for answer in flat_answers)
 
     @property
     def max_order(self) -> int:
-        """Of which order the derivatives are that tapes gave: 2 where a tape had recorded the answer of another one."""
+        """The highest order of the derivatives from tapes, which is 2 if a tape recorded another tape's answer."""
         return max((question.order for question in self.questions if question.is_answered), default=0)
 
 
@@ -133,7 +133,7 @@ _active_runs: ObservedRuns = []
 
 
 def note_unknown_function_call(inputs: Case, result: EagerTensor) -> None:
-    """Note that an unknown function was called just now, where it is observed."""
+    """Note that an unknown function has just been called, if its calls are being observed."""
     if _active_runs:
         observed = _active_runs[-1]
         tape_counts = tuple(sum(_is_tracked(tape, value) for tape in state.tapes) for value in inputs)
@@ -156,10 +156,10 @@ def _is_tracked(tape: GradientTape, value: Answer) -> bool:
 
 @contextmanager
 def observe_run(max_tapes: int | None = None) -> Iterator[ObservedRun]:
-    """Note, while the block runs, how unknown functions are called and what tapes are asked.
+    """Note how unknown functions are called and which questions tapes receive while the block runs.
 
     Args:
-        max_tapes: The number of asked tapes after which a further tape raises RuntimeError; None for no limit.
+        max_tapes: The number of asked tapes after which a further tape raises RuntimeError, or None for no limit.
 
     Yields:
         The observations.
@@ -222,7 +222,7 @@ def _wrap_assign_method(observed: ObservedRun, method: Answer) -> Answer:
 
 
 def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
-    """Wrap a method of tapes so that it notes what it is asked, and what it answers."""
+    """Wrap a tape method so that it notes what it is asked and what it answers."""
 
     def note_question(tape: GradientTape | ForwardAccumulator, *args: Answer, **kwargs: Answer) -> Answer:
         if observed.is_answering:  # a jacobian asks for gradients itself
@@ -272,7 +272,7 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
 
 
 def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, gradients: Answer) -> tuple[str, ...]:
-    """Return what `explain` says of each source that got None; "" of one with a number."""
+    """Return what `explain` says about each source that got None, or "" for a source with a number."""
     is_list = isinstance(source, (list, tuple)) and isinstance(gradients, (list, tuple))
     explanations = []
     for single_source, gradient in zip(source, gradients, strict=False) if is_list else [(source, gradients)]:
@@ -289,7 +289,7 @@ def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, g
 
 
 def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
-    """Return whether a tape has a path from a source to a target that is none of the targets itself."""
+    """Return whether a tape has a path from a source to a target, for a source that is not itself a target."""
     targets = target if isinstance(target, (list, tuple)) else [target]
     with suppress(Exception):  # the source is a list
         return not any(single_target is source for single_target in targets) and bool(
@@ -299,7 +299,7 @@ def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
 
 
 def _list_operations_of_short_tape(tape: Answer) -> tuple[str, ...]:
-    """Return what wrote each row of a short tape; "" where that is no operation."""
+    """Return the operation that wrote each row of a short tape, or "" for rows that no operation wrote."""
     record = getattr(tape, "_record", None)
     if record is None or len(record) > MAX_ROWS:
         return ()

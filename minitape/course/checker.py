@@ -59,7 +59,7 @@ def _highlight_verdict_line(text: str, exercise_name: str) -> str:
     No lesson is saved with an answer, so nothing that is saved has a color.
 
     Returns:
-        The text with the marks; the text as it is outside of a notebook.
+        The text with the marks. Outside a notebook, the text is returned unchanged.
     """
     first_line, newline, other_lines = text.partition("\n")
     marks = {say(RIGHT_LINE, name=exercise_name): f" {GREEN}✔{PLAIN}", say(WRONG_LINE, name=exercise_name): ""}
@@ -89,12 +89,12 @@ def count_try_and_build_feedback(name: str, answer: Answer = ...) -> str:
 
 
 def _append_playback(text: str, playback: Playback | None) -> str:
-    """Return a feedback with the sentence on the tapes below it, unless the hint says the same."""
+    """Return the feedback, followed by the sentence about the tapes unless the hint says the same."""
     return text if playback is None or playback.text in text else f"{text}\n  {playback!r}"
 
 
 def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playback | None]:
-    """Count the try, and return what `check` prints, and the tapes that it shows below."""
+    """Count the try, and return the text that `check` prints and the tapes that it shows below the text."""
     try:
         exercise = _load_translated_exercise(name)
     except ValueError as error:
@@ -116,7 +116,7 @@ def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playbac
 
 
 def _format_logged_answer(verdict: Verdict) -> str:
-    """Return what is kept of a wrong answer.
+    """Return the part of a wrong answer that is stored.
 
     Args:
         verdict: The verdict on the answer.
@@ -125,7 +125,7 @@ def _format_logged_answer(verdict: Verdict) -> str:
 
 
 def _select_hint(exercise: Exercise, verdict: Verdict) -> str:
-    """Select the hint for a wrong answer: what it does, or the next rung of the ladder if that has been said before."""
+    """Select the hint for a wrong answer, which says what it does, or is the next hint if that was said before."""
     hint, general_hints = (
         say(verdict.hint, exercise.lesson),
         [say(general_hint, exercise.lesson) for general_hint in exercise.hints],
@@ -144,7 +144,7 @@ def _select_hint(exercise: Exercise, verdict: Verdict) -> str:
 
 
 def _drop_numbers(hint: str) -> str:
-    """Return a hint without its numbers, which are others in the next run of the cell."""
+    """Return a hint without its numbers, which differ in the next run of the cell."""
     return re.sub(r"\d+", "", hint)
 
 
@@ -197,7 +197,7 @@ def _describe_wrong_answer(exercise: Exercise, verdict: Verdict, tries: int) -> 
 
 
 def _describe_expected_answer(exercise: Exercise, tries: int) -> str:
-    """Describe the expected answer: its kind, and from the third try on the answer itself."""
+    """Describe the expected answer by its kind, and from the third try on by the answer itself."""
     if tries >= TRIES_BEFORE_ANSWER:
         return format_answer(exercise.expect)
     tries_left, answer_kind = (

@@ -14,7 +14,7 @@ def load_penguins() -> dict[str, np.ndarray]:
     """Load the measures of 342 penguins of Antarctica.
 
     Returns:
-        An array for each column: the `species`, the bills and flippers in mm, and the mass in g.
+        An array for each column: the `species`, the sizes of bills and flippers in mm, and the body mass in g.
 
     >>> penguins = load_penguins()
     >>> sorted(penguins)

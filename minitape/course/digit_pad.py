@@ -1,4 +1,4 @@
-"""A pad to draw digits on, with the learner's network that reads them, and a page with both to share.
+"""Provide a pad to draw digits on, the learner's network that reads them, and a page to share with both.
 
 In a notebook the pad is a widget. What is drawn is read in the browser, so the kernel is not asked while a learner
 draws, and the saved page needs no kernel at all.
@@ -60,7 +60,7 @@ class DigitPad:
             parameters: The weights and biases of the hidden layer, then of the ten scores.
 
         Raises:
-            ValueError: If their shapes do not fit together.
+            ValueError: If the shapes of the parameters do not fit together.
         """
         self.parameters = check_parameters(parameters)
         self._drawings: list[list[Stroke]] = []
@@ -72,7 +72,7 @@ class DigitPad:
         return self._drawings if self._widget is None else check_drawings(self._widget.drawings)
 
     def keep_drawings(self, drawings: list[list[Stroke]]) -> None:
-        """Keep drawings as if they had been drawn on the pad, instead of those that it has.
+        """Keep the given drawings, as if they had been drawn on the pad, in place of its own drawings.
 
         Args:
             drawings: The drawings.
@@ -90,22 +90,22 @@ class DigitPad:
         return np.array([rasterize_strokes(strokes) for strokes in self.drawings]).reshape(-1, SIDE * SIDE)
 
     def count_right(self) -> int:
-        """Count the drawings that the network reads right."""
+        """Count the drawings that the network reads correctly."""
         readings = read_digits(self.parameters, self.images)
         return int(np.sum(readings == np.arange(len(readings))))
 
     def save(self, path: str | Path, name: str, tape: type | None = None) -> None:
-        """Write a page to share: the network, which reads what its visitor draws, the drawings, and the tape's text.
+        """Write a page to share, with the drawings, the tape's text, and the network, which reads what visitors draw.
 
         Args:
             path: The file to write.
-            name: The name of the learner, or what else should stand in the title.
+            name: The name of the learner, or any other text for the title.
             tape: The learner's tape. Its text is shown if Python has it.
         """
         write_file(path, build_pad_page(self, name, tape))
 
     def __repr__(self) -> str:
-        """Return what stands where nothing can be drawn."""
+        """Return the text that is shown where nothing can be drawn."""
         return say("A pad to draw digits on. (In JupyterLab you draw with the mouse.)")
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
@@ -129,7 +129,7 @@ def check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
     """Return the parameters of a network as four arrays.
 
     Args:
-        parameters: What a learner gives as the parameters.
+        parameters: The parameters that a learner passes.
 
     Raises:
         ValueError: If they are not four arrays of finite numbers whose shapes fit together.

@@ -1,4 +1,4 @@
-"""A sheet of small images, each with a caption below it: digits, and what a network reads in them."""
+"""Draw a sheet of small images with captions, such as digits and what a network reads in them."""
 
 from __future__ import annotations
 

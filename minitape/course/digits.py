@@ -1,7 +1,7 @@
-"""Digits to learn from: drawn by a program, because nobody's handwriting had to be collected for them.
+"""Load digits to learn from. A program drew them, so nobody's handwriting had to be collected.
 
 `tests/course/draw_digits.py` draws them with a pen that wobbles. `data/digits.npz` has them as images of 12 by 12
-pixels: some to train with, some to compare networks on, and some that only the checker of lesson 14 reads.
+pixels. Some are for training, some are for comparing networks, and some are read only by the checker of lesson 14.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def load_digits(part: str = "training") -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_trained_network() -> list[np.ndarray]:
-    """Load the parameters of a network that was trained as the solution of lesson 14 trains one."""
+    """Load the parameters of a network that was trained in the same way as in the solution of lesson 14."""
     return [_read_digit_file()[name].astype(np.float64) for name in PARAMETER_NAMES]
 
 
@@ -80,7 +80,7 @@ def _read_digit_file() -> dict[str, np.ndarray]:
 
 
 def rasterize_strokes(strokes: Sequence[Stroke], pen_radius: float = PEN_RADIUS) -> np.ndarray:
-    """Turn what a pen drew into an image: as large as fits, in the middle, whatever its size was on the pad.
+    """Turn pen strokes into an image that is centered and as large as fits, whatever their size on the pad.
 
     Args:
         strokes: The strokes. Each has at least one point.

@@ -1,4 +1,4 @@
-"""Explain errors in a learner's function that say more than a wrong result, such as a name that does not exist."""
+"""Explain errors in a learner's function that say more than a wrong result would, such as an unknown name."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ ERROR_HINTS = {
 
 
 def find_typo_hint(error: BaseException, function: Program) -> str:
-    """Find what to say of a misspelled name or argument in the learner's own code; "" for every other error.
+    """Find what to say about a misspelled name or argument in the learner's own code, or "" for any other error.
 
     >>> def half(x):
     ...     return x / too
@@ -177,7 +177,7 @@ def _find_longer_name(name_part: str, names: list[str]) -> str:
 
 
 def find_error_hint(error: BaseException) -> str:
-    """Find what to say of an error that many a first program with a tape raises; "" for every other one.
+    """Find what to say about an error that is common in first programs with a tape, or "" for any other error.
 
     >>> find_error_hint(TypeError("unsupported operand type(s) for *: 'float' and 'NoneType'"))
     "Something here is None, and you can't calculate with None. Did a gradient find no path, or is a function missing
@@ -220,7 +220,7 @@ def _find_argument_count_hint(error: TypeError) -> str:
 
 
 def _find_first_group(pattern: str, message: str) -> str:
-    """Return what the first group of a pattern matches in a message; "" where the pattern is not there."""
+    """Return what the first group of a pattern matches in a message, or "" if the pattern does not match."""
     match = re.search(pattern, message)
     return match[1] if match else ""
 
@@ -252,7 +252,7 @@ def _collect_known_names(traceback: TracebackType | None, function: Program) -> 
 
 
 def find_error_line(error: BaseException, function: Program) -> str:
-    """Find the line of the learner's function running when the error was raised; "" where it is out of reach."""
+    """Find the line of the learner's function that raised the error, or "" if the line is not available."""
     filename, line, traceback = (
         getattr(getattr(function, "__code__", None), "co_filename", None),
         "",

@@ -1,4 +1,4 @@
-"""What an exercise is: the answer that is expected, and the mistakes that are likely."""
+"""Define an exercise by its expected answer and its likely mistakes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Mistake:
     named: str = ""
 
     def matches_source_and_error(self, source: str = "", error: Exception | None = None) -> bool:
-        """Return whether the marks of the mistake are in a source and an error.
+        """Return whether the mistake's patterns match a source and an error.
 
         Args:
             source: The source of the learner's function.
@@ -52,7 +52,7 @@ class Mistake:
 
 
 def return_none(*arguments: Answer) -> None:
-    """Return None, as many a wrong program does: the answer of a `Mistake` that is known by its source."""
+    """Return None, as many wrong programs do. This is the answer of a `Mistake` that is recognized by its source."""
 
 
 def raise_error(*arguments: Answer) -> Answer:
@@ -77,15 +77,15 @@ class Exercise:
             hints are grouped by the keys of the parts, or by their places, counted from 1.
         changes: For a function, pieces of the lesson's solution and what learners write instead, as "old => new", with
             the hint for an answer that behaves like the changed solution.
-        hint: The hint for all other wrong answers. Of several hints, each further try receives one more: a question,
+        hint: The hint for all other wrong answers. If there are several hints, each try receives one more: a question,
             then a pointer, then the line.
         because: A sentence that explains a correct answer.
         cases: For a function, the arguments of each call. If an `UnknownFunction` is among them, a tape must record its
             calls and compute the gradient.
         order: The order of the derivatives that a tape must compute, or 0 if no tape needs to be asked.
         from_tape: What to say if the results are correct but the last number of one did not come from the tape.
-        also: A further check of a function with correct results. It is called with the function and with what tapes saw
-            in each case (`call_log.ObservedRun`), and returns what is wrong, or "".
+        also: An additional check for a function with correct results. It is called with the function and with what
+            tapes saw in each case (`call_log.ObservedRun`), and returns what is wrong, or "".
         of_wrong: A function that examines a wrong answer. It is called with the answer, or with a function's result and
             the arguments of that case, and returns what the answer did, or "".
         view: A function that converts an answer, such as a tape, or the result of the learner's function into the value
@@ -133,7 +133,7 @@ class Exercise:
         object.__setattr__(self, "mistakes", mistakes)
 
     def _replace_expected_part(self, place: Answer, value: Answer) -> Answer:
-        """Return the expected answer with another value in one of its places."""
+        """Return the expected answer with a different value in one of its places."""
         if isinstance(self.expect, dict):
             return self.expect | {place: value}
         return [*self.expect[: place - 1], value, *self.expect[place:]]

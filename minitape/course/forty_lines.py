@@ -1,4 +1,4 @@
-"""The program of lesson 8 without `explain`: forty lines, one of which cuts the path.
+"""Define the program of lesson 8 without `explain`. It has forty lines, and one of them cuts the path.
 
 The tape answers six questions.
 """
@@ -13,7 +13,7 @@ LINE_COUNT, CUT_LINE, MAX_QUESTIONS = 40, 27, 6
 
 
 class QuietTape(GradientTape):
-    """A tape that answers six calls of `gradient`, and does not explain."""
+    """A tape that answers six calls to `gradient`, and does not explain."""
 
     answer_count = 0
 

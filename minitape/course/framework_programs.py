@@ -1,7 +1,7 @@
-"""Programs in PyTorch, TensorFlow and JAX for a lesson, and what each framework recorded of its own.
+"""Load a lesson's programs in PyTorch, TensorFlow and JAX, and what each framework recorded.
 
 The folder ``recordings`` has for each framework the program, ``torch.txt``, and ``torch.json``: the snapshot of its
-recording and the answer of ``explain``. So the lesson needs no framework.
+recording and the answer of ``explain``. The lesson therefore needs no framework.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FRAMEWORK_NAMES = {
 
 @dataclass(frozen=True)
 class FrameworkProgram:
-    """A program of another framework: its text, its recording, and why its gradient is None or zero."""
+    """A program in a different framework, its recording, and the reason why its gradient is None or zero."""
 
     text: str = field(repr=False)
     version: str

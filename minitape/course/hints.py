@@ -1,4 +1,4 @@
-"""What a wrong answer says of itself: told from it and from the right one alone, so it holds for every exercise."""
+"""Find hints for any exercise by comparing a wrong answer with the right one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MIN_ROUNDED_DIGITS = 2
 
 
 def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer]) -> str:
-    """Describe in one sentence all results of a function, in its cases; "" where they have nothing in common.
+    """Describe all results of a function in one sentence, or return "" if they have nothing in common.
 
     >>> describe_common_error([-6.0, -12.0], [6.0, 12.0])
     'The sign is wrong, in each case.'
@@ -68,14 +68,14 @@ def unwrap_labeled_value(result: Answer) -> Answer:
 
 
 def describe_rearrangement(answer: Answer, expected: Answer) -> str:
-    """Say that the right parts come in the reverse order, or in another one.
+    """Say that the right parts are in reverse order, or in a different wrong order.
 
     Args:
         answer: The answer.
         expected: The expected answer.
 
     Returns:
-        The sentence; "" if two parts are alike, or another sign says the same.
+        The sentence, or "" if two parts are alike or if a different sign says the same.
 
     >>> describe_rearrangement([4.0, None], [None, 4.0]), describe_rearrangement([2.0, -2.0], [-2.0, 2.0])
     ('The right results, in the reverse order.', '')
@@ -103,7 +103,7 @@ def describe_rearrangement(answer: Answer, expected: Answer) -> str:
 
 
 def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) -> str:
-    """Say which places of a list are wrong that is right in others; "" where it is no list of numbers, or all wrong."""
+    """Say which places of a partly right list are wrong, or return "" if it has no numbers or is all wrong."""
     parts_by_place, expected_parts = (
         {str(number): part for number, part in enumerate(collection, 1)}
         if isinstance(collection, (list, tuple))
@@ -151,7 +151,7 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
         expected: The expected answer.
 
     Returns:
-        One sentence; "" if there is nothing to say.
+        One sentence, or "" if there is nothing to say.
 
     >>> describe_wrong_value(-12.0, 12.0), describe_wrong_value({"A": 3.0, "B": 0.0}, {"A": 3.0, "B": None})
     ('The size is right, and the sign is not.', 'B: None and 0 are not the same. Which of the two is it here?')
@@ -191,7 +191,7 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
 
 
 def describe_rounding(answer: Answer, expected: Answer) -> str:
-    """Say that an answer is rightly rounded, and too short.
+    """Say that an answer is rounded correctly but has too few digits.
 
     >>> describe_rounding([2.386, -1.0], [2.3862944, -1.0]), describe_rounding([2.3, -1.0], [2.3862944, -1.0])
     ('Rightly rounded. Give more digits.', '')
@@ -201,7 +201,7 @@ def describe_rounding(answer: Answer, expected: Answer) -> str:
         expected: The expected answer.
 
     Returns:
-        The sentence; "" if a part is wrong in another way.
+        The sentence, or "" if a part is wrong in a different way.
     """
     parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(expected)
     if parts.keys() != expected_parts.keys() or flatten_if_all_numbers([*parts.values()]) is None:
@@ -220,12 +220,12 @@ def describe_rounding(answer: Answer, expected: Answer) -> str:
 
 
 def quote_multiword_place(place: str) -> str:
-    """Return a place as it is said: a key of several words in quotes."""
+    """Return a place as a sentence shows it. A key that consists of several words is quoted."""
     return repr(place) if " " in place and "," not in place else place
 
 
 def describe_wrong_collection(answer: Answer, expected: Answer) -> str:
-    """Say what is too much in a list in which the order does not matter, or that something is missing.
+    """Say what does not belong in a list whose order does not matter, or that something is missing from it.
 
     >>> describe_wrong_collection([2, 5, 7], [5, 6, 7]), describe_wrong_collection(["w2"], ["w2", "z"])
     ('2 does not belong in the list.', 'Something is missing in the list.')
@@ -325,7 +325,7 @@ def has_unconditional_loop_return(source: str) -> bool:
 
 
 def flatten_if_all_numbers(results: Sequence[Answer]) -> np.ndarray | None:
-    """Collect all numbers of some results in one row; None where there is anything else."""
+    """Collect all numbers from some results in one flat array, or return None if there is anything else."""
     try:
         parts = [part for result in results for part in (result if isinstance(result, (list, tuple)) else [result])]
         if any(np.asarray(part).dtype.kind == "U" for part in parts):  # texts of numbers are no numbers

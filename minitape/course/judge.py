@@ -1,11 +1,12 @@
 """Judge an answer: a value, a function by its cases, or a class by its trials.
 
-`judge_answer` is the entry. It returns a `Verdict`: whether the answer is right, and what a wrong one gets to read.
+`judge_answer` is the entry point. It returns a `Verdict`, which says whether the answer is right and what the learner
+reads if it is wrong.
 
-* A **reply** answers a known wrong answer. It stands in the lesson's source.
-* A **hint** says what this answer does or where it goes wrong. It is found by comparing it with the right one.
-* A **general hint** of the exercise is left if nothing is known of the answer.
-* A **verdict** has them all, and `checker` writes the text.
+* A **reply** answers a known wrong answer. The reply is in the lesson's source.
+* A **hint** says what this answer does or where it goes wrong. It comes from a comparison with the right answer.
+* A **general hint** of the exercise is used if nothing is known about the answer.
+* A **verdict** contains all of these, and `checker` writes the text.
 """
 
 from __future__ import annotations
@@ -67,15 +68,16 @@ ROUNDING_ERROR = 1e-5  # what float32 leaves of a right answer
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of checking an answer. `is_right` is None where there is none yet.
+    """The outcome of checking an answer. `is_right` is None if the exercise has not been answered yet.
 
-    `answer_text` and `expected_text` are texts. Where `expected_text` is None, it is the exercise's answer, which is
-    kept back at first. `compared_as` is what was looked at, where that is not the answer itself. `hint` is that of a
-    known mistake, or says what the answer did; where there is none, it is one of the exercise's, and `part_hint` says
-    what is wrong with a part. `is_typo`: a misspelled name, or a number in quotes, which is no try. `logged_as`: what
-    is kept of the answer, where that is not `answer_text`. `safe_details`: the measures that may be told while the
-    answer is kept back. `is_unfinished`: a program was begun, and has a `...` left. `playback`: the tape of a wrong
-    program with that of the solution. `further_hints`: what the learner hears next.
+    `answer_text` and `expected_text` are texts. If `expected_text` is None, the expected text is the exercise's answer,
+    which is withheld at first. `compared_as` is the value that was compared, if that is not the answer itself. `hint`
+    belongs to a known mistake, or says what the answer did. Otherwise, it is one of the exercise's hints. `part_hint`
+    says what is wrong with a part. `is_typo` marks a misspelled name or a number in quotes, which does not count as a
+    try. `logged_as` is the part of the answer that is stored, if it differs from `answer_text`. `safe_details` are the
+    measures that may be shown while the answer is withheld. `is_unfinished` marks a program that was begun but still
+    contains a `...`. `playback` shows the tape of a wrong program with the solution's tape. `further_hints` are the
+    hints that the learner reads next.
     """
 
     is_right: bool | None
@@ -94,7 +96,7 @@ class Verdict:
 
 
 def judge_answer(exercise: Exercise, answer: Answer) -> Verdict:
-    """Judge an answer to an exercise; never raises, whatever the answer is."""
+    """Judge an answer to an exercise. This function never raises an error, whatever the answer is."""
     try:
         if has_blank_part(answer):
             return Verdict(None, is_unfinished=True)
@@ -140,7 +142,7 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
 
 
 def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer, method: Program) -> str:
-    """Describe the first exercise before this one of which the class fails a test; "" where it fails none."""
+    """Describe the first earlier exercise for which the class fails a test, or return "" if it fails none."""
     for earlier in collect_exercises(exercise.lesson).values():
         failed_outcome = (
             run_trials_until_failure(earlier.expect, learner_class, earlier.trials)[-1]
@@ -160,7 +162,7 @@ def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer, m
 
 
 def _find_trial_error_hint(outcome: TrialOutcome, method: Program) -> str:
-    """Find what the error of a trial that failed means, and the line that raised it."""
+    """Find the meaning of a failed trial's error, and the line that raised the error."""
     if outcome.error is None:
         return ""
     line = find_error_line(outcome.error, method)
@@ -168,7 +170,7 @@ def _find_trial_error_hint(outcome: TrialOutcome, method: Program) -> str:
 
 
 def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
-    """Compare a value with the expected one; a wrong one gets the first hint that fits it."""
+    """Compare a value with the expected value. A wrong value gets the first hint that fits."""
     original = answer
     if isinstance(answer, np.ndarray) and (answer.dtype == object or isinstance(exercise.expect, dict)):
         answer = answer.tolist()
@@ -231,14 +233,14 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
 
 
 def _find_custom_hint(exercise: Exercise, answer: Answer) -> str:
-    """Find what the exercise's own look at a wrong answer says."""
+    """Find what the exercise's own check says about a wrong answer."""
     with suppress(Exception):  # the look is not made for all that a learner can hand in
         return exercise.say(exercise.of_wrong(answer)) if exercise.of_wrong else ""
     return ""
 
 
 def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
-    """Find the hint of the first mistake whose wrong parts all are in the answer, and which is also wrong elsewhere."""
+    """Find the hint for the first mistake whose wrong parts are all in an answer that is also wrong elsewhere."""
     parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(exercise.expect)
     for mistake in exercise.mistakes:
         mistaken_parts = map_places_to_parts(mistake.answer)
@@ -262,7 +264,7 @@ def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
 
 
 def _find_membership_hint(exercise: Exercise, answer: Answer) -> str:
-    """Find what is said of the first name that is wrongly in a list, or else of one that is left out."""
+    """Find what to say about the first name that is wrongly in a list, or else about a name that is left out."""
     names, expected_names = (
         [*collection] if isinstance(collection, (list, tuple)) else [] for collection in (answer, exercise.expect)
     )
@@ -275,7 +277,7 @@ def _find_membership_hint(exercise: Exercise, answer: Answer) -> str:
 
 
 def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
-    """Find what the first wrong number is in the program of the exercise, where each wrong one is something there."""
+    """Find what the first wrong number is in the exercise's program, if each wrong number occurs there."""
     parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(exercise.expect)
     wrong_places = [
         place
@@ -297,7 +299,7 @@ def _compare_with_expected(exercise: Exercise, answer: Answer, expected: Answer 
 
 
 def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
-    """Call the learner's function on each case beside the right one; report the first case where they part."""
+    """Call the learner's function and the correct one on each case, and report the first case in which they differ."""
     if not callable(answer):
         return Verdict(
             False,
@@ -333,7 +335,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
 
 
 def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Verdict:
-    """Judge a function that is wrong in a case, or has a blank left."""
+    """Judge a function that is wrong in a case, or that still has a blank."""
     run, answer, case = attempt.failed_run, attempt.function, attempt.exercise.cases[attempt.failed_index]
     if run.error and (typo_hint := find_typo_hint(run.error, answer)):
         return Verdict(
@@ -369,10 +371,10 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
 
 
 def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) -> list[str]:
-    """List what is said of a wrong function next, if the same hint did not help.
+    """List what to say next about a wrong function if the same hint did not help.
 
-    That is where its tape leaves the solution's, and then the line that differs. A general hint is only among them if
-    nothing is known of the function, and if the hint's premise is in it.
+    The list names the point where the function's tape departs from the solution's, and then the line that differs. It
+    contains a general hint only if nothing else is known about the function and the hint's premise holds.
     """
     exercise = attempt.exercise
     general_hints = [
@@ -394,7 +396,7 @@ def _is_premise_met(general_hint: str, attempt: Attempt) -> bool:
     """Return whether a general hint fits a program.
 
     Args:
-        general_hint: The hint, in English.
+        general_hint: The hint in English.
         attempt: The learner's program. Pieces of the given program that the hint names must still be in it.
     """
     pieces = re.findall(r"\w+(?:\.\w+)+", general_hint)
@@ -407,7 +409,7 @@ def _format_line_difference(difference: LineDifference) -> str:
 
 
 def _build_playback_for_case(attempt: Attempt) -> Playback | None:
-    """Build the playback of the first tape that differs from the solution's on the case that went wrong.
+    """Build the playback of the first tape that differs from the solution's tape on the case that went wrong.
 
     Returns:
         The playback, or None if there is none.
@@ -426,7 +428,7 @@ def _build_playback_for_case(attempt: Attempt) -> Playback | None:
 
 
 def _describe_error(error: Exception, function: Program) -> str:
-    """Say that an error was raised, and by which line of the function."""
+    """Say that an error was raised, and which line of the function raised it."""
     message, line = re.sub(r" at 0x\w+", "", str(error)), find_error_line(error, function)
     message = f"{type(error).__name__}: {truncate_text(message, MAX_LENGTH)}"
     return (
@@ -437,14 +439,14 @@ def _describe_error(error: Exception, function: Program) -> str:
 
 
 def _is_same_program(source: str, other_source: str) -> bool:
-    """Return whether two programs differ in blanks and comments at most."""
+    """Return whether two programs differ only in blanks and comments, if at all."""
     return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other_source))
 
 
 def _describe_difference(comparison: AnswerComparison, hides_answer: bool = False) -> list[str]:
-    """Describe how far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right.
+    """Describe how far off a wrong answer is, or why this is unknown, and how much of a list or dict is right.
 
-    Where the answer is kept back, neither how far it is, nor of which kind one of its parts is.
+    While the answer is withheld, neither the distance nor the kind of a part is revealed.
     """
     (right_count, total), difference = comparison.part_counts or (0, 0), comparison.max_difference or 0.0
     detail = comparison.quotes_hint
@@ -465,7 +467,7 @@ def _describe_difference(comparison: AnswerComparison, hides_answer: bool = Fals
 
 
 def translate_keys(exercise: Exercise, answer: Answer) -> Answer:
-    """Translate the keys of a dictionary that are phrases, as the lesson of the reader's language has them."""
+    """Translate those keys of a dictionary that are phrases, as the lesson in the reader's language has them."""
     if type(answer) is not dict:
         return answer
     return {say(key, exercise.lesson) if " " in str(key) else key: part for key, part in answer.items()}

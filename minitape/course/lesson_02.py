@@ -28,8 +28,8 @@ def sweep(
     Args:
         rows: The rows.
         values: Their values.
-        order: The order in which the rows have their turn; from the last to the first if it is empty.
-        replaced: Whether a share replaces what arrived before, which is wrong.
+        order: The order in which the rows are visited. If it is empty, they are visited from the last to the first.
+        replaced: Whether a share replaces the sum of the earlier shares, which is wrong.
 
     Returns:
         The adjoints.

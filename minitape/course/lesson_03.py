@@ -16,7 +16,7 @@ BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
 
 
 def _label_variable_or_tensor(value: Answer) -> Answer:
-    """Label what was handed in as a variable or a tensor, with what it holds; return anything else as it is."""
+    """Label an answer as a variable or a tensor, together with its value. Return anything else unchanged."""
     if not hasattr(value, "numpy"):
         return value
     return LabeledValue({say("a variable") if hasattr(value, "assign") else say("a tensor"): to_numpy_value(value)})
@@ -33,7 +33,7 @@ def _run_descent(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> 
 
 
 def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str:
-    """Say that no variable was changed, or that one changes in 0 steps; "" where neither is so."""
+    """Say that no variable was changed, or that one changes in 0 steps, or return "" if neither is true."""
     if not all(run.assign_count for run in observed_runs):
         return "no variable changed"
     with suppress(Exception):  # it may know of one step or more only
@@ -43,7 +43,7 @@ def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str
 
 
 def _find_missing_assignments_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that the variable was not changed for each number, but made with the sum, or left out; "" where it was."""
+    """Say that the variable was not changed for each number but created with the sum, or left out, or return ""."""
     if all(run.assign_count >= number_count for run, number_count in zip(observed_runs, (3, 3, 1), strict=True)):
         return ""
     return "sums not kept"
@@ -56,7 +56,7 @@ def _find_unchanged_average_hint(answer: Answer, observed_runs: ObservedRuns) ->
 
 
 def _compute_running_average(numbers: list[float], rate: float, start: float | None = None) -> list[float]:
-    """Compute a running average after each of the numbers."""
+    """Compute the running average after each number."""
     average = numbers[0] if start is None else start
     averages = []
     for number in numbers:

@@ -16,7 +16,7 @@ TILTED = UnknownFunction("a * b * b + b", lambda a, b: a * b * b + b, lambda a, 
 
 
 def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that the tape did not leave `a` alone, so that its None is one that was typed in; "" where it did."""
+    """Say that the tape watched `a`, so that the None must have been typed in, or return "" if it did not."""
     if not all(call.trainable_inputs[0] for run in observed_runs for call in run.calls):
         return "a replaced or frozen"
     if any(call.tape_counts[0] for run in observed_runs for call in run.calls):
@@ -43,7 +43,7 @@ def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int) 
 
 
 def _find_trunk_hint(value: Answer, loss_of: UnknownFunction, a: float, b: float, steps: int) -> str:
-    """Find out whether the trunk moved, or each step used the first gradient.
+    """Find out whether the trunk moved, or whether each step used the first gradient.
 
     Args:
         value: What the learner's function returned.

@@ -35,7 +35,7 @@ F, G = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1)
 
 
 def _replace_error_names(answers: Answer) -> Answer:
-    """Replace every name of an error in the answers by "error".
+    """Replace every error name in the answers with "error".
 
     >>> _replace_error_names({"A": "RuntimeError", "B": "an error", "C": "no error", "D": 4.0})
     {'A': 'error', 'B': 'error', 'C': 'no error', 'D': 4.0}
@@ -52,7 +52,7 @@ def _replace_error_names(answers: Answer) -> Answer:
 def _run_descent(
     f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, by_turns: bool = False
 ) -> list[float]:
-    """Return where steps down the slopes of `f` lead; `by_turns`, a step of each number sees those before it."""
+    """Return where steps down the slopes of `f` lead. With `by_turns`, each number's step sees the steps before it."""
     assert f.compute_derivatives
     numbers = list(starts)
     for _ in range(steps):
@@ -63,13 +63,13 @@ def _run_descent(
 
 
 def _build_adversarial_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
-    """Return where an input goes that moves by `step` in each number, up the slope of `f`."""
+    """Return the input after each of its numbers has moved by `step` up the slope of `f`."""
     assert f.compute_derivatives
     return np.array(x) + step * np.sign(f.compute_derivatives(x))
 
 
 def _read_variables(variables: Answer) -> Answer:
-    """Read what the variables of a list hold; return anything else as it is."""
+    """Read the values of the variables in a list. Return anything else unchanged."""
     return [to_numpy_value(variable) for variable in variables] if isinstance(variables, (list, tuple)) else variables
 
 

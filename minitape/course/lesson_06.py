@@ -12,7 +12,7 @@ REST = Polynomial(0, 1, 0, 2)
 
 
 def _find_hint_if_b_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that a tape can go back to `b`, so that its None was typed in; "" where none can."""
+    """Say that a tape can go back to `b`, so that the None must have been typed in, or return "" if none can."""
     if any(call.trainable_inputs[1] is False for run in observed_runs for call in run.calls):
         return "b frozen for good"
     if any(call.tape_counts[1] for run in observed_runs for call in run.calls):

@@ -27,21 +27,21 @@ def _compute_hessian_product(f: UnknownFunction, point: Pair, direction: Pair) -
 
 
 def _find_full_hessian_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that the product was found with the whole Hessian, in more than two sweeps; "" where it was not."""
+    """Say that the product was computed with the whole Hessian, in more than two sweeps, or return "" if it was not."""
     if any(sum(question.sweep_count for question in run.questions) > 2 for run in observed_runs):
         return "more than two sweeps"
     return ""
 
 
 def _compute_squared_slope_derivative(f: Polynomial, value: float) -> float:
-    """Compute the derivative of the square of the slope."""
+    """Compute the derivative of the squared slope."""
     return 2.0 * f.derivative(value) * f.derivative(value, order=2)
 
 
 def _run_damped_newton(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
-    """Return where damped steps of Newton's method lead.
+    """Return the point to which damped steps of Newton's method lead.
 
-    They divide by the absolute value of the second derivative, and a step that leads up is left out.
+    The steps divide by the absolute value of the second derivative, and steps that lead up are left out.
     """
     for _ in range(steps):
         move = f.derivative(start) / abs(f.derivative(start, order=2))

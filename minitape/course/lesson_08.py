@@ -16,7 +16,7 @@ F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 
 
 def _build_mistake_for_integers(integer_result: Answer) -> Program:
-    """Build what is right for numbers with fractions, and gives this for whole ones."""
+    """Build a function that is right for numbers with fractions, but returns the given result for whole numbers."""
     return lambda f, value: integer_result if isinstance(value, int) else f.derivative(value)
 
 
@@ -29,7 +29,7 @@ def _compute_where_positive(compute: Callable[[float], float], values: list[floa
 
 
 def _find_unsafe_value_hint(answer: Answer, f: UnknownFunction, values: list[float]) -> str:
-    """Say what is wrong with values and slopes of which some are no numbers, or some are those of another place."""
+    """Say what is wrong with values and slopes if some are not numbers, or some belong to a different place."""
     y, slopes = (np.asarray(column, np.float64) for column in answer)
     if not np.isfinite(slopes[np.array(values) <= 0.0]).all():
         return "slope is no number"
@@ -39,7 +39,7 @@ def _find_unsafe_value_hint(answer: Answer, f: UnknownFunction, values: list[flo
 
 
 def _find_unsafe_input_hint(function: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that NaN was taken out of the result, and f still sees what it cannot take."""
+    """Say that NaN was removed from the result, although f still receives input that it cannot handle."""
     if any(
         (input_value <= 0.0).any() for run in observed_runs for call in run.calls for input_value in call.input_values
     ):

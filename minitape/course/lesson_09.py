@@ -14,7 +14,7 @@ BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
 
 
 class Distance(UnknownFunction):
-    """How far heights are from points that only the check knows: the mean of the squares."""
+    """The mean squared distance of heights from points that only the check knows."""
 
     def __init__(self, points: Sequence[float]) -> None:
         """Store the points.
@@ -40,7 +40,7 @@ def _fit_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
 
 
 def _find_line_fit_hint(answer: Answer, loss_of: Distance, x: Sequence[float]) -> str:
-    """Say what two numbers tell of the loop that found them, where they are not those of the best line."""
+    """Say what two numbers reveal about the loop that found them, if they are not the numbers of the best line."""
     w, b = numbers = np.array([float(value) for value in np.ravel(answer)])
     best_line = _fit_line(loss_of, x)
     if not max(abs(w), abs(b)) <= FAR:  # or no numbers any more

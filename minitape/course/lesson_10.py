@@ -29,7 +29,7 @@ def _compute_repeated_slope(f: Polynomial, value: float, times: int) -> float:
 
 
 def _solve_for_angle(throw: Polynomial, target: float, times: int = 10) -> float:
-    """Compute the angle after so many corrections."""
+    """Compute the angle after the given number of corrections."""
     angle = 0.4
     for _ in range(times):
         angle -= (throw._compute(angle) - target) / throw.derivative(angle)
@@ -41,7 +41,7 @@ def _compute_unpenalized_slopes(f: Polynomial, value: float) -> list[float]:
 
 
 def _find_tracing_hint(answer: Function, observed_runs: list[ObservedRun]) -> str:
-    """Say what is wrong with a program that gives both slopes, and not from one traced loss with the penalty in it."""
+    """Say what is wrong with a program that returns both slopes, but not from one traced loss with the penalty."""
     is_outside = any(
         {"multiply", "add"} <= set(question.operations) for run in observed_runs for question in run.questions
     )

@@ -30,7 +30,7 @@ def _compute_halved_slope(f: Polynomial, rest: Polynomial, value: float) -> floa
 
 
 def _find_unused_rule_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that the tape met no rule of the learner's own between `f` and `rest`; "" where it did."""
+    """Say that the tape met none of the learner's own rules between `f` and `rest`, or return "" if it met one."""
     for run in observed_runs:
         rule_rows = [row for question in run.questions for row, name in enumerate(question.operations) if name in RULES]
         if not rule_rows:
@@ -41,10 +41,10 @@ def _find_unused_rule_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
 
 
 def _find_batch_failure_hint(answer: Program, observed_runs: ObservedRuns) -> str:
-    """Say that a rule does not work for several numbers at once, as the network after the exercise needs it.
+    """Say that a rule does not work for several numbers at once, as the network after the exercise requires.
 
     Returns:
-        The name of the sentence; "" if the rule works.
+        The name of the sentence, or "" if the rule works.
     """
     try:
         if np.allclose(answer(F, [0.5, -1.5]), [2.0, 0.0]):

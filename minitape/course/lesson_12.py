@@ -27,7 +27,7 @@ class _Number:
 
 
 class HonestTape:
-    """A tape for `learn`: it gives the truth."""
+    """A tape for `learn` that returns the true gradient."""
 
     gradient_scale: ClassVar[float] = 1.0
 
@@ -65,7 +65,7 @@ class HonestTape:
 
 
 class HalvingTape(HonestTape):
-    """A tape that gives half of the truth, so that it must be asked."""
+    """A tape that returns half of the true gradient, so that a learner's function must really ask it."""
 
     gradient_scale = 0.5
 
@@ -75,13 +75,13 @@ _Number.__name__ = "Number"
 
 
 class BowlLoss:
-    """A loss of two parameters, which is least at one place."""
+    """A loss of two parameters with a single minimum."""
 
     def __init__(self, *lowest: float):
         """Store the place of the minimum.
 
         Args:
-            *lowest: The two parameters at which the loss is least.
+            *lowest: The two parameters at the minimum.
         """
         self.minimum, self.__name__ = lowest, "loss_of"
 
@@ -129,7 +129,7 @@ def _build_random_array(*shape: int) -> np.ndarray:
 
 
 def _build_counting_array(*shape: int) -> np.ndarray:
-    """Build an array of 1, 2, 3 and so on: a case that one can compute by hand."""
+    """Build an array of 1, 2, 3 and so on, as a case that a person can compute by hand."""
     return np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
 
 

@@ -1,6 +1,6 @@
 """The answers of lesson 13: a network, a ward of sick ones, and penguins.
 
-The right answer for a bed depends on who lies in it.
+The right answer for a bed depends on the patient who lies in it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _note_and_format_diagnosis(diagnosis: Answer, bed: int, patient: Patient) ->
 
 
 def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
-    """Say what is right of a wrong diagnosis, and what the examination says against the rest."""
+    """Say which parts of a wrong diagnosis are right, and what the examination says against the rest."""
     ward, claimed_pairs, right_pairs = find_current_ward(), _parse_diagnosis(diagnosis, patient), set(patient.diseases)
     if ward is None:
         return ""
@@ -121,7 +121,7 @@ def _find_bracket_number(line: Answer, program: str) -> int:
 
 
 def _describe_counterevidence(disease: str, case: PatientCase) -> str:
-    """Say what the examination of a patient tells against a disease that it has not."""
+    """Say how a patient's examination rules out a disease that the patient does not have."""
     w1, w1_at_first, w2 = (
         None if gradient is None else float(f"{np.abs(gradient).max():.2g}")
         for gradient in (case.last_gradients[0], case.first_gradients[0], case.first_gradients[2])
@@ -175,7 +175,7 @@ def _describe_counterevidence(disease: str, case: PatientCase) -> str:
 
 
 def _build_bed_exercise(bed: int, patient_name: str) -> Exercise:
-    """Build the exercise of a bed: what is wrong with the patient who lies there."""
+    """Build the exercise that asks what is wrong with the patient in a bed."""
     patient = PATIENTS[patient_name]
     sentences, group = read_lesson(LESSON).sentences, "sick" if patient.diseases else "healthy"
     hints = (sentences[f"hint for the {group} {number}"] for number in (1, 2))
@@ -191,9 +191,9 @@ def _build_bed_exercise(bed: int, patient_name: str) -> Exercise:
 
 
 def _verify_and_count_cured_beds(beds: Answer) -> str:
-    """Say how many patients were handed in; raise ValueError unless the ward saw each of them become well.
+    """Say how many patients were handed in, or raise ValueError unless the ward saw each of them become well.
 
-    It is text: who is left is for the learner to find, and the list would tell.
+    The result is a text, because a list would reveal which patients the learner still has to find.
     """
     ward = find_current_ward()
     if ward is None:
@@ -242,7 +242,7 @@ def _build_exercises(patient_names: tuple[str, ...]) -> tuple[Exercise, ...]:
 
 
 def __getattr__(name: str) -> tuple[Exercise, ...]:
-    """Build `EXERCISES`, those of the ward that was opened last."""
+    """Build `EXERCISES`, the exercises of the ward that was opened last."""
     if name != "EXERCISES":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     ward = find_current_ward()

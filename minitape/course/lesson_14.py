@@ -22,7 +22,7 @@ CASES = [
 def _compute_loss_gradient(
     bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray
 ) -> np.ndarray:
-    """Compute the derivative of the loss with respect to w1, by hand."""
+    """Compute the derivative of the loss with respect to w1 by hand."""
     hidden, bends = bend._compute(x @ w1), np.vectorize(bend.derivative)(x @ w1)
     features = (hidden - np.mean(hidden)) / np.std(hidden)
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
@@ -36,7 +36,7 @@ OWN_EXPLANATION = "an explanation"
 
 
 def _map_softmax_line_to_loss(diagnosis: Answer) -> Answer:
-    """Replace line 11 by line 12 in a diagnosis of exercise 7, because the softmax is as right as the loss."""
+    """Replace line 11 with line 12 in a diagnosis of exercise 7, because the softmax is as right as the loss."""
     return diagnosis | {"line": 12} if isinstance(diagnosis, dict) and diagnosis.get("line") == 11 else diagnosis
 
 
@@ -66,7 +66,7 @@ NO_BETTER_THAN_GUESSING = 0.2
 def _compute_rule_of_cross_entropy(
     g: float, z: float, scores: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the shares of the scores and of the right answers."""
+    """Compute the shares for the scores and for the right answers."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return g * (powers / powers.sum(axis=1, keepdims=True) - wanted) / len(scores), 0.0 * wanted
 
@@ -78,7 +78,7 @@ CROSS_ENTROPY_CASES = [
 
 
 def _measure_reading(parameters: Answer) -> str:
-    """Return GOOD_READER; raise ValueError unless a network reads enough digits that it has never seen."""
+    """Return GOOD_READER, or raise ValueError unless a network reads enough digits that it has never seen."""
     if any(type(one).__name__ == "Number" for one in parameters):
         raise ValueError(say_from_lesson("14", "numbers of a tape"))
     arrays = check_parameters(parameters)
@@ -98,7 +98,7 @@ def _load_parts() -> list[tuple[str, tuple[np.ndarray, np.ndarray]]]:
 
 
 def _verify_pad(pad: Answer) -> str:
-    """Return FULL_PAD; raise ValueError unless ten digits were drawn on a pad."""
+    """Return FULL_PAD, or raise ValueError unless ten digits were drawn on a pad."""
     if not isinstance(pad, DigitPad):
         raise ValueError(say_from_lesson("14", "no pad"))
     if len(pad.drawings) < 10:

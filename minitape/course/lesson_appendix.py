@@ -1,4 +1,4 @@
-"""The answers of the appendix, tensors."""
+"""Define the answers of the appendix on tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _compute_heights(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
 
 
 def _describe_variable(variable: Answer) -> NamedValues:
-    """Describe what a variable holds, which kind of numbers, and which shapes it takes."""
+    """Describe a variable's value, its kind of numbers, and the shapes that it accepts."""
     if not hasattr(variable, "assign") or isinstance(variable, type):
         raise ValueError(say_from_lesson("appendix", "no variable"))
     numbers = "decimal" if variable.dtype.is_floating else variable.dtype.name
@@ -25,12 +25,12 @@ def _describe_variable(variable: Answer) -> NamedValues:
 
 
 def _find_missing_tensor_hint(answer: Program, observed_runs: ObservedRuns) -> str:
-    """Say that the numbers do not come in a tensor; "" where they do."""
+    """Say that the numbers are not in a tensor, or return "" if they are."""
     return "" if hasattr(answer([1.0, 2.0]), "numpy") else "no tensor"
 
 
 def _find_missing_update_hint(answer: Program, observed_runs: ObservedRuns) -> str:
-    """Say that the numbers are in no tensor, or that another function made it."""
+    """Say that the numbers are not in a tensor, or that a different function made the tensor."""
     if not hasattr(answer([1.0, 2.0]), "numpy"):
         return "no tensor"
     source = find_function_source(answer)

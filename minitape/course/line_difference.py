@@ -1,4 +1,4 @@
-"""The line in which a learner's function first differs from the solution, in the learner's names."""
+"""Find the line in which a learner's function first differs from the solution, in the learner's names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ class LineDifference:
     """The first lines in which two programs differ.
 
     Attributes:
-        own_lines: The lines of the learner's function; empty if the solution has further lines there.
-        solution_lines: The lines of the solution in the learner's names; empty if it does without the learner's lines.
+        own_lines: The lines of the learner's function. Empty if only the solution has lines there.
+        solution_lines: The lines of the solution in the learner's names. Empty if only the learner's function has lines
+            there.
     """
 
     own_lines: list[str]
@@ -32,7 +33,7 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
         solution: The program of the solution.
 
     Returns:
-        The lines, or None if the functions agree, or have so little in common that one line would explain nothing.
+        The lines, or None if the functions agree or have so little in common that a single line would explain nothing.
 
     >>> solution = "def f(x):\n    y = x * x\n    return y"
     >>> find_line_difference("def g(a):\n    b = a + a\n    return b", solution)
@@ -55,14 +56,14 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
 
 
 def rename_as_learner(solution: str, source: str) -> str:
-    r"""Write a solution in the names of a learner's function.
+    r"""Rewrite a solution with the names in a learner's function.
 
     Args:
         solution: The program of the solution.
         source: The source of the learner's function.
 
     Returns:
-        The program. It has its own names if the two functions do not have as many.
+        The program. It keeps its own names if the two functions do not have the same number of names.
 
     >>> rename_as_learner("def f(x):\n    y = x * x\n    return y", "def g(a):\n    b = a\n    return b")
     'def f(a):\n    b = a * a\n    return b'
@@ -91,13 +92,13 @@ def _find_function(program: str) -> ast.FunctionDef | None:
 
 
 def _list_body_lines(function: ast.FunctionDef) -> list[str]:
-    """List the lines of a function's body, written in one way."""
+    """List the lines of a function's body in a uniform format."""
     body = [node for node in function.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
     return [line for node in body for line in ast.unparse(node).split("\n")]
 
 
 def _list_names_in_order(function: ast.FunctionDef) -> list[str]:
-    """List the arguments of a function, then the names that it gives values to, in the order of its lines."""
+    """List a function's arguments, followed by the names that it assigns, in the order of its lines."""
     arguments = [argument.arg for argument in function.args.args]
     stored = [node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     stored.sort(key=lambda node: (node.lineno, node.col_offset))

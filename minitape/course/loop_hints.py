@@ -1,6 +1,6 @@
 """Find what a learner's loop or derivative does instead of what is asked, by trying it.
 
-Examples are one step too many, another learning rate, or the value in place of its slope.
+Examples are one step too many, a different learning rate, or a value in place of its slope.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ CaseResults = Sequence[tuple[tuple["Answer", ...], "Answer"]]
 
 
 def find_substitution_hint(solution: Program, case_results: CaseResults, is_same: Program) -> str:
-    """Find what a function did instead of what was asked, by trying.
+    """Find out by trial what a function did instead of what was asked.
 
     Args:
         solution: The right function.
-        case_results: The cases, each with what the learner's function returned.
+        case_results: The cases, each with the result of the learner's function.
         is_same: The function that compares two results.
 
     Returns:
-        The sentence; "" if nothing that was tried does the same.
+        The sentence, or "" if nothing that was tried gives the same results.
     """
     argument_count = len(case_results[0][0])
     names = list(inspect.signature(solution).parameters)[:argument_count]

@@ -1,8 +1,8 @@
-"""Read a lesson from its one source, a Markdown file in ``lessons``.
+"""Read a lesson from its only source, a Markdown file in ``lessons``.
 
-The file has everything that a learner reads: the cells of the notebook, the replies to predictions, the hints of
-exercises and the replies to wrong answers. docs/lessons.md describes its form. Python that exercises need, such as the
-expected functions, is in ``lesson_NN.py``, which names the sentences that it uses.
+The file contains everything that a learner reads: the cells of the notebook, the replies to predictions, the hints of
+exercises and the replies to wrong answers. docs/lessons.md describes the format of the file. Python that exercises
+need, such as the expected functions, is in ``lesson_NN.py``, which names the sentences that it uses.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _VALUE = re.compile(rf"(?:(.+?): )?`(.+?)` {ARROW} (.*)")
 
 @dataclass(frozen=True)
 class SourceCell:
-    """A cell of a lesson as its source has it.
+    """A cell in the source of a lesson.
 
     Attributes:
         kind: "markdown" or "code".
         source: The text of the cell.
-        marks: What the comment above the cell says, such as "folded" or "document"; "solution" for a solution.
+        marks: The words in the comment above the cell, such as "folded" or "document". For a solution, "solution".
         id: The name of the cell, if the source gives one.
-        quoted_output: The lines that the source quotes from the output of the cell; "" if it quotes none.
+        quoted_output: The lines that the source quotes from the cell's output, or "" if it quotes none.
         line: The number of the cell's first line.
     """
 
@@ -68,10 +68,11 @@ class ListedMistake:
     """A likely wrong answer and the reply to it.
 
     Attributes:
-        kind: How it is described: "value", "member", "error", "change", "program", or "name", if Python knows it.
+        kind: How the mistake is described: "value", "member", "error", "change", "program", or "name" if Python code
+            defines it.
         answer: The value, the piece of a program and its replacement, the program, or the name.
         reply: The reply.
-        part: The key or the place of the part that has the value; "" for the whole answer.
+        part: The key or the place of the part that has the value, or "" for the whole answer.
     """
 
     kind: str
@@ -82,7 +83,7 @@ class ListedMistake:
 
 @dataclass
 class TrialTexts:
-    """The texts of a program that tries a learner's class: hints, one more with each try, and replies."""
+    """The texts for a program that tries a learner's class: replies, and hints that each try reveals one by one."""
 
     hints: list[str] = field(default_factory=list)
     wrong_answers: list[ListedMistake] = field(default_factory=list)
@@ -93,10 +94,10 @@ class ExerciseTexts:
     """The texts of an exercise.
 
     Attributes:
-        asks: The kind of answer that is expected, in words; "" if the value shows it.
+        asks: The kind of answer that is expected, in words, or "" if the value shows the kind.
         because: The sentence that follows "correct".
         hints: The general hints, from the first try on.
-        not_from_tape: The reply to a right number that no tape gave; "" if that is not checked.
+        not_from_tape: The reply to a right number that did not come from a tape, or "" if this is not checked.
         wrong_answers: The likely wrong answers, in the order in which they are compared.
         trials: The texts of the programs that try a class, by program.
     """
@@ -111,7 +112,7 @@ class ExerciseTexts:
 
 @dataclass(frozen=True)
 class RetryQuestion:
-    """A prediction of an earlier lesson with other numbers.
+    """A prediction from an earlier lesson, with different numbers.
 
     Attributes:
         text: The question.
@@ -128,12 +129,12 @@ class RetryQuestion:
 
 @dataclass
 class LessonSource:
-    """A lesson, as its source has it.
+    """A lesson, as read from its source.
 
     Attributes:
         cells: The cells of the notebook.
         exercises: The texts of the exercises, by name.
-        solutions: The programs of the solutions without their calls of `check`, by exercise.
+        solutions: The solution programs without their calls to `check`, by exercise.
         explanations: The replies to everybody, by prediction.
         replies: The replies to the wrong choices, by prediction and choice.
         retry_questions: The questions that later lessons ask again, by prediction.
@@ -155,7 +156,7 @@ class LessonSourceError(ValueError):
     """The source of a lesson cannot be read, or does not fit the Python of its exercises."""
 
 
-@cache  # A name from a file of progress must not make minitape search a folder.
+@cache  # A name from a progress file must not make minitape search a folder.
 def list_lesson_sources() -> tuple[Path, ...]:
     """List the sources of the course.
 
@@ -188,7 +189,7 @@ def read_lesson(lesson: str) -> LessonSource:
         The lesson. It is empty if the course has no such lesson.
 
     Raises:
-        LessonSourceError: If the source has a line that does not fit the form.
+        LessonSourceError: If the source contains a line that does not follow the format.
     """
     path = find_lesson_source(lesson)
     return LessonSource() if path is None else parse_lesson(read_text(path), path.name)
@@ -206,7 +207,7 @@ def parse_lesson(text: str, file_name: str = "lesson") -> LessonSource:
         file_name: The name of the file, for error messages.
 
     Raises:
-        LessonSourceError: If a line does not fit the form.
+        LessonSourceError: If a line does not follow the format.
     """
     return _Parser(text, file_name).parse()
 
@@ -306,10 +307,10 @@ class _Parser:
         self.marks, self.cell_id = (), ""
 
     def _take_fence(self) -> list[str]:
-        """Take the lines of a fence, and continue after it.
+        """Take the lines of a fenced block, and continue after the block.
 
         Raises:
-            LessonSourceError: If the fence has no end.
+            LessonSourceError: If the fenced block has no end.
         """
         for end in range(self.position + 1, len(self.lines)):
             if self.lines[end] == "```":
@@ -368,7 +369,7 @@ class _Parser:
         return self.lesson.exercises.setdefault(name, ExerciseTexts())
 
     def _take_quote(self, heading: re.Match[str]) -> None:
-        """Take the block quotes that belong together, each from its heading on."""
+        """Take the block quotes that belong together, each starting at its heading."""
         kind, name, inline_text = heading.groups()
         self.position += 1
         quote_lines: list[str] = []
@@ -482,10 +483,10 @@ class _Parser:
 
 
 def _cut_check(program: str) -> str:
-    """Cut the call of `check` off a program.
+    """Remove the call to `check` from the end of a program.
 
     Returns:
-        The program before the call; the whole program if it has none.
+        The program before the call, or the whole program if it contains no such call.
     """
     call = _CHECK_CALL.search(program)
     return program[: call.start()].rstrip("\n") if call else program
@@ -506,7 +507,7 @@ def _parse_value(text: str) -> Any:  # A literal of any type.
 def _iter_items(lines: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the parts of a block quote.
 
-    The lines of a paragraph are joined; the further paragraphs of an item are indented by two spaces.
+    The lines of a paragraph are joined. All but the first paragraph of an item are indented by two spaces.
 
     Yields:
         ("item", text) for an item of a list, ("python" or "diff", program) for a fence, ("text", paragraph) otherwise.
@@ -528,7 +529,7 @@ def _iter_items(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _remove_indentation(line: str) -> str:
-    """Remove the indentation of a further line of an item.
+    """Remove the indentation from one of an item's later lines.
 
     Returns:
         The line. A translation may be indented by three spaces.
@@ -552,7 +553,7 @@ def _find_part_end(lines: list[str], start: int) -> int:
 
 
 def _join_paragraphs(lines: list[str]) -> str:
-    """Join the lines of each paragraph by spaces, except in lists, tables and fences."""
+    """Join the lines of each paragraph with spaces, except in lists, tables and fenced blocks."""
     paragraphs = _PARAGRAPH_BREAK.split("\n".join(lines).strip("\n"))
     return "\n\n".join(
         paragraph if re.search(r"^(?:[-|]|\d+\.|```| )", paragraph, re.MULTILINE) else paragraph.replace("\n", " ")

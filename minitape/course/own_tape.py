@@ -1,4 +1,4 @@
-"""A learner's own tape: small programs that try it in the four steps of lesson 12, and again in lesson 14."""
+"""Define small programs that try a learner's own tape in the four steps of lesson 12, and again in lesson 14."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def build_solution_tape() -> tuple[NamedValues, Answer]:
     """Build the tape that lesson 12 shows as the solution of its fourth step.
 
     Returns:
-        Its table of rules, and its class.
+        The tape's table of rules, and its class.
 
     >>> rules, Tape = build_solution_tape()
     >>> tape = Tape()

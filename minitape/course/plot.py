@@ -1,7 +1,7 @@
-"""Pictures for lessons: curves, points and heights as a small SVG that is the same on every machine.
+"""Draw pictures for lessons. Curves, points and heights become a small SVG that is the same on every machine.
 
 A lesson's outputs are compared with what is saved, byte by byte, and a page of the docs needs a text in place of each
-picture. So a picture here is some text with rounded numbers, and cannot be made without words that say what it shows.
+picture. A picture is therefore a text with rounded numbers, and cannot be created without words that say what it shows.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Plot:
         return np.asarray(to_numpy_value(function(*np.meshgrid(xs, ys))), np.float64)
 
     def _paint_cells(self, colours: np.ndarray, opacity: str = "1") -> Plot:
-        """Draw the cells of the picture in their colours, as a bitmap: its rows go up."""
+        """Draw the cells of the picture in their colors as a bitmap, whose rows run upward."""
         width, height = self.size[0] - LEFT - RIGHT, self.size[1] - TOP - BOTTOM
         self._elements.append(
             f'<image x="{LEFT}" y="{TOP}" width="{width}" height="{height}" preserveAspectRatio="none" '

@@ -1,4 +1,4 @@
-"""Let a learner predict, run and explain: the prediction stands next to the answer, with the reason.
+"""Let a learner predict, run and explain. The prediction is shown next to the answer, with the reason.
 
 The notebook's text contains nothing of the answer: `reveal` shows it once the question has been answered in this
 kernel.
@@ -65,7 +65,7 @@ class PredictionQuestion:
         )
 
     def find_choice_for_value(self, truth: Answer) -> str:
-        """Find the choice that stands for this value; "" where none does."""
+        """Find the choice that stands for a value, or return "" if none does."""
         matching_choices = (
             choice
             for choice, value in self._choice_values.items()
@@ -191,7 +191,7 @@ class RevealedAnswer:
 
     @property
     def prediction(self) -> str | None:
-        """The choice of the learner in this kernel; None before there is one."""
+        """The learner's choice in this kernel, or None before the first choice."""
         question = _questions.get(self.name)
         return None if question is None else question.choice
 
@@ -222,7 +222,7 @@ class RevealedAnswer:
         return "\n\n".join(filter(None, [verdict_text, self.beliefs.get(prediction, ""), self.explanation]))
 
     def __repr__(self) -> str:
-        """Return the answer, or a note that a prediction is due."""
+        """Return the answer, or a note that a prediction is still needed."""
         return (
             self.to_text()
             if self.prediction is not None

@@ -1,7 +1,7 @@
-"""The live form of a prediction: one widget with a button for each choice.
+"""Define the live form of a prediction, a single widget with a button for each choice.
 
-When the kernel is restarted, the buttons look as if they could not be pressed, and the widget says what to do. Of one
-widget JupyterLab itself marks nothing as broken; of a box of ipywidgets it marks each part.
+When the kernel is restarted, the buttons look as if they could not be pressed, and the widget says what to do.
+JupyterLab does not mark a single widget as broken, but it does mark each part of a box of ipywidgets.
 """
 
 from __future__ import annotations

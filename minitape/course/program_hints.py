@@ -1,4 +1,4 @@
-"""Read the text of a wrong program: a result that nothing keeps, a name that nothing reads, a tape outside its loop."""
+"""Find mistakes in a program's text, such as an unused result, an unread name, or a tape outside its loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VALUE_CALLS = r"tf\.(?!print)(math\.)?\w+\(|\w+\.gradient\("  # calls that give 
 
 
 def find_unused_value_hint(source: str, solution_source: str) -> str:
-    """Find the first thing that a program's text does, and that of the solution does not; "" where there is none.
+    """Find the first thing that a program's text does but the solution's text does not, or return "" if none exists.
 
     >>> find_unused_value_hint("def f(x): x + 1", "def f(x): return x")
     'x + 1 computes something, and nothing keeps it. Give it a name, or return it.'
@@ -43,7 +43,7 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
 
 
 def find_uncalled_method_hint(source: str) -> str:
-    r"""Say that a line names a function and lacks the brackets that call it.
+    r"""Say that a line names a function but lacks the brackets that call it.
 
     >>> find_uncalled_method_hint("def f(x):\n    tape.watch\n    return x")
     'tape.watch is there without brackets, so nothing is called.'
@@ -52,7 +52,7 @@ def find_uncalled_method_hint(source: str) -> str:
         source: The learner's program.
 
     Returns:
-        The sentence; "" without such a line.
+        The sentence, or "" if no such line exists.
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute):
@@ -61,14 +61,14 @@ def find_uncalled_method_hint(source: str) -> str:
 
 
 def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
-    """Say that a tape records once and is asked in a loop, where the solution records in each iteration.
+    """Say that a tape records once but is used in a loop, although the solution records in each iteration.
 
     Args:
         source: The learner's program.
         solution_source: The solution.
 
     Returns:
-        The sentence; "" if the tape is in the loop, or the solution has none there.
+        The sentence, or "" if the tape is in the loop or the solution has no tape there.
     """
     solution_records_in_loop = _has_tape_question_in_loop(solution_source, has_block=True)
     if solution_records_in_loop and _has_tape_question_in_loop(source, has_block=False):
@@ -93,7 +93,7 @@ def _collect_read_names(nodes: list[ast.AST]) -> set[str]:
 
 
 def capture_final_locals(function: Program, case: Case) -> NamedValues:
-    """Call a function, and return what its names held when it gave its result."""
+    """Call a function, and return the values that its names had when it returned."""
     final_locals: NamedValues = {}
 
     def on_profile_event(frame: FrameType, event: str, _: object) -> None:

@@ -1,4 +1,4 @@
-"""A learner's progress: one small JSON file in the folder of the lessons."""
+"""Keep a learner's progress in one small JSON file in the folder of the lessons."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ JsonValue: TypeAlias = Any  # what JSON holds: anything
 
 
 class WrongAnswer(TypedDict):
-    """What is kept of a wrong answer."""
+    """The stored facts about a wrong answer."""
 
     times: int
     hint: str
 
 
 class ProgressEntry(TypedDict, total=False):
-    """What is kept of an exercise."""
+    """The stored facts about an exercise."""
 
     tries: Required[int]
     solved: Required[bool]
@@ -102,7 +102,7 @@ def _read_progress_file(file: Path) -> Progress:
 
 
 def _read_or_rename_unreadable(file: Path) -> Progress:
-    """Read a progress file; a file that holds something else is renamed, and kept."""
+    """Read a progress file. A file with different contents is kept under a new name."""
     try:
         return _read_progress_file(file)
     except ValueError:
@@ -112,7 +112,7 @@ def _read_or_rename_unreadable(file: Path) -> Progress:
 
 
 def is_progress(progress_data: JsonValue) -> bool:
-    """Return whether this is what a progress file holds.
+    """Return whether an object has the form of a progress file's contents.
 
     >>> is_progress({"version": 1, "exercises": {"01.1": {"tries": 2, "solved": True}}, "predictions": {}})
     True
@@ -157,7 +157,7 @@ def find_last_lesson(lessons_folder: Path) -> str:
         lessons_folder: The folder with the notebooks of the lesson.
 
     Returns:
-        The prefix of the lesson; "" if none is known.
+        The prefix of the lesson, or "" if none is known.
     """
     file = Path(lessons_folder, get_progress_path())
     try:
@@ -170,10 +170,10 @@ def find_last_lesson(lessons_folder: Path) -> str:
 def change_progress(entry_name: str, change: ProgressChange) -> None:
     """Read, change and write the progress, because of the exercise or prediction called `entry_name`.
 
-    Its owner may read the file, and the group that was let in; no other code. Two kernels take turns. Where the file
-    cannot be read or written now, the change waits in memory for the next one.
+    Only the owner of the file, and a group that was given access, may read it. Two kernels take turns. If the file
+    cannot be read or written now, the change is kept in memory until the next change.
 
-    A file that holds something else is kept beside the new one under a name with `.unreadable`.
+    A file with different contents is kept next to the new file, under a name that contains `.unreadable`.
     """
     with _lock:
         file = get_progress_path()
@@ -199,7 +199,8 @@ def describe_unsaved_progress() -> str:
     """Return why progress cannot be saved now.
 
     Returns:
-        A sentence, once: until it is saved again, the next call returns "". It is also "" if all is saved.
+        A sentence, which is returned only once until progress is saved again. "" if it was returned before or if
+        everything is saved.
     """
     file = get_progress_path()
     error = _save_errors.pop(file, None)

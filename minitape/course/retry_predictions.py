@@ -1,4 +1,4 @@
-"""Predictions of earlier lessons that a learner got wrong, asked once more with other numbers."""
+"""Ask again, with different numbers, the predictions from earlier lessons that a learner got wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_QUESTIONS = 2
 
 
 def again(lesson: str) -> None:
-    """Repeat up to two predictions of earlier lessons that this learner got wrong, with other numbers.
+    """Repeat up to two predictions from earlier lessons that this learner got wrong, with different numbers.
 
     The learner's progress file contains the wrong predictions. If it is missing, or all predictions were correct,
     nothing is shown.

@@ -1,4 +1,4 @@
-"""The live form of pictures in a row: one widget with a slider and a play button, or a page with the same."""
+"""Define the live form of a series of pictures, a widget or a page with a slider and a play button."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Change one piece of a solution as learners change it: a sign, a factor, an argument in the place of another.
+"""Change one piece of a solution as learners do: a sign, a factor, or one argument in place of another.
 
-A wrong program that does the same as one of these gets to read what its result is.
+If a wrong program does the same as one of these variants, the learner reads what its result is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The first program of each kernel that `minitape lab` starts: it loads the course.
+"""Load the course, as the first program in each kernel that `minitape lab` starts.
 
-So an error names its fix even if a learner continues in the middle of a lesson the next day.
+As a result, an error names its fix even if a learner continues in the middle of a lesson the next day.
 
 The folder of the notebook is not on the path while this program runs. A file next to a notebook may have the name of a
 module, such as `minitape.py`, and must not run before one of the notebook's cells does.

@@ -43,11 +43,11 @@ ROW_NUMBER = "[\u2460-\u2469]|⟨\\d+⟩"  # as in an expression
 
 @dataclass(frozen=True)
 class Playback:
-    """Two tapes with their first difference.
+    """Two tapes and the first difference between them.
 
     Attributes:
         tapes: The learner's tape and the solution's.
-        names: For each tape the names that its program had.
+        names: For each tape, the names that its program had.
         snapshots: The snapshots of the tapes.
         difference: The first difference between them.
         text: The sentence that describes it.
@@ -85,7 +85,7 @@ def find_solution_text(exercise_name: str) -> str:
         exercise_name: The name of the exercise.
 
     Returns:
-        The program without its call of `check`; "" if the course has no such exercise.
+        The program without its call to `check`, or "" if the course has no such exercise.
     """
     return read_lesson(exercise_name.rpartition(".")[0]).solutions.get(exercise_name, "")
 

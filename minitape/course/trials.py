@@ -1,4 +1,4 @@
-"""Small programs that try out what a learner wrote: each is shown as it is, so that it can be run by hand, too."""
+"""Define small programs that try out a learner's code. Each is shown unchanged, so that it can also be run by hand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AnswerTrial:
     Attributes:
         program: The program, whose last line is an expression.
         expect: The value of that expression.
-        hints: What is said if this is the first trial that fails, one more with each try.
+        hints: What to say if this is the first trial that fails. Each try adds one more hint.
         slips: Wrong values, or words of an error, with replies.
         setup: Lines that run before, and are shown once for several trials.
     """
@@ -53,7 +53,7 @@ class TrialOutcome:
     has_passed: bool = False
 
     def find_hint(self, tries: int) -> str:
-        """Find what to say if the trial failed.
+        """Find what to say if the trial has failed.
 
         Args:
             tries: The number of tries before.
@@ -87,7 +87,7 @@ class TrialOutcome:
 
 
 def is_empty_answer(answer: Answer) -> bool:
-    """Return whether nothing was written yet: a `...`, or a class without anything of its own.
+    """Return whether nothing has been written yet, that is, whether the answer is `...` or an empty class.
 
     >>> class Tape:
     ...     ...

@@ -1,4 +1,4 @@
-"""Functions that an exercise hands in. Who does not know their formula cannot do without a tape."""
+"""Define functions that an exercise passes in. Without knowing the formula, a learner has to use a tape."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class UnknownFunction:
     """A function whose formula only the feedback shows; `check` sees which of its calls a tape recorded.
 
-    It takes tensors and variables only.
+    The function accepts only tensors and variables.
 
     >>> UnknownFunction("x * x", lambda x: x * x)(3.0)
     Traceback (most recent call last):
@@ -79,7 +79,7 @@ def _format_term(coefficient: float, exponent: int) -> str:
 
 
 class Polynomial(UnknownFunction):
-    """An unknown function of one number, which knows its own derivatives.
+    """An unknown function of one number that knows its own derivatives.
 
     >>> cubic = Polynomial(0, 2, 0, 1)
     >>> cubic, cubic.derivative(2.0), cubic.derivative(2.0, order=2)
@@ -133,7 +133,7 @@ class TracedNumber(Polynomial):
 
 
 def run_gradient_descent(f: Polynomial, start: float, steps: int, rate: float) -> float:
-    """Return where so many steps down the slope of `f` lead.
+    """Return the point that the given number of steps down the slope of `f` leads to.
 
     >>> run_gradient_descent(Polynomial(0, 0, 1), start=1.0, steps=2, rate=0.25)
     0.25

@@ -1,7 +1,7 @@
 """Describe a wrong number in the words of the program that an exercise asks about.
 
-It can be the value of a name, the slope of one name with respect to another, or some of the shares that meet at one.
-A number that is two of these is not described, because nobody knows which of them a learner meant.
+The number can be the value of a name, the slope of one name with respect to another, or some of the shares that meet at
+a name. A number that fits several of these is not described, because nobody knows which of them a learner meant.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def find_number_meaning_hint(number: float, program: str, place: str = "") -> st
         place: The key of the part of the answer. If it is a name of the program, only what concerns that name counts.
 
     Returns:
-        The sentence; "" if the number is nothing of the program, or several things.
+        The sentence, or "" if the number is nothing in the program or could be several things.
 
     >>> program = "x = tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: y = x * x"
     >>> find_number_meaning_hint(9.0, program), find_number_meaning_hint(3.0, program)

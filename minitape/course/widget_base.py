@@ -1,7 +1,7 @@
-"""What live widgets are made of: anywidget's class and traitlets' fields, or without anywidget invisible ones.
+"""Provide the base of live widgets from anywidget and traitlets, or invisible widgets without anywidget.
 
-So whoever has the core of minitape alone can make a view, and save it as a page. In a notebook it then shows its static
-picture or its text, and below it what to install.
+A user who has only the core of minitape can therefore create a view and save it as a page. In a notebook it then shows
+its static picture or its text, and below it what to install.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
     MISSING = 'This is live with JupyterLab and ipywidgets: pip install "minitape[lab]"'
 
     class AnyWidget:
-        """A widget of which no browser hears."""
+        """A widget that no browser sees."""
 
         comm: Any = None  # Jupyter's, where there is one
         layout = None

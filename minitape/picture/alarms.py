@@ -46,7 +46,7 @@ def build_alarms_and_breaks(
             the tape's last gradient call.
 
     Returns:
-        The alarms, the most serious first, and the breaks at which a gradient ends.
+        The alarms, most serious first, and the breaks at which a gradient ends.
 
     >>> import minitape as tf
     >>> x = tf.Variable([0.0, 4.0], name="x")

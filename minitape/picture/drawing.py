@@ -63,7 +63,7 @@ def draw(
 
     Raises:
         TypeError: If ``tape`` is not a GradientTape.
-        ValueError: If ``width`` is too small for one node, or if ``fold`` is another text.
+        ValueError: If ``width`` is too small for one node, or if ``fold`` is any other text.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -123,14 +123,14 @@ class Picture:
         return build_dot_text(self.figure)
 
     def graph(self) -> graphviz.Digraph:
-        """Return the graph as an object of the package graphviz, which can be changed and rendered.
+        """Return the graph as an object from the graphviz package, which can be changed and rendered.
 
         Returns:
             A ``graphviz.Digraph`` with value and adjoint in each node, and a cluster for each tape and each layer. In a
             notebook it shows itself; ``render("tape", format="pdf")`` writes it to a file.
 
         Raises:
-            ImportError: If the package graphviz is not installed.
+            ImportError: If the graphviz package is not installed.
         """
         return build_digraph(self.figure)
 
@@ -142,9 +142,9 @@ class Picture:
                 ``.dot`` for a graph to be laid out by Graphviz, ``.pdf`` or ``.png`` for a picture that Graphviz draws.
 
         Raises:
-            ValueError: If the file name has another extension.
-            ImportError: If Graphviz is to draw the picture and the package graphviz is not installed.
-            RuntimeError: If Graphviz is to draw the picture and its program ``dot`` is missing or fails.
+            ValueError: If the file name has a different extension.
+            ImportError: If Graphviz has to draw the picture and the graphviz package is not installed.
+            RuntimeError: If Graphviz has to draw the picture and its program ``dot`` is missing or fails.
         """
         ending = Path(path).suffix.lower()
         content: str | bytes

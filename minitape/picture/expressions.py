@@ -14,7 +14,7 @@ from .value_display import format_magnitude, round_number_text
 if TYPE_CHECKING:
     from .snapshot_types import RowFields
 
-MAX_NAMED_INPUTS = 4  # An operation with at least this many inputs is written as its label alone.
+MAX_NAMED_INPUTS = 4  # For an operation with at least this many inputs, only the label is written.
 INFIX_SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}
 INFIX_SIGNS |= {"-": " − ", "−": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
 MAX_NESTED_LETTERS = 14  # Longer expressions are not written inside other expressions.
@@ -87,8 +87,8 @@ class Expressions:
 
         Args:
             row: An operation.
-            depth: How many levels of inputs are written as expressions. At 0, inputs are written only as names and
-                numbers.
+            depth: The number of input levels that are written as expressions. At 0, inputs are written only as names
+                and numbers.
         """
         label = format_row_title({**row, "name": None})
         parts = [self._format_operand_with_precedence(input_row, depth) for input_row in row["inputs"]]

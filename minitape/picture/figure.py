@@ -3,7 +3,7 @@
 :mod:`.placement` computes the column of each node, :mod:`.svg_elements` draws the nodes, and :mod:`.gradient_texts`
 writes the results below them. A figure with many columns continues on the next line, like text. An edge from another
 line or across many columns is drawn as the name of its input row. A figure always has a light background, and any SVG
-viewer can display it.
+viewer can display the figure.
 """
 
 from __future__ import annotations

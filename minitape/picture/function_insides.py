@@ -3,7 +3,7 @@
 A call is a single row of a recording. To make second derivatives possible, the row keeps everything that is needed to
 replay the call as eager operations: its inputs, the branches that it took, and the results of its side effects. This
 module replays the call under a new tape, and the snapshot of that tape becomes the inside of the call. The replay does
-not change the recording and runs none of the program's Python functions.
+not change the recording, and does not run any of the program's Python functions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def list_function_insides(
         target: The target of the sweep through the calls, or None for the tape's last gradient call.
         sources: The sources of that sweep.
         call_row: The row of the only call to open, or None to open the first MAX_CALLS calls.
-        remaining_depth: How many levels of nested calls to open.
+        remaining_depth: The number of levels of nested calls to open.
 
     Returns:
         The insides of all calls that can be replayed, or an empty list while a tape is recording.

@@ -1,9 +1,9 @@
-"""Write a snapshot as a graph for Graphviz, in the language DOT.
+"""Write a snapshot as a graph for Graphviz, in the DOT language.
 
 A node holds what a row computes, its value and its adjoint. An edge runs from an input to its consumer. If the sweep
 has sent a share along it, a second edge in the color of derivatives runs back and names the share. A cluster surrounds
 the rows of each tape, if there are several tapes, and of each layer. ``build_dot_text`` needs no other package;
-``build_digraph`` returns the same graph as an object of the package graphviz, which calls the program ``dot``.
+``build_digraph`` returns the same graph as an object from the graphviz package, which calls the program ``dot``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .figure import Figure
     from .snapshot_types import RowFields, ValueFields
 
-MAX_TEXT_LETTERS = 30  # A node has room for so many letters of an expression.
+MAX_TEXT_LETTERS = 30  # A node has room for this many letters of an expression.
 MAX_NUMBER_LETTERS = 15
 GRAPH_ATTRIBUTES = {"rankdir": "LR", "fontname": "Helvetica", "fontsize": "11", "nodesep": "0.2", "ranksep": "0.35"}
 NODE_ATTRIBUTES = {"shape": "box", "fontname": "Helvetica", "fontsize": "11", "margin": "0.06,0.03", "height": "0.3"}
@@ -99,7 +99,7 @@ def build_digraph(figure: Figure) -> graphviz.Digraph:
         figure: The figure, for its adjoints, shares and texts.
 
     Raises:
-        ImportError: If the package graphviz is not installed.
+        ImportError: If the graphviz package is not installed.
     """
     try:
         import graphviz
@@ -293,7 +293,7 @@ def iter_edge_statements(figure: Figure, row: RowFields, literal_rows: set[int])
 
 
 def iter_gap_statements(figure: Figure) -> Iterator[str]:
-    """Yield the node that stands for the rows that the snapshot leaves out; nothing if it has all rows.
+    """Yield the node that stands for the rows that the snapshot leaves out, or nothing if it contains all rows.
 
     Args:
         figure: The figure that is drawn.

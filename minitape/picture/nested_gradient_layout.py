@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 2000  # Longer recordings have no second tier.
 MAX_ELEMENTS = 1_000_000  # A gradient with more elements has no second tier.
-MAX_NAME_LETTERS = 9  # Maximum length of a target or source name in a node's title.
+MAX_NAME_LETTERS = 9  # The maximum length of a target or source name in a node's title.
 
 
 def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> list[RowFields]:

@@ -1,4 +1,4 @@
-"""Name the rows that no variable of the program refers to any longer, as the program's text names them."""
+"""Find names in the program's text for the rows that no variable of the program refers to any longer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _number_name(name: str, taken_names: set[str | None], operation_names: set[s
 
 
 def _identify_leaf(record: Record, row: int) -> Hashable:
-    """Return the identity of a leaf, which is the same for all states of a variable."""
+    """Return a leaf's identity, which is the same for all states of a variable."""
     leaf = record.leaves.get(row)
     return row if leaf is None or leaf.variable is None else ("variable", id(leaf.variable))
 

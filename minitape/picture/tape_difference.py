@@ -34,12 +34,13 @@ class TapeDifference:
     Attributes:
         kind: "operation" if the rows compute different things or only one of them exists, "start" if the values of a
             leaf differ, "recording" if only one of the rows is recorded, "value" if the results differ, "adjoint" if
-            the adjoints differ, or "share" if what a row sends to one of its inputs differs.
+            the adjoints differ, or "share" if the shares that a row sends to one of its inputs differ.
         rows: The row of each tape, or None if a tape has no such row.
         places: The number of each row, or for a missing row, the number of the next row.
         next_rows: The row with each of these numbers, or None at the end of a tape.
         texts: A description of each tape's row.
-        changed_rows: For each tape, the rows that have the same operation as in the other tape but a different value.
+        changed_rows: For each tape, the rows that have the same operation as their partners in the other tape but a
+            different value.
         next_rows: The rows that come next if one of the rows is missing.
         values: The adjoints or shares that differ.
     """
@@ -60,7 +61,7 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
 
     Args:
         first: A snapshot.
-        second: Another snapshot.
+        second: The other snapshot.
         compares_sweeps: Whether to compare the sweeps, which are comparable only if both answer the same question.
 
     Returns:
@@ -137,7 +138,7 @@ class Alignment:
                     yield *pair, next_rows
 
     def compare_rows(self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair) -> None:
-        """Compare two matching operations, and note a difference if one is missing or they are not alike."""
+        """Compare two matching operations, and note a difference if one is missing or if they are not alike."""
         if own_row is None or other_row is None or _get_operation(own_row) != _get_operation(other_row):
             self.note("operation", own_row, other_row, next_rows)
             return
@@ -198,7 +199,7 @@ class Alignment:
     def note(
         self, kind: str, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair | None = None
     ) -> None:
-        """Note a difference, if it is the first one.
+        """Note a difference if it is the first one.
 
         Args:
             kind: The kind of the difference.

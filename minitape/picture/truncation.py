@@ -16,7 +16,7 @@ MAX_LINES = 20_000  # The limit for a file.
 
 
 def replace_unprintable(text: str) -> str:
-    r"""Replace each unprintable character in a text by a space.
+    r"""Replace each unprintable character in a text with a space.
 
     Such characters may be invisible or reverse the order of adjacent letters.
 

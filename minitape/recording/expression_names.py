@@ -1,4 +1,4 @@
-"""Read from the program's text how it names the operands and the result of an operation."""
+"""Read from the program's text the names of an operation's operands and result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ExpressionNames(NamedTuple):
     result: str | None
 
     def has_operands_of(self, operation: str, input_count: int) -> bool:
-        """Return whether the operands are the inputs of an operation, and not those of a function around it.
+        """Return whether the operands are the inputs of an operation, and not the inputs of a function around it.
 
         Args:
             operation: The name of the operation.

@@ -1,4 +1,4 @@
-"""Follow values into the bodies of functions, loops and branches, as executed in one call.
+"""Follow values into the bodies of functions, loops and branches that ran in one call.
 
 The body of a loop is visited once, not once per iteration. An iteration's input is either an input of the loop or a
 result of an earlier iteration.
@@ -71,8 +71,8 @@ def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[Functi
     """Yield the bodies in which a call computes one of its outputs.
 
     Args:
-        call: The call of a function, loop or branch. Other calls yield nothing. The same is true if the tape has
-            already released the recording of the function.
+        call: The call to a function, loop or branch. Nothing is yielded for any other call, or if the tape has already
+            released the recording of the function.
         output_index: The index of the output. If it is None, all bodies are yielded, with -1 as the row.
     """
     recording: Object = call.attrs.get("recording")
@@ -181,7 +181,7 @@ def list_custom_gradient_passes(record: Record, call: Call) -> list[bool]:
 
 
 def compute_custom_gradient_shares(record: Record, call: Call) -> list[Tensor | None] | None:
-    """Call the user's gradient function with ones as adjoints, while recording is suspended and output is hidden.
+    """Call the user's gradient function with ones as adjoints while recording is suspended and output is hidden.
 
     Args:
         record: The recording.

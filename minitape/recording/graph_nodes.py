@@ -29,7 +29,7 @@ class CodePlace:
     Attributes:
         filename: The file of the innermost frame.
         line: The line in that file.
-        frames: The user's frames as (code, offset) pairs, the innermost first.
+        frames: The user's frames as (code, offset) pairs, innermost first.
     """
 
     __slots__ = ("filename", "line", "frames")
@@ -86,7 +86,7 @@ def to_site(place: CodePlace | None) -> Site:
 
 
 def build_call_stack(place: CodePlace | None) -> list[Site]:
-    """Return the call stack at a code location as statements, the outermost first.
+    """Return the call stack at a code location as statements, outermost first.
 
     Args:
         place: The code location. For None, the result is empty.

@@ -23,7 +23,7 @@ class TapeStateChange(NamedTuple):
     Attributes:
         kind: The change: "begins", "ends", "pauses", "resumes" or "resets".
         row: The number of rows recorded before.
-        call_stack: The statements that were running, the outermost first.
+        call_stack: The statements that were running, outermost first.
         tape: The tape.
     """
 
@@ -56,7 +56,7 @@ class RowDetails(Protocol):
         """Return the line of the user's program that created a row."""
 
     def find_call_stack(self, row: RecordedRow) -> Sequence[Site]:
-        """Return the statements that were running when a row was created, the outermost first."""
+        """Return the statements that were running when a row was created, outermost first."""
 
     def find_value(self, row: RecordedRow) -> Any:
         """Return the value of a row."""
@@ -73,8 +73,8 @@ class RecordedRow:
 
     Attributes:
         index: The index of the row in its recording.
-        op: The framework's name for the operation; "leaf" for a leaf of a framework.
-        kind: "source", "variable" or "constant" for a leaf; "operation" for a result.
+        op: The framework's name for the operation, or "leaf" for a leaf of a framework.
+        kind: "source", "variable" or "constant" for a leaf, or "operation" for a result.
         inputs: The rows that the row was computed from, in the order of the operation's arguments. For a leaf, the rows
             whose values were used to create it.
         label: The text that a picture shows in the node.
@@ -85,7 +85,7 @@ class RecordedRow:
         output: The index of this row among the results of the call.
         dtype: The name of the value's dtype, or "" if it is unknown.
         shape: The shape of the value.
-        scope: The names of the modules or functions in which the row was computed, the outermost first.
+        scope: The names of the modules or functions in which the row was computed, outermost first.
         cut: The kind of break that a picture shows, such as "stop_gradient", or None for a row without a break.
         watched: Why a gradient for the leaf is computed, such as "requires_grad", or None for other rows.
         tangent: The tangent, in the same form as ``value``, if the framework also ran forward mode.
@@ -153,7 +153,7 @@ class RecordedRow:
 
     @cached_property
     def call_stack(self) -> Sequence[Site]:
-        """The statements that were running when the row was created, the outermost first."""
+        """The statements that were running when the row was created, outermost first."""
         return [self.site] if self.details is None else self.details.find_call_stack(self)
 
     @cached_property
@@ -221,8 +221,8 @@ class Escape(NamedTuple):
 
     Attributes:
         row: The row whose value left the framework.
-        method: The method by which it left.
-        site: The line on which it left.
+        method: The method by which the value left.
+        site: The line on which the value left.
         row_count: The number of rows recorded before, or `OTHER_RECORDING`.
         clock: The time of the escape, if it belongs to another recording.
     """
@@ -258,7 +258,7 @@ class BackwardPass:
         function_name: The framework's function that ran the pass.
         tape: The tape that ran the pass, if the framework has tapes.
         site: The line on which the pass was started.
-        call_stack: The statements that were running at that time, the outermost first.
+        call_stack: The statements that were running at that time, outermost first.
         row_count: The number of rows recorded before the pass.
         source_results: The sources passed to the function, each paired with whether it received a gradient.
         sources: The rows of those sources, or an empty list if the gradient is computed for all leaves that the pass

@@ -27,7 +27,7 @@ NOWHERE: Site = (None, None)
 
 
 def find_user_call_stack() -> list[Site]:
-    """Return the (file, line) of each running statement of the user's code, the outermost first.
+    """Return the (file, line) of each running statement in the user's code, outermost first.
 
     >>> find_user_call_stack()[-1] == find_user_site()
     True
@@ -152,6 +152,6 @@ def find_site_of_bytecode(code: CodeType, offset: int) -> tuple[str, int]:
     return code.co_filename, lines[index] if index >= 0 else code.co_firstlineno
 
 
-_MAX_CACHED_CODES = 64  # Maximum number of code objects with a cached line table.
+_MAX_CACHED_CODES = 64  # The maximum number of code objects whose line tables are cached.
 # The keys are identities, because hashing a long code object is slow.
 _line_tables: dict[int, tuple[CodeType, list[int], list[int]]] = {}

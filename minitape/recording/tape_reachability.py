@@ -35,7 +35,7 @@ class BlockBegin(NamedTuple):
 
     Attributes:
         clock: The time at which the block began.
-        frames: The user's frames at that time as (code, offset) pairs, the innermost first.
+        frames: The user's frames at that time as (code, offset) pairs, innermost first.
     """
 
     clock: int

@@ -12,7 +12,7 @@ class _CollectedNamespaces(threading.local):
     """The namespaces that `use_namespaces` sets for the current thread.
 
     Attributes:
-        namespaces: The dictionaries; None if the frames of the current thread have the names.
+        namespaces: The dictionaries, or None if the frames of the current thread have the names.
     """
 
     namespaces: list[dict[str, object]] | None = None
@@ -27,13 +27,13 @@ def use_namespaces(namespaces: Iterable[dict[str, object]]) -> TemporaryAttribut
     A picture collects the names when it is created. It explains gradients later, in another frame or thread.
 
     Args:
-        namespaces: The dictionaries. The first one that holds a name wins.
+        namespaces: The dictionaries. If several dictionaries contain a name, the first one is used.
     """
     return TemporaryAttributes(_collected, namespaces=list(namespaces))
 
 
 def list_collected_namespaces() -> list[dict[str, object]] | None:
-    """Return the dictionaries that :func:`use_namespaces` has set; None outside of such a block."""
+    """Return the dictionaries that :func:`use_namespaces` has set, or None outside such a block."""
     return _collected.namespaces
 
 

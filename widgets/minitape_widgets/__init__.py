@@ -1,4 +1,4 @@
-"""Live pictures of a tape, which step through its rows and its backward sweep.
+"""Show live pictures of a tape that step through its rows and its backward sweep.
 
 >>> from minitape_widgets import TapeView
 """

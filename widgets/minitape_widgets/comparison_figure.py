@@ -1,7 +1,7 @@
-"""Draw two tapes on one layout: rows that belong together stand on one line, and the first difference is marked.
+"""Draw two tapes in one layout, with matching rows on one line and the first difference marked.
 
-The picture is an SVG that needs no script. It plays once: both tapes run forward line by line, then the adjoints come
-back, and at the end stand the two results.
+The picture is an SVG that needs no script. The picture plays once. Both tapes run forward line by line, then the
+adjoints come back, and finally the two results appear.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ STYLE = (
 def draw_comparison(
     titles: Sequence[str], snapshots: tuple[Snapshot, Snapshot], results: Sequence[str], difference: TapeDifference
 ) -> str:
-    """Draw two tapes side by side on one layout, as SVG text.
+    """Draw two tapes side by side in one layout, and return the SVG text.
 
     Args:
         titles: The title above each tape.
-        snapshots: The snapshots. The names in the picture are those in them.
-        results: What the program of each tape returned, as text, or "" for no such line.
+        snapshots: The snapshots. The picture uses the names in the snapshots.
+        results: The return value of each tape's program as text, or "" to draw no such line.
         difference: The first difference, as ``find_first_difference`` returns it.
     """
     return _ComparisonFigure(titles, snapshots, results, difference).build_svg()
@@ -90,7 +90,7 @@ class _ComparisonFigure:
         self.step = min(MAX_STEP_SECONDS, PLAYING_SECONDS / (2 * len(self.lines) + 1))
 
     def _is_drawn(self, pair: RowPair) -> bool:
-        """Return whether a pair has a line: numbers in the program stand in the expressions that use them."""
+        """Return whether a pair has its own line. Number literals do not, because they appear in expressions."""
         is_number = all(row is None or (row["kind"] == "constant" and not row["name"]) for row in pair)
         return self._is_difference(pair) or not is_number
 
@@ -236,7 +236,7 @@ class _ComparisonFigure:
         return "".join(arcs)
 
     def _draw_results(self, baseline: float) -> str:
-        """Draw what the two programs return, below the tapes.
+        """Draw the return values of the two programs below the tapes.
 
         Args:
             baseline: The baseline of the texts.
@@ -283,7 +283,7 @@ def align_rows(first: Snapshot, second: Snapshot) -> list[RowPair]:
         [number for number, row in rows.items() if row["watched"] and number not in taken]
         for rows, taken in zip(alignment.rows, (alignment.partners, [*alignment.partners.values()]), strict=True)
     )
-    # Watched leaves that no two rows have brought together are paired in their order.
+    # Watched leaves that have not been paired through their rows are paired in order.
     alignment.partners.update(zip(own_leaves, other_leaves, strict=False))
     partners, pairs = alignment.partners, list[RowPair]()
     partnered = {number: row for number, row in other_rows.items() if number in partners.values()}
@@ -304,7 +304,7 @@ def _select_lines(pairs: list[RowPair], is_difference: Callable[[RowPair], bool]
         is_difference: Returns whether a pair is the first difference.
 
     Returns:
-        All pairs of a short comparison, else those around the difference, with None for a gap.
+        All pairs of a short comparison, or else the pairs around the difference, with None for a gap.
     """
     if len(pairs) <= MAX_LINES:
         return [*pairs]

@@ -1,6 +1,6 @@
 """Send the front end to the browser once per kernel.
 
-A hidden widget holds the JavaScript bundle. Each view's script is only a few lines long and fetches the bundle from
+A hidden widget holds the JavaScript bundle. Each view's script is only a few lines long, and fetches the bundle from
 this widget.
 """
 

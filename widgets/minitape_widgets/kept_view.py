@@ -29,7 +29,7 @@ KEPT_HTML = """<div id="{name}">{picture}</div><script>
 
 
 class KeptView:
-    """An output that steps without a kernel in a reopened, mailed or converted notebook.
+    """An output that steps without a kernel in a notebook that was reopened, emailed or converted.
 
     Attributes:
         picture: The static picture.

@@ -39,7 +39,7 @@ new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeig
 
 
 def capture_shown_views(shell: InteractiveShell) -> list[View]:
-    """Collect the views that a shell's cells show. Of a view, the shell's output has only the text.
+    """Collect the views that a shell's cells show, because the shell's output contains only the text of each view.
 
     Args:
         shell: The shell that runs the cells.
@@ -87,7 +87,7 @@ def run_lesson_and_save_views(lesson_path: Path, target_folder: Path) -> dict[st
         (text of the view, file name) pairs, by the id of the cell that shows the views.
 
     Raises:
-        SystemExit: If a cell fails that is not expected to raise an exception.
+        SystemExit: If a cell raises an exception that it is not expected to raise.
     """
     shell = InteractiveShell.instance()
     shown_views = capture_shown_views(shell)

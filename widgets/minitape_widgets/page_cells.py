@@ -33,7 +33,7 @@ class PageCells:
     """
 
     def __init__(self) -> None:
-        """Set up IPython's shell for a page: nothing reports errors or widgets elsewhere."""
+        """Set up IPython's shell for a page, so that nothing reports errors or widgets elsewhere."""
         shell = InteractiveShell.instance()
         shell._showtraceback = lambda *error: None  # type: ignore[method-assign]  # `run_cell` returns the error.
         # JupyterLite's shell calls this function, which its notebooks set, for the messages of widgets.
@@ -72,8 +72,8 @@ class PageCells:
 def _read_output(output: RichOutput) -> tuple[str, str]:
     """Return the text and the HTML of an output.
 
-    Both are empty for views, which have frames of their own, and for the answers to predictions, which are Markdown and
-    on the page already.
+    Both are empty for views, which have their own frames, and for the answers to predictions, which are Markdown and
+    are already on the page.
     """
     if VIEW_KEY in output.metadata or "text/markdown" in output.data:
         return "", ""

@@ -49,7 +49,7 @@ class Comparison:
             path: The file, whose name ends in ``.html`` or ``.htm``.
 
         Raises:
-            ValueError: If the file name has another ending.
+            ValueError: If the file name has a different ending.
         """
         if not str(path).lower().endswith((".html", ".htm")):
             raise ValueError(
@@ -89,7 +89,7 @@ class Comparison:
 
 
 class Compared(Protocol):
-    """A comparison of a learner's tape with the solution's, as the course has it."""
+    """A comparison of a learner's tape with the solution's tape, as the course builds it."""
 
     tapes: tuple[Any, Any]
     names: tuple[dict[str, Any], dict[str, Any]]
@@ -102,7 +102,7 @@ class Compared(Protocol):
 def build_comparison_bundle(
     compared: Compared, titles: Sequence[str], tape_titles: Sequence[str], options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Build what a notebook shows of a comparison: a folded picture, and live views if a kernel is there.
+    """Build a comparison's notebook output, a folded picture with live views if a kernel is running.
 
     Args:
         compared: The comparison.

@@ -140,7 +140,7 @@ def _compress_rows_to_base64(snapshot: Any, convert: Callable[[Any], Any] = lamb
 
     Args:
         snapshot: A snapshot whose rows are ``PictureRow`` objects.
-        convert: Applied to each row, and to the rest of the snapshot.
+        convert: A function that is applied to each row, and to the rest of the snapshot.
     """
     packer = zlib.compressobj(6)
     begin = _to_compact_json(convert({key: part for key, part in snapshot.items() if key != "rows"}))

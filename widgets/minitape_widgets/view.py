@@ -1,4 +1,4 @@
-"""``TapeView``, the Python side of the live picture.
+"""Define ``TapeView``, the Python side of the live picture.
 
 A view reads a recording and sends its rows to the browser. It also answers the browser's requests, such as those for
 lost rows.
@@ -60,7 +60,8 @@ class TapeView(AnyWidget):
     the rows recorded so far. After ``tape.gradient``, the view shows the sweep of that call, unless ``target`` and
     ``sources`` choose another sweep. Every action has a key: the arrow keys step, and ``?`` lists the keys.
 
-    After its gradient, a tape releases its large arrays. The view can recompute them from the variables and inputs.
+    After its gradient has been computed, a tape releases its large arrays. The view can recompute them from the
+    variables and inputs.
 
     Args:
         tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
@@ -357,7 +358,7 @@ class TapeView(AnyWidget):
     def _build_message_part(
         self, rows: list[PictureRow], first: int, changed: list[RowFields], with_sweep: bool = True
     ) -> dict[str, Any]:
-        """Return a change of the snapshot: rows from number ``first`` on, and changed fields of earlier rows.
+        """Return a change to the snapshot: rows from number ``first`` on, and changed fields of earlier rows.
 
         Args:
             rows: The rows to send, still packed.
@@ -469,7 +470,7 @@ class TapeView(AnyWidget):
         self._send_message("explained", ask=message.get("ask"), text=text)
 
     def _send_function_inside(self, message: dict[str, Any]) -> None:
-        """Send the rows inside a call of a ``tf.function`` that the user has opened."""
+        """Send the rows inside a ``tf.function`` call that the user has opened."""
         with self._lock:
             row = message.get("row")
             insides = (
@@ -542,14 +543,14 @@ class TapeView(AnyWidget):
         """Write the view to a file.
 
         Args:
-            path: The file. Its ending chooses the format: ``.html`` is a self-contained page that steps without a
+            path: The file, whose ending determines the format: ``.html`` is a self-contained page that steps without a
                 kernel, ``.svg`` the static picture. ``.tex`` is the static picture for LaTeX, ``.dot`` for Graphviz,
                 which also draws ``.pdf`` and ``.png``.
                 ``.json`` is the snapshot, which ``<mini-tape src="tape.json">`` shows in a web page.
 
         Raises:
             RuntimeError: If the view was closed.
-            ValueError: If the file name has another ending.
+            ValueError: If the file name has a different ending.
         """
         self._raise_if_closed()
         if str(path).lower().endswith((".html", ".htm")):
@@ -562,9 +563,9 @@ class TapeView(AnyWidget):
     def kept(self, *, height: int = 700) -> KeptView:
         """Return the current state of the view as an output that steps without a kernel.
 
-        The output steps in a notebook that is reopened, mailed or converted by nbconvert. Where scripts are disabled,
-        it is the static picture. It adds about 0.1 MB to the notebook, and at most 1 MB. If the page of a long tape
-        would be larger, the output is the picture and a sentence that states why.
+        The output steps in a notebook that is reopened, emailed or converted by nbconvert. Where scripts are disabled,
+        the output is the static picture. It adds about 0.1 MB to the notebook, and at most 1 MB. If the page of a long
+        tape would be larger, the output is the picture and a sentence that states why.
 
         Args:
             height: The height of the output in pixels.
@@ -614,7 +615,7 @@ class TapeView(AnyWidget):
             return self._build_snapshot(max_rows, is_full)
 
     def __repr__(self) -> str:
-        """Return the number of rows and tapes; of a closed view, the numbers it had."""
+        """Return the number of rows and tapes. For a closed view, return the numbers that it had."""
         if self._closed_text:
             return self._closed_text
         return f"TapeView({format_count(len(self._rows), 'row')}, {format_count(self._reader.tape_count, 'tape')})"

@@ -20,7 +20,7 @@ MAX_UPDATES = 3  # After so many updates, later assignments to the variables of 
 
 
 class SweepFollower:
-    """Reads the sweep of the last gradient call of a view's tape.
+    """Reads the sweep for the last gradient call on a view's tape.
 
     Attributes:
         sweep: The sweep with packed values, or None without a sweep. A long sweep has no steps here.
@@ -53,14 +53,14 @@ class SweepFollower:
         namespaces: list[dict[str, Any]],
         is_last_look: bool = False,
     ) -> bool:
-        """Read the last gradient call again if it is a new one, or if an optimizer's step has followed it.
+        """Read the last gradient call again if it is a new one, or if an optimizer step has followed it.
 
         Args:
             recording: The recording that the view shows.
-            target: The target that the view's arguments chose; None stands for the last gradient call.
+            target: The target that the view's arguments chose, or None for the last gradient call.
             sources: The sources that the view's arguments chose.
             row_count: The number of rows that the view has read.
-            kept_arrays: Arrays by row that the recording has released and the view still has.
+            kept_arrays: Arrays, by row, that the recording has released but the view still has.
             namespaces: The dictionaries in which the names of targets and sources are looked up.
             is_last_look: Whether to read new assignments at once, because a static picture is drawn now. If False, they
                 are read when no more have followed since the last look.
@@ -123,10 +123,10 @@ class SweepFollower:
         return self._pages[-1]
 
     def list_step_pages_from(self, sweep_number: Any, step_count: int) -> list[bytes]:
-        """Return the pages of the current sweep that were built so far and that a page in the browser misses.
+        """Return the pages of the current sweep that have been built so far and that the browser does not have yet.
 
         Args:
-            sweep_number: The number of the sweep that the browser shows. For another sweep there are no pages.
+            sweep_number: The number of the sweep that the browser shows. There are no pages for any other sweep.
             step_count: The number of steps that the browser has.
         """
         if sweep_number != self.sweep_number or step_count >= self._paged_steps:
@@ -134,7 +134,7 @@ class SweepFollower:
         return self._pages[step_count // STEPS_PER_PAGE :]
 
     def build_sweep_fields(self) -> dict[str, Any] | None:
-        """Return the sweep with unpacked values, as a snapshot holds it, or None without a sweep."""
+        """Return the sweep with unpacked values, as a snapshot holds it, or None if no sweep exists."""
         if self.sweep is None:
             return None
         gradients = [unpack_value(gradient) for gradient in self.sweep["gradients"]]

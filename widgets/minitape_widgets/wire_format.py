@@ -21,7 +21,7 @@ def encode_snapshot(part: dict[str, Any]) -> bytes:
     """Return a snapshot as compressed JSON.
 
     Args:
-        part: A snapshot, or a change of one. Its "rows" are :class:`PictureRow` objects, and the steps of its sweep
+        part: A snapshot, or a change to one. Its "rows" are :class:`PictureRow` objects, and the steps of its sweep
             contain packed values.
     """
     packed = {key: value for key, value in part.items() if key != "rows"}
