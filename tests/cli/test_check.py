@@ -72,6 +72,7 @@ def test_quiet_says_only_what_was_found(saved_notebook, monkeypatch):
     assert run_check_command("--quiet", saved_notebook).output == ""
 
 
+@pytest.mark.long
 def test_one_changed_digit_is_found_and_its_cell_is_named_and_a_remedy_is_told_once(spoiled):
     path = spoiled(
         set_saved_stream(DIGITS, "[0.5, 1.6]\n"), replace_code(LAST, "1 / 0"), replace_code(COMMAND, "nothing")
@@ -247,6 +248,7 @@ def write_code_notebook(path, *cells):
     return path
 
 
+@pytest.mark.long
 def test_a_result_before_a_semicolon_is_neither_saved_nor_expected(tmp_path):
     """nbval alone shows it, and finds the history of results empty."""
     path = tmp_path / "quiet.ipynb"

@@ -89,6 +89,7 @@ def test_nothing_is_written_where_python_cannot_be_had_or_other_files_are(tmp_pa
     assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", "python"}
 
 
+@pytest.mark.long
 def test_the_wheel_is_that_of_the_running_minitape_and_always_the_same(tmp_path):
     wheels = [write_minitape_wheel(folder) for folder in (tmp_path / "one", tmp_path / "two") if folder.mkdir() is None]
     assert wheels[0].read_bytes() == wheels[1].read_bytes()

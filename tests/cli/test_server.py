@@ -145,6 +145,7 @@ def test_a_notebook_that_is_saved_takes_the_place_of_the_old_one(on):
     assert not list(on.root.glob(".~*"))
 
 
+@pytest.mark.long
 def test_who_goes_on_the_next_day_is_told_which_cells_to_run(on):
     with on.open_kernel("ours.ipynb") as run:
         assert ADVICE in format_outputs_text(run("TapeView(tape)"))

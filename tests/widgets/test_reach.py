@@ -116,7 +116,7 @@ def test_a_slider_without_a_kernel_says_so_and_keeps_its_number(show):
     assert (value, shown) == ("3", "3") and "No kernel answers" in said
 
 
-@pytest.mark.parametrize("place", ["page", "shadow tree"])
+@pytest.mark.parametrize("place", ["page", pytest.param("shadow tree", marks=pytest.mark.long)])
 def test_keys_reach_the_view_after_a_click_on_any_button(show, place):
     v, u = tf.Variable([2.0, 4.0], name="v"), tf.Variable(3, name="u")
     with tf.GradientTape(persistent=True) as tape:
