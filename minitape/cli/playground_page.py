@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 
 from ..common.atomic_write import write_file
 from ..common.read_data import read_json, read_text
+from ..common.script_json import format_script_json
 from ..common.translation import ENGLISH, load_translations, use_language
 from ..engine.hooks import hooks
 from .browser_python import LOCK_FILE, PLAYGROUND_PACKAGES, list_core_file_urls
@@ -57,8 +57,8 @@ def write_playground_pages(
         texts = {
             "language": code,
             "policy": build_content_security_policy(loader_url),
-            "config": _dump_inert_json(config),
-            "examples": _dump_inert_json(examples),
+            "config": format_script_json(config),
+            "examples": format_script_json(examples),
         }
         page = read_text(PAGE_FOLDER / "index.html")
         for placeholder, text in texts.items():
@@ -124,8 +124,3 @@ def build_playground_example(program_path: Path, language_code: str = ENGLISH) -
     with use_language(language_code):
         snapshot = hooks.snapshot_program(program)
     return {"title": program.partition("\n")[0].lstrip("# "), "program": program, "snapshot": snapshot}
-
-
-def _dump_inert_json(value: object) -> str:
-    """Format a value as JSON that cannot terminate a script element."""
-    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")

@@ -6,7 +6,6 @@ draws, and the saved page needs no kernel at all.
 
 from __future__ import annotations
 
-import json
 import linecache
 from html import escape
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..common.atomic_write import write_file
+from ..common.script_json import format_script_json
 from ..common.translation import detect_language, say
 from .digits import MARGIN, PEN_RADIUS, SIDE, NetworkParameters, Stroke, load_digits, rasterize_strokes, read_digits
 from .predict import build_widget_mimebundle
@@ -211,7 +211,7 @@ def build_pad_page(pad: DigitPad, name: str, tape: type | None = None) -> str:
     """
     images, digits = load_digits("exam")
     right = float(np.mean(read_digits(pad.parameters, images) == digits))
-    fields = json.dumps(build_pad_fields(pad, pad.drawings), allow_nan=False).replace("<", "\\u003c")
+    fields = format_script_json(build_pad_fields(pad, pad.drawings))
     text = _find_class_text(tape)
     heading = escape(say("The tape that trained it"))
     return PAGE_TEMPLATE.format(

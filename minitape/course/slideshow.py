@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..common.script_json import format_script_json
 from ..common.translation import say
 from .widget_base import AnyWidget, Float, Int, List, Unicode
 
@@ -77,7 +77,7 @@ def build_slider_page(moving: Moving) -> str:
     Args:
         moving: The pictures.
     """
-    fields = json.dumps(build_slider_fields(moving), allow_nan=False).replace("<", "\\u003c")
+    fields = format_script_json(build_slider_fields(moving))
     program = (HERE / "moving.js").read_text(encoding="utf-8").replace("export default", "const moving =")
     style = (HERE / "moving.css").read_text(encoding="utf-8")
     return PAGE_TEMPLATE.format(title=escape(moving.name), style=style, program=program, fields=fields)

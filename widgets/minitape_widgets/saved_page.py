@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from minitape.common.script_json import format_script_json
 from minitape.picture.picture_rows import PictureRow
 from minitape.picture.picture_texts import build_browser_texts, translate
 
@@ -72,7 +73,7 @@ def build_html_page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
             very long recording may be packed as ``PictureRow`` objects. Such rows are written one by one, to save
             memory.
     """
-    bundle = _to_script_safe_json(BUNDLE.read_text(encoding="utf-8"))
+    bundle = format_script_json(BUNDLE.read_text(encoding="utf-8"))
     fill = "" if "both" in snapshot else " data-fill"
     page_fields = {
         "policy": CONTENT_POLICY,
@@ -88,7 +89,7 @@ def build_html_page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
         if len(data) + len(bundle) > MAX_PAGE_LETTERS:
             data = _compress_rows_to_base64(content, summarize_arrays)
         return PAGE_TEMPLATE.format(data=data, packed=" data-packed", **page_fields)
-    data, packed = _to_script_safe_json(content), ""
+    data, packed = format_script_json(content), ""
     if len(data) > MAX_PLAIN_LETTERS:
         packed = " data-packed"
         data = _compress_to_base64(content) if len(data) < MAX_COMPRESSION * MAX_PAGE_LETTERS else ""
@@ -209,7 +210,3 @@ def _shrink_thumbnail(lines: list[list[Any]]) -> list[list[Any]]:
 
 def _measure_cell_strength(cell: Any) -> float:
     return abs(cell) if isinstance(cell, (int, float)) else float("inf")
-
-
-def _to_script_safe_json(value: Any) -> str:
-    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
