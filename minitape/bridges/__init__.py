@@ -34,7 +34,6 @@ All bridges share these modules:
     ``device_summaries``    summaries of large tensors, computed on their device
     ``model_parameters``    parameters by name
     ``parameter_history``   the lines that created, froze, replaced or copied parameters
-    ``training_events``     the backward passes and optimizer steps of a training loop
     ``adapter``             the facts about tensors that the checks need
     ``checks``              the checks that find why a .grad is None, zero or NaN
     ``suspects``            the checks that find gradients that exist but are wrong

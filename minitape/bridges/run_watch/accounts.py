@@ -22,7 +22,7 @@ CLEARED = "cleared"  # No step used the gradient before it was cleared.
 # No step used the gradient before it was cleared, and the gradient was not finite.
 CLEARED_NONFINITE = "cleared_nonfinite"
 CONSUMED = "consumed"  # The program changed the parameter itself before the gradient was cleared.
-LEFT = "left"  # The gradient was still there when the run ended.
+LEFT = "left"  # The gradient is still there.
 
 # The changes that may be made to a gradient between its backward pass and its step.
 CLIPPED, UNSCALED, EDITED = "clipped", "unscaled", "edited"
@@ -365,13 +365,18 @@ class RunAccounts:
             occurrences.last_pass = self.passes
 
     def iter_routes(self, account: Account) -> Iterator[tuple[Route, Occurrences]]:
-        """Yield each route that an account's gradients took, with its occurrences.
+        """Yield each route that an account's gradients took, with its occurrences, and the gradient that is left.
 
         Args:
             account: The account.
         """
         routes = list(self.route_numbers)
-        return ((routes[number], occurrences) for number, occurrences in account.occurrences.items())
+        for number, occurrences in account.occurrences.items():
+            yield routes[number], occurrences
+        if account.pending and not account.used_by:
+            pass_sites = tuple(contribution.site for contribution in account.pending)
+            first, last = account.pending[0].pass_number, account.pending[-1].pass_number
+            yield Route(pass_sites, account.acts, LEFT, NOWHERE, 0), Occurrences(1, first, last)
 
     def clear_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
         """Record that the gradient of an account was cleared.
@@ -405,12 +410,6 @@ class RunAccounts:
                     extended[key] = (*account.acts, act)
                 account.acts = extended[key]
 
-    def count_remaining_gradients(self) -> None:
-        """Count the gradients that remain at the end of the run."""
-        for account in self.accounts.values():
-            if account.pending and not account.used_by:
-                self.count_route(account, self.find_route_number(account, LEFT, NOWHERE))
-
     def note_anomaly(self, kind: str, site: Site, first_pass: int | None = None, keys: Iterable[int] = ()) -> None:
         """Record the run's first non-finite value, and ignore later ones.
 
@@ -442,6 +441,10 @@ class RunAccounts:
             *fates: The fates to count.
         """
         return sum(occurrences.count for route, occurrences in self.iter_routes(account) if route.fate in fates)
+
+    def list_optimized_keys(self) -> set[int]:
+        """Return the keys of the parameters that optimizers hold."""
+        return {account.key for optimizer in self.optimizers for account in optimizer.accounts}
 
     def count_steps(self) -> tuple[int, int]:
         """Count the steps of all optimizers.

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ...explain.caller import format_bracketed_place
 from ...explain.causes import CAUSES
 from ...explain.explanation import Explanation
+from ...explain.reasons.suspects import format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.sites import NOWHERE, Site
 from .accounts import (
@@ -30,6 +31,7 @@ from .accounts import (
 )
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
+SHORT_RUN = 3  # In a run of so few backward passes, one occurrence is enough.
 # For a float32 weight, a vanished update only means a small gradient or learning rate, which may be intended.
 HALF_DTYPES = ("float16", "bfloat16")
 
@@ -65,16 +67,19 @@ class RunFinding(NamedTuple):
         return explanation
 
 
-def find_run_findings(run: RunAccounts) -> list[RunFinding]:
+def find_run_findings(
+    run: RunAccounts, locate_finding: Callable[[RunFinding], RunFinding] = lambda finding: finding
+) -> list[RunFinding]:
     """Return all findings about a run. Parameters with the same cause and line share one finding.
 
     Args:
         run: The accounts of the run.
+        locate_finding: Returns a finding with a better line, if the framework knows one.
     """
     first_findings: dict[tuple[str, str, Site], RunFinding] = {}
     keys: dict[tuple[str, str, Site], set[int]] = {}
     for rule in RULES:
-        for finding in rule(run):
+        for finding in map(locate_finding, rule(run)):
             place = finding.cause, finding.variant, finding.site
             first_findings.setdefault(place, finding)
             keys.setdefault(place, set()).update(finding.keys)
@@ -150,7 +155,8 @@ def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count
     if used and count >= max(2, used) and is_cleared_by_optimizer:
         yield RunFinding("discarded", "", route.site, fields, frozenset([account.key]))
     elif not used and count > 1 and any(map(_has_only_empty_steps, optimizers)):
-        yield RunFinding("not_applied", "run_cleared", route.site, fields, frozenset([account.key]))
+        fields = {"other": format_bracketed_place(*optimizers[-1].site)}
+        yield RunFinding("not_applied", "cleared", route.site, fields, frozenset([account.key]))
 
 
 def _has_act(route: Route, *kinds: str) -> bool:
@@ -171,9 +177,10 @@ def find_reused_gradients(run: RunAccounts) -> Iterator[RunFinding]:
     for account in run.accounts.values():
         reused = [(route, occurrences) for route, occurrences in run.iter_routes(account) if route.fate == REUSED]
         sums = [route for route, _ in reused if len(route.pass_sites) > 1]
-        if sums and sum(occurrences.count for _, occurrences in reused) > 1:
-            fields = {"most": max(len(route.pass_sites) for route in sums)}
-            yield RunFinding("accumulated", "run", sums[-1].site, fields, frozenset([account.key]))
+        count = sum(occurrences.count for _, occurrences in reused)
+        if sums and (count > 1 or run.passes <= SHORT_RUN):
+            fields = {"n": max(len(route.pass_sites) for route in sums)}
+            yield RunFinding("accumulated", "", sums[-1].site, fields, frozenset([account.key]))
 
 
 def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
@@ -230,14 +237,21 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
     """
     lines = {site for route, _ in run.iter_routes(account) for site in route.pass_sites}
     count = max(run.count_fates(account, CLEARED, LEFT), _find_largest_sum(run, account))
-    if lines.isdisjoint(stepped_lines) or count < 2 or not account.is_unchanged():
+    # If no step found a gradient, the optimizers hold another model.
+    are_others_trained = (
+        not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_only_empty_steps, run.optimizers))
+    )
+    if not are_others_trained or count < min(2, run.passes) or not account.is_unchanged():
         return
     birth = run.births.get(account.key)
     if birth is not None and 0 < len(run.optimizer_sites) <= birth.optimizers_before:
         fields = {"n": count, "made": format_bracketed_place(*run.optimizer_sites[-1])}
         yield RunFinding("not_optimized", "late", birth.site, fields, frozenset([account.key]))
     else:
-        yield RunFinding("not_optimized", "run", NOWHERE, {"n": count}, frozenset([account.key]))
+        fields = {"what": fill("an optimizer"), "steps": format_step_count(run.count_steps()[0])}
+        variant = "" if stepped_lines else "another"
+        site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
+        yield RunFinding("not_optimized", variant, site, fields, frozenset([account.key]))
 
 
 def _find_largest_sum(run: RunAccounts, account: Account) -> int:
@@ -258,10 +272,9 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
             if got_gradient and run.passes > 1 and all(account.is_unchanged() for account in got_gradient):
                 pass_sites = [route.pass_sites[-1] for route, _ in run.iter_routes(got_gradient[0])]
                 site = pass_sites[-1] if pass_sites else NOWHERE
-                yield RunFinding("not_applied", "run", site, {"n": run.passes}, keys)
+                yield RunFinding("not_applied", "", site, {"n": run.passes}, keys)
         elif optimizer.zero_rate_steps > 2 and optimizer.zero_rate_steps >= optimizer.followed_steps - 1 and keys:
-            fields = {"n": optimizer.zero_rate_steps, "all": optimizer.steps}
-            yield RunFinding("not_applied", "run_rate", optimizer.site, fields, keys)
+            yield RunFinding("not_applied", "rate", optimizer.site, {"n": optimizer.zero_rate_steps}, keys)
         else:
             yield from _find_vanished_updates(run, optimizer)
 

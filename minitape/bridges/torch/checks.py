@@ -431,8 +431,7 @@ def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | Non
     assert sweep is not None
     sweep_index = get_torch_adapter(question).recording.sweeps.index(sweep)
     if source.grad is None:
-        steps = (step for step in log.training.list_steps_of_parameter(source) if step.sweep_index >= sweep_index)
-        is_missing_in_step = any(step.grad_samples.get(id(source)) is None for step in steps)
+        is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_steps_of_tensor(source))
         is_dropped = is_missing_in_step or isinstance(program_text.find_statement(sweep.site).node, ast.Expr)
         if sweep.function_name == "grad" and is_dropped:
             return Finding("grad_returned", sweep.site)

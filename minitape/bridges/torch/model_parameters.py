@@ -113,7 +113,7 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
         for root in log.history.list_called_root_modules()
         for named_parameter in collect_model_parameters(root).items()
     ]
-    optimized_keys = {key for event in log.training.events for key in event.learning_rates or ()}
+    optimized_keys = log.run_watch.accounts.list_optimized_keys()
     leaves = [
         (recorded_row, get_extra(recorded_row).tensor_ref())
         for recorded_row in recording.rows
@@ -159,7 +159,7 @@ def read_weights_around_last_step(
     Returns:
         Two float64 arrays, with None in place of an unknown array.
     """
-    if not recording.log.training.list_steps_of_parameter(source):
+    if not recording.log.run_watch.list_steps_of_tensor(source):
         return None, None
     rows = recording.log.list_leaf_rows(source)
     values = [to_float_array(recording.rows[row].value) for row in rows]

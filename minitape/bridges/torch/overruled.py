@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..run_watch.accounts import REUSED, STEPPED, Account, RunAccounts
+from ..run_watch.accounts import Account, RunAccounts
 from ..run_watch.report import ProblemGroup
 
 
@@ -37,9 +37,6 @@ def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) 
     """Return whether a parameter's account disproves its problem."""
     if group.kind == "nonfinite":
         return accounts.count_steps()[1] > 0 and accounts.nonfinite_losses == 0
-    stepped = accounts.count_fates(account, STEPPED, REUSED)
-    if group.cause == "not_applied":
-        return stepped > 1 or accounts.count_steps()[1] > 0
     if group.kind == "unused":
         return bool(account.norms and account.norms[1] > 0)
     return False

@@ -44,6 +44,7 @@ from .overruled import remove_overruled_problems
 from .patch_runs import try_patch
 from .raised_errors import explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
+from .suspects import locate_finding
 
 SEED = 20240  # The seed for all random numbers, unless the program sets its own.
 COPY_INTERVAL = 5.0  # The number of seconds between copies of the running program.
@@ -172,15 +173,18 @@ class WatchedProgram:
             return
         try:
             latest: TorchRecording = recording.latest
+            latest.explains_steps = False  # The accounts of the whole run know more than the first steps do.
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
         except Exception as error:  # An error in an explanation must not end the training run.
             warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
             return
         self._pages[:] = [page]
-        groups = list_problem_groups(page)
-        if on_problem is not None and any(group.kind not in ("unused", "error") for group in groups):
-            self._early_report = RunReport(page, problems=groups)
+        if on_problem is not None:
+            report = RunReport(page)
+            self._add_findings(report, list_problem_groups(page))
+            if any(group.kind not in ("unused", "error") for group in report.problems):
+                self._early_report = report
 
     # -- copies ------------------------------------------------------------------------------------
 
@@ -359,7 +363,10 @@ class WatchedProgram:
         blamed = find_blamed_names([*groups, *report.anomaly_problems])
         accused = {key for name, key in self._keys_by_name.items() if name in blamed}
         report.problems = [group for group in groups if group.kind != "nonfinite"]
-        for finding in find_run_findings(accounts):
+        latest: TorchRecording | None = self._recording.latest
+        for finding in find_run_findings(
+            accounts, lambda finding: finding if latest is None else locate_finding(latest, finding)
+        ):
             new_keys = finding.keys - accused
             if new_keys or not finding.keys:
                 accused |= new_keys

@@ -35,6 +35,7 @@ class TorchRecording(FrameworkRecording):
             no error.
         failed_source_rows: The rows of the inputs of a failed ``autograd.grad`` call.
         failed_sweep: The incomplete sweep of a failed backward pass, or None if the pass failed before it began.
+        explains_steps: Whether to explain what happens to gradients between a backward pass and the weights.
         log: The log that writes the rows.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -50,6 +51,7 @@ class TorchRecording(FrameworkRecording):
         self.error: tuple[Exception, Site] | None = None
         self.failed_source_rows: list[int] = []
         self.failed_sweep: BackwardPass | None = None
+        self.explains_steps = True
         self.log = TorchLog(self)
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:

@@ -14,8 +14,8 @@ from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT, RecordedRow
 from .autograd_graph import TorchGraph, find_autograd_node, strip_node_name
 from .kept_tensors import KeptTensors, count_in_place_changes, get_storage_id
+from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
-from .training_events import TrainingLog
 
 if TYPE_CHECKING:
     from ...picture.snapshot_types import Kind
@@ -99,7 +99,7 @@ class TorchLog:
         rows: The rows of the recording.
         kept_tensors: The tensors that the recording keeps.
         graph: The hooks on autograd nodes.
-        training: The backward passes and optimizer steps.
+        run_watch: The watch that keeps accounts of the gradients.
         history: The history of parameters.
         scope: The path of the running modules, outermost first.
         unrecorded_rows: The rows of tensors that were computed before the block, or entirely in C++. Their site is
@@ -121,7 +121,7 @@ class TorchLog:
         self.rows = recording.rows
         self.kept_tensors = KeptTensors()
         self.graph = TorchGraph(self)
-        self.training = TrainingLog()
+        self.run_watch = TorchRunWatch(measures=False)
         self.history = ParameterHistory()
         self.scope: tuple[str, ...] = ()
         self.unrecorded_rows: set[int] = set()

@@ -10,23 +10,18 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
 import torch
 
-from ...explain.caller import format_bracketed_place
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
 from ...explain.reasons import program_text
 from ...explain.reasons.finding_sentences import describe_escape_method
-from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
-from ...explain.translated_sentences import fill
+from ...explain.reasons.suspects import CheckedRun, Suspicion
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
-from ...recording.value_summary import to_float_array
+from ..run_watch.findings import RunFinding, find_run_findings
 from .adapter import TorchAdapter
 from .model_parameters import iter_unregistered_parameters
-from .row_log import GradClearing
-from .training_events import SAMPLE_SIZE, TrainingEvent, are_samples_equal_and_nonzero, convert_sample_to_numpy
 
 if TYPE_CHECKING:
     from .recording import TorchRecording
@@ -60,13 +55,12 @@ OPERATION_NAMES = OperationNames(
 
 def build_checked_run(recording: TorchRecording) -> CheckedRun:
     """Return a recording's rows, backward passes and optimizer steps for the checks."""
-    rows, training = recording.rows, recording.log.training
+    rows, watch = recording.rows, recording.log.run_watch
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
     # Search only once, because the search visits all objects.
-    optimizers = iter_living_instances(torch.optim.Optimizer)
-    optimized_keys = {key for event in training.events for key in event.learning_rates or ()} | {
-        id(parameter) for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]
-    }
+    for optimizer in iter_living_instances(torch.optim.Optimizer):
+        watch.find_optimizer(optimizer)
+    optimized_keys = watch.accounts.list_optimized_keys()
     reached_rows = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind != "operation"}
     leaves = ((rows[row].kind, rows[row].find_object()) for row in reached_rows)
     # A leaf that is not a parameter counts as trained if an optimizer holds it.
@@ -84,16 +78,16 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         recording=recording,
         adapter=TorchAdapter(recording),
         checks=(
-            check_accumulated_gradients,
-            lambda run: check_unapplied_gradients(run, optimized_keys),
-            lambda run: check_unoptimized_sources(run, optimized_keys),
+            check_accounts,
             check_samples_without_gradient,
         ),
         find_source_rows=recording.list_rows,
-        find_optimizer_steps=training.list_steps_of_parameter,
+        find_optimizer_steps=watch.list_steps_of_tensor,
         sources_with_gradient=sources_with_gradient,
         # If no optimizer took a step, the optimizers count only if one of their parameters got a gradient.
-        trained_keys=optimized_keys if training.steps or not optimized_keys.isdisjoint(sources_with_gradient) else (),
+        trained_keys=optimized_keys
+        if watch.accounts.count_steps()[0] or not optimized_keys.isdisjoint(sources_with_gradient)
+        else (),
     )
 
 
@@ -105,169 +99,74 @@ def get_torch_recording(run: CheckedRun) -> TorchRecording:
 # -- optimizers ------------------------------------------------------------------------------------
 
 
-class ParameterEvent(NamedTuple):
-    """A training event from the viewpoint of one parameter.
-
-    Attributes:
-        event: The backward pass, the step, or the clipping of norms.
-        is_step: Whether the event is a step of an optimizer that holds the parameter.
-        grad: A sample of ``.grad`` at the event, or None if there was no gradient.
-    """
-
-    event: TrainingEvent
-    is_step: bool
-    grad: Any
-
-
-def _iter_parameter_events(run: CheckedRun, parameter_key: int) -> Iterator[ParameterEvent]:
-    """Yield the training events that concern a parameter, in order."""
-    for event in get_torch_recording(run).log.training.events:
-        is_step = event.kind != "pass" and parameter_key in (event.learning_rates or ())
-        if parameter_key in event.grad_samples or is_step:
-            yield ParameterEvent(event, is_step, convert_sample_to_numpy(event.grad_samples.get(parameter_key)))
-
-
-def _sum_adjoint_samples_of_pass(run: CheckedRun, pass_event: TrainingEvent, parameter: Any) -> np.ndarray | None:
-    """Return the first elements of the gradient that a backward pass added to a parameter."""
-    if pass_event.sweep_index >= len(get_torch_recording(run).sweeps):
-        return None
-    sweep = get_torch_recording(run).sweeps[pass_event.sweep_index]
-    arrived = [
-        to_float_array(sweep.adjoints.get(row)) for row in get_torch_recording(run).log.list_leaf_rows(parameter)
-    ]
-    arrays = [array for array in arrived if array is not None]
-    return np.sum(arrays, axis=0).reshape(-1)[:SAMPLE_SIZE] if arrays else None
-
-
-def _is_changed_without_optimizer(run: CheckedRun, parameter: Any) -> bool:
-    """Return whether the program changed a parameter without an optimizer."""
-    return len(get_torch_recording(run).log.list_leaf_rows(parameter)) > 1
-
-
-def check_accumulated_gradients(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a step that reused an earlier step's gradients."""
-    for key, parameter in run.sources_with_gradient.items():
-        previous_grad: Any = None
-        was_used = is_stale = False
-        pass_counts = [0]
-        site = NOWHERE
-        for event, is_step, grad in _iter_parameter_events(run, key):
-            if event.kind == "pass":
-                arrived = _sum_adjoint_samples_of_pass(run, event, parameter)
-                # If .grad equals the gradient of this pass, it was reset before the pass.
-                was_used = was_used and not are_samples_equal_and_nonzero(grad, arrived)
-                is_known = previous_grad is not None and arrived is not None
-                is_stale = was_used and is_known and are_samples_equal_and_nonzero(grad, previous_grad + arrived)
-                pass_counts.append(pass_counts[-1] + 1 if is_stale else 1)
-            elif is_step:
-                was_used = True
-                site = event.site if is_stale else site
-            previous_grad = grad
-        if site is not NOWHERE:
-            yield Suspicion("accumulated", site, {"n": max(pass_counts)}, source_keys={key})
-
-
-def check_unapplied_gradients(run: CheckedRun, optimized_keys: set[int]) -> Iterator[Suspicion]:
-    """Find parameters whose gradients no step used.
-
-    Either there was no step, or the gradient was cleared before the step, or the learning rate is 0.
+def check_accounts(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find gradients that got lost, or that changed, between a backward pass and the weights.
 
     Args:
         run: The run to check.
-        optimized_keys: The keys of the parameters that optimizers hold.
     """
-    log, training = get_torch_recording(run).log, get_torch_recording(run).log.training
-    for key, parameter in run.sources_with_gradient.items():
-        steps = training.list_steps_of_parameter(parameter)
-        passes = list(training.iter_passes_reaching_parameter(parameter))
-        if (
-            not steps
-            and len(passes) > 1
-            and key in optimized_keys
-            and not _is_changed_without_optimizer(run, parameter)
-        ):
-            yield Suspicion("not_applied", training.passes[-1].site, {"n": len(training.passes)}, source_keys={key})
-        lost_step = _find_step_with_lost_gradient(run, key)
-        if lost_step is not None:
-            zeroed_rows = log.list_rows(parameter.grad)[-1:]  # Only a .grad filled with zeros has a row.
-            cleared_at = log.grad_clearings.get(parameter, GradClearing(NOWHERE, 0)).site
-            site = run.rows[zeroed_rows[0]].site if zeroed_rows else cleared_at
-            step_line = format_bracketed_place(*lost_step.site)
-            yield Suspicion("not_applied", site, {"other": step_line}, source_keys={key}, variant="cleared")
-        elif len(steps) > 2 and not any((step.learning_rates or {})[key] for step in steps[-3:]):
-            fields = {"n": len(steps)}
-            yield Suspicion(
-                "not_applied", find_learning_rate_site(steps[-1]), fields, source_keys={key}, variant="rate"
-            )
+    recording = get_torch_recording(run)
+    if not recording.explains_steps:
+        return
+    for finding in find_run_findings(
+        recording.log.run_watch.accounts, lambda finding: locate_finding(recording, finding)
+    ):
+        keys = finding.keys or run.sources_with_gradient.keys()
+        yield Suspicion(finding.cause, finding.site, finding.fields, source_keys=keys, variant=finding.variant)
 
 
-def find_learning_rate_site(step: TrainingEvent) -> Site:
-    """Return the line that sets the learning rate or creates its schedule."""
+def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding:
+    """Return a finding with the line that the program's text or the history of its modules shows.
+
+    Args:
+        recording: The recording that knows this history.
+        finding: The finding.
+    """
+    watch = recording.log.run_watch
+    if finding.variant == "rate":
+        return finding._replace(site=find_learning_rate_site(finding.site))
+    if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
+        return finding
+    tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
+    parameter = next(tensors, None)
+    site, variant = NOWHERE, ""
+    if parameter is not None:
+        site, variant = _find_omission_site_and_variant(recording, parameter)
+    if site is NOWHERE and variant != "model":
+        return finding._replace(site=find_optimizer_creation_site(finding.site))
+    return finding._replace(site=site, variant=variant)
+
+
+def find_learning_rate_site(step_site: Site) -> Site:
+    """Return the line that sets the learning rate or creates its schedule.
+
+    Args:
+        step_site: The line of a step.
+    """
     schedules = [scheduler.__name__ for scheduler in torch.optim.lr_scheduler.LRScheduler.__subclasses__()]
-    for statement in program_text.list_statements(step.site[0]):
+    for statement in program_text.list_statements(step_site[0]):
         if statement.find_call(*schedules) or "['lr']" in "".join(statement.bound_names):
             return statement.site
-    return find_optimizer_creation_site(step)
+    return find_optimizer_creation_site(step_site)
 
 
-def _find_step_with_lost_gradient(run: CheckedRun, parameter_key: int) -> TrainingEvent | None:
-    """Return the last step that found no gradient although a backward pass had computed one."""
-    pending_grad, was_clipped, lost_step = None, False, None
-    for event, is_step, grad in _iter_parameter_events(run, parameter_key):
-        if event.kind == "pass":
-            pending_grad, was_clipped = grad, False
-        elif event.kind == "norm":  # A gradient with an infinite norm is clipped to zeros.
-            was_clipped = True
-        if is_step:
-            found_nothing = grad is None or not (grad.any() or was_clipped)
-            had_gradient = pending_grad is not None and pending_grad.any()
-            if had_gradient and found_nothing and parameter_key in event.grad_samples:
-                lost_step = event
-            pending_grad = None
-    return lost_step
-
-
-def check_unoptimized_sources(run: CheckedRun, optimized_keys: set[int]) -> Iterator[Suspicion]:
-    """Find parameters that have a gradient but are held by no optimizer, although optimizers took steps.
+def find_optimizer_creation_site(step_site: Site) -> Site:
+    """Return the line that created a step's optimizer, if it is visible in the program's text.
 
     Args:
-        run: The run to check.
-        optimized_keys: The keys of the parameters that optimizers hold.
+        step_site: The line of the step.
     """
-    training = get_torch_recording(run).log.training
-    if not training.steps:
-        return
-    stepped_keys = {key for step in training.steps for key in step.learning_rates or ()}
-    # If no backward pass reached an optimizer's parameters, the optimizer belongs to another model.
-    hold_another_model = not any(stepped_keys & event.grad_samples.keys() for event in training.passes)
-    for key, parameter in run.sources_with_gradient.items():
-        if key in optimized_keys or _is_changed_without_optimizer(run, parameter):
-            continue
-        passes = training.iter_passes_reaching_parameter(parameter)
-        if not hold_another_model and not any(stepped_keys & event.grad_samples.keys() for event in passes):
-            continue
-        site, variant = _find_omission_site_and_variant(run, parameter)
-        if not variant and hold_another_model:
-            variant = "another"
-        if site is NOWHERE and variant != "model":
-            site = find_optimizer_creation_site(training.steps[-1])
-        fields = {"what": fill("an optimizer"), "steps": format_step_count(len(training.steps))}
-        yield Suspicion("not_optimized", site, fields, source_keys={key}, variant=variant)
-
-
-def find_optimizer_creation_site(step: TrainingEvent) -> Site:
-    """Return the line that created a step's optimizer, if it is visible in the program's text."""
-    statement = program_text.find_statement(step.site)
+    statement = program_text.find_statement(step_site)
     methods = [call.func for call in statement.calls if isinstance(call.func, ast.Attribute)]
     if not methods:
-        return step.site
+        return step_site
     creating = program_text.find_binding_statements(ast.unparse(methods[0].value), statement)
-    return creating[-1].site if creating else step.site
+    return creating[-1].site if creating else step_site
 
 
-def _find_omission_site_and_variant(run: CheckedRun, parameter: Any) -> tuple[Site, str]:
+def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
     """Return the line that left a parameter out of an optimizer, if known, and the variant of the sentence about it."""
-    history = get_torch_recording(run).log.history
+    history = recording.log.history
     site, roots = history.find_insertion_site(parameter), history.list_called_root_modules()
     if site is not NOWHERE:
         return site, "replaced"

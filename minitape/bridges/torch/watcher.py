@@ -25,7 +25,7 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches, Watcher
 from .parameter_history import ParameterCopy
-from .row_log import GradClearing, TorchLog, get_extra, is_differentiable
+from .row_log import GradClearing, TorchLog, is_differentiable
 
 if TYPE_CHECKING:
     from .recording import TorchRecording
@@ -42,7 +42,6 @@ IGNORED_FUNCTIONS = set(
 )
 HOOK_METHODS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPY_FUNCTIONS = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
-NORM_FUNCTIONS = {"_foreach_norm", "clip_grad_norm_"}  # Programs call these functions to clip gradients.
 IN_PLACE_METHODS = set(
     "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ __ipow__ "
     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ __imatmul__".split()
@@ -147,6 +146,8 @@ class TorchWatcher(Watcher):
     def start_watching(self) -> None:
         """Start following the program by adding the hooks, wrapping functions and entering the mode."""
         patches = self.patches
+        patches.add_undo_action(self.log.run_watch.stop_watching)
+        self.log.run_watch.start_watching()
         patches.activate_in_this_thread()
         patches.add_undo_action(self.log.graph.remove_hooks)
         self._add_global_hook(self._enter_module, modules._global_forward_pre_hooks)
@@ -268,8 +269,6 @@ class TorchWatcher(Watcher):
         if name in ESCAPE_METHODS:
             self._run_safely(self.log.on_escape, args[0], name)
             return func(*args, **kwargs)
-        if name in NORM_FUNCTIONS:
-            self._run_safely(self.log.training.note_gradient_norm, len(self.recording.sweeps) - 1, find_user_site())
         if name == "requires_grad_":
             self._on_requires_grad_set(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
@@ -442,7 +441,6 @@ class TorchWatcher(Watcher):
         finally:
             graph.end_backward()
             self.quiet_depth -= 1
-        self._run_safely(_note_gradients_after_backward, self.log)
         if function_name == "grad":
             self._run_safely(_record_returned_gradients, self.log, targets, result)
         return result
@@ -483,7 +481,7 @@ class TorchWatcher(Watcher):
             The step's arguments, with a closure that is recorded, or None if no closure exists.
         """
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
-        self._begin_optimizer_step(optimizer, has_gradients=closure is None)
+        self._begin_optimizer_step(optimizer)
         if closure is None:
             return None
 
@@ -501,18 +499,9 @@ class TorchWatcher(Watcher):
     def _on_optimizer_step_end(self, optimizer: Any, *_: Any) -> None:
         self._end_optimizer_step(optimizer)
 
-    def _begin_optimizer_step(self, optimizer: Any, has_gradients: bool = True) -> None:
-        """Suspend recording during a step, and record the step as an event.
-
-        Args:
-            optimizer: The optimizer.
-            has_gradients: Whether ``.grad`` already holds the step's gradients. False before a closure runs.
-        """
+    def _begin_optimizer_step(self, optimizer: Any) -> None:
+        """Suspend recording during a step."""
         self.quiet_depth += 1
-        if has_gradients:
-            self._run_safely(
-                self.log.training.note_optimizer_step, optimizer, len(self.recording.sweeps) - 1, find_user_site()
-            )
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         self._run_safely(self.log.kept_tensors.copy_before_change, parameters)
         self._call_mode.suspend_mode()
@@ -593,14 +582,6 @@ def _find_break_cause_by_name(function_name: str, inputs: list[torch.Tensor], ou
     if not is_differentiable(outputs[0].dtype) and function_name in "to long int short char byte bool type".split():
         return "integer_cast"
     return ""
-
-
-def _note_gradients_after_backward(log: TorchLog) -> None:
-    """Record the gradients of leaves after a backward pass."""
-    sweeps = log.recording.sweeps
-    rows = sweeps[-1].adjoints if sweeps else ()
-    leaves = (get_extra(log.rows[row]).tensor_ref() for row in rows if log.rows[row].kind != "operation")
-    log.training.note_backward_pass((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
 
 
 def _find_or_add_target_rows(log: TorchLog, targets: list[torch.Tensor]) -> list[int]:

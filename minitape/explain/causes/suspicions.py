@@ -63,19 +63,15 @@ CAUSES = (
         Fix: Make the optimizer with the parameters of the model that computes the loss: after the model is copied,
         loaded or built again.
 
-        [torch: run]
-        {n} backward passes gave it a gradient, no optimizer holds it, and it has not changed since the first.
-        Fix: Give it to the optimizer. If it should stay as it is, write requires_grad_(False).
-
         [torch: late]
         {n} backward passes gave it a gradient, and it has not changed since the first. It was made{line}, and
         no optimizer holds it, because the last one was made{made} before.
         Fix: Make the optimizer after it, or add it: optimizer.add_param_group({{'params': [...]}}).
 
         [torch: remade]
-        {n} of it were made{line}, got a gradient each, and were replaced before a step could change them. What
-        they learn is lost each time.
-        Fix: Make it once, in __init__(), and make the optimizer after that.
+        {n} parameters were created{line}, one after the other. Each got a gradient and was replaced before a step
+        could change it.
+        Fix: Create the layer once, in __init__(), and create the optimizer after the model.
         """,
     ),
     Cause(
@@ -109,18 +105,6 @@ CAUSES = (
         variable stays as it is.
         Fix: Change the variable itself: v.assign_sub(rate * gradient).
 
-        [torch: run]
-        Its optimizer took no step in {n} backward passes{line}.
-        Fix: Write optimizer.step() after backward().
-
-        [torch: run_cleared]
-        All {n} gradients of the backward pass{from_} were cleared{line}, so that the step found none.
-        Fix: Clear gradients before backward(), or after step(): zero_grad(), backward(), step().
-
-        [torch: run_rate]
-        The learning rate was 0 in the last {n} of {all} steps{line}.
-        Fix: Set the learning rate, or look at its schedule.
-
         [torch: rounded]
         {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, and no element has
         changed. The updates are smaller than {dtype} can represent next to the weights.
@@ -140,11 +124,6 @@ CAUSES = (
         [torch]
         The gradient was not cleared after a step: the step{line} uses the gradients of earlier steps once more, {n}
         backward passes in all.
-        Fix: Write optimizer.zero_grad() before each backward() that begins a step.
-
-        [torch: run]
-        The step{line} uses the sum of up to {most} backward passes. Earlier steps have used most of them
-        already.
         Fix: Write optimizer.zero_grad() before each backward() that begins a step.
         """,
         edits=(edit.clear_gradients_after_step,),

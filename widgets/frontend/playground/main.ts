@@ -219,9 +219,7 @@ function start(): Worker {
   for (const file of config.files) {
     // a file that is missing makes Pyodide wait for ever
     const asked = fetch(file, { method: "HEAD", signal: AbortSignal.timeout(PATIENCE) });
-    // what an earlier worker waited for says nothing about this one
-    const fail = (error: unknown) => made === python_ && unreachable(error);
-    asked.then(({ ok, status }) => ok || fail(`${file}: ${status}`), fail);
+    asked.then(({ ok, status }) => ok || unreachable(`${file}: ${status}`), unreachable);
   }
   made.onmessage = ({ data }: MessageEvent<Heard>) => hear(data);
   made.onerror = (event) => hear({ kind: "broken", text: event.message });

@@ -76,6 +76,7 @@ class TorchRunWatch:
         patches: The changes to PyTorch.
         leaf_search: The object that searches for leaves and their names.
         follows_all: Whether every step is followed and measured.
+        measures: Whether gradients and updates are measured.
         on_pass: A function that is called with the pass's number after each backward pass.
         failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
         gradient_calls: The number of calls to ``autograd.grad``.
@@ -87,18 +88,20 @@ class TorchRunWatch:
         self,
         follows_all: bool = False,
         on_pass: Callable[[int], object] | None = None,
+        measures: bool = True,
     ) -> None:
         """Prepare to watch a run.
 
         Args:
             follows_all: Whether to follow and measure every step.
             on_pass: A function to call after each backward pass with the pass's number.
+            measures: Whether to measure gradients and updates, for which a step waits for the device.
         """
         self.tensor_accounts: dict[int, TensorAccount] = {}
         self.accounts = RunAccounts(self.tensor_accounts)
         self.patches = FrameworkPatches()
         self.leaf_search = LeafSearch()
-        self.follows_all, self.on_pass = follows_all, on_pass
+        self.follows_all, self.on_pass, self.measures = follows_all, on_pass, measures
         self.failure: Exception | None = None
         self.gradient_calls = 0
         self.norms_by_pass: dict[int, dict[int, float]] = {}
@@ -143,12 +146,20 @@ class TorchRunWatch:
             self._read_late_losses()
             for account in self._list_tensor_accounts():
                 account.note_changes_by_program(self.accounts)
-        self.accounts.count_remaining_gradients()
 
     @property
     def is_resting(self) -> bool:
         """Whether the watch is resting and reads only losses."""
         return self._resting_passes > 0
+
+    def list_steps_of_tensor(self, tensor: torch.Tensor) -> list[OptimizerAccount]:
+        """Return an entry for each step of the optimizers that hold a tensor.
+
+        Args:
+            tensor: The tensor.
+        """
+        optimizers = self.accounts.list_optimizers_of(self.find_account(tensor))
+        return [optimizer for optimizer in optimizers for _ in range(optimizer.steps)]
 
     def find_name(self, key: int) -> str:
         """Return the program's name for a parameter, or "" if no name is known.
@@ -477,7 +488,8 @@ class TorchRunWatch:
                 self._closure_depth += 1
             else:
                 self._take_step(followed, optimizer)
-            if self.follows_all or _is_due(followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH):
+            is_sampled = self.follows_all or _is_due(followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH)
+            if is_sampled and self.measures:
                 self._sample_before_step(followed)
 
     def _on_step_end(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
@@ -554,7 +566,7 @@ class TorchRunWatch:
             site: The line that uses the gradients.
         """
         measured = [(account, gradient) for account in accounts if (gradient := _get_gradient(account)) is not None]
-        if not measured:
+        if not (measured and self.measures):
             return
         bad = list[TensorAccount]()
         for (account, _), norm in zip(measured, measure_norms([gradient for _, gradient in measured]), strict=True):

@@ -47,8 +47,8 @@ class TensorAccount(Account):
         self.tensor_ref = weakref.ref(tensor)
         self.grad_ref: weakref.ref[torch.Tensor] | None = None
         self.grad_version = self.tensor_version = 0
-        self.first_fingerprint: tuple[float, float] | None = None
-        self.pass_fingerprint: tuple[float, float] | None = None
+        self.first_fingerprint: torch.Tensor | None = None
+        self.pass_fingerprint: torch.Tensor | None = None
         self.lost_gradients = 0
         self._is_parameter = isinstance(tensor, torch.nn.Parameter)
         self._dtype = str(tensor.dtype).removeprefix("torch.")
@@ -70,7 +70,7 @@ class TensorAccount(Account):
             Whether every element is unchanged since the leaf got its first gradient.
         """
         tensor = self.tensor_ref()
-        return tensor is not None and compute_fingerprint(tensor) == self.first_fingerprint
+        return tensor is not None and has_fingerprint(tensor, self.first_fingerprint)
 
     def remember_gradient(self, gradient: torch.Tensor | None) -> None:
         """Remember the current ``.grad``, so that later changes are noticed.
@@ -128,25 +128,36 @@ class TensorAccount(Account):
         self.lost_gradients += not self.used_by
         if tensor._version != self.tensor_version:
             return True
-        return self.pass_fingerprint is not None and self.pass_fingerprint != compute_fingerprint(tensor)
+        return self.pass_fingerprint is not None and not has_fingerprint(tensor, self.pass_fingerprint)
 
 
-def compute_fingerprint(tensor: torch.Tensor) -> tuple[float, float]:
+def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
     """Return two numbers that, barring coincidence, change whenever an element of the tensor changes.
 
-    The weights in the second sum are asymmetric, so opposite changes to two elements do not cancel.
+    The weights in the second sum are asymmetric, so opposite changes to two elements do not cancel. The numbers stay on
+    the tensor's device.
 
     Args:
         tensor: The tensor.
 
     >>> ones = torch.ones(3)
-    >>> compute_fingerprint(ones) == compute_fingerprint(ones + torch.tensor([1.0, -1.0, 0.0]))
+    >>> has_fingerprint(ones + torch.tensor([1.0, -1.0, 0.0]), compute_fingerprint(ones))
     False
     """
     flat = tensor.detach().reshape(-1)
     flat = torch.view_as_real(flat).reshape(-1).double() if flat.is_complex() else flat.double()
     weights = torch.arange(1, len(flat) + 1, dtype=flat.dtype, device=flat.device).sin_()
-    return float(flat.sum()), float(flat.dot(weights))
+    return torch.stack([flat.sum(), flat.dot(weights)])
+
+
+def has_fingerprint(tensor: torch.Tensor, fingerprint: torch.Tensor | None) -> bool:
+    """Return whether a tensor has a given fingerprint. A tensor without values has none.
+
+    Args:
+        tensor: The tensor.
+        fingerprint: The fingerprint, or None.
+    """
+    return fingerprint is not None and not tensor.is_meta and torch.equal(compute_fingerprint(tensor), fingerprint)
 
 
 def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
