@@ -51,12 +51,8 @@ class Mistake:
         return bool(re.search(self.where, source) and re.search(self.error, f"{type(error).__name__}: {error}"))
 
 
-def return_none(*arguments: Answer) -> None:
-    """Return None, as many wrong programs do. This is the answer of a `Mistake` that is recognized by its source."""
-
-
 def raise_error(*arguments: Answer) -> Answer:
-    """Raise RuntimeError, as a program does that ends in an error: the answer of a `Mistake`, as `return_none`."""
+    """Raise RuntimeError, as a program does that ends in an error: the answer of a `Mistake`."""
     raise RuntimeError("as the learner's function does")
 
 

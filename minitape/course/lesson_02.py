@@ -11,8 +11,6 @@ from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, raise
 from .unknown_functions import Polynomial
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
-BOTH_TERMS = "An addition passes on what arrived to both of its inputs."
-BOTH_FACTORS = "A product passes something on to both of its factors."
 INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # of the rows of exercise 1
 
 

@@ -59,7 +59,7 @@ class JaxAdapter(FrameworkAdapter):
     framework, module = "jax", "jnp"
     zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, frozenset[str](), NORMALIZING_FUNCTIONS
     dialect = JAX
-    unused_cause, escape_cause, rebinds = "unused", "left_jax", False
+    unused_cause, escape_cause = "unused", "left_jax"
 
     def __init__(self, recording: JaxRecording) -> None:
         """Create the adapter of a recording."""

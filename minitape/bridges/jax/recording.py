@@ -76,7 +76,6 @@ class JaxRecording(FrameworkRecording):
         stop_site: The line of the equation that raised an error.
         recorded_call: The function, its arguments, and the line of the `record` call.
         argument_leaves: The leaves of the arguments.
-        result_variables: The leaves of the result.
         target_row: The row of the result's first leaf.
         differentiated_rows: The rows of the differentiated leaves.
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
@@ -100,7 +99,6 @@ class JaxRecording(FrameworkRecording):
         self.stop_site: Site = NOWHERE
         self.recorded_call = RecordedCall()
         self.argument_leaves: list[JaxLeaf] = []
-        self.result_variables: list[JaxVariable] = []
         self.target_row: int | None = None
         self.differentiated_rows: list[int] = []
         self.unchanged_counts: dict[int, int] = {}
@@ -446,7 +444,7 @@ def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: list[JaxVar
                 **read_dtype_and_shape(result.value),
             )
         log.register_row(result.value, result.row)
-    recording.is_complete, recording.result_variables = True, results
+    recording.is_complete = True
     recording.value = jax.tree_util.tree_unflatten(
         jax.tree_util.tree_structure(result_shape), [result.value for result in results]
     )

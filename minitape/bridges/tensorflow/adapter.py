@@ -109,7 +109,7 @@ class TensorFlowAdapter(FrameworkAdapter):
     framework, module = "tensorflow", "tf"
     zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_OPS_BY_CAUSE, CLASS_LOSS_OPS, NORMALIZATION_LAYERS
     dialect = TENSORFLOW
-    unused_cause, escape_cause, rebinds = "independent", "left_through_numpy", True
+    unused_cause, escape_cause = "independent", "left_through_numpy"
     to_handle = staticmethod(to_handle_or_value)
     is_left_out_by_keras = False
 

@@ -42,7 +42,7 @@ def find_kind(cause: str) -> Kind:
     Args:
         cause: The name of a cause.
 
-    >>> find_kind("stop_gradient").blocks_path, find_kind("rebound").blocks_path
+    >>> find_kind("saturated").has_gradient, find_kind("rebound").has_gradient
     (True, False)
     """
     return KINDS[get_kind_name(cause)]

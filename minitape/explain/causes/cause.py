@@ -19,7 +19,6 @@ class Kind(NamedTuple):
 
     Attributes:
         meaning: What the causes in the group have in common, as a title.
-        blocks_path: Whether such a cause breaks one path, so that other paths may still carry a gradient.
         path_cost: The cost that a break of this kind adds to a path. The cheapest path is reported.
         has_gradient: Whether a gradient can exist despite such a cause.
         is_discrete: Whether such an operation yields a truth value, an index or a count. Programs are rarely meant to
@@ -28,7 +27,6 @@ class Kind(NamedTuple):
     """
 
     meaning: str
-    blocks_path: bool = False
     path_cost: float = 1.0
     has_gradient: bool = False
     is_discrete: bool = False
@@ -39,14 +37,14 @@ KINDS = {
     "connected": Kind("Nothing is wrong", has_gradient=True),
     "not_tracked": Kind("No gradient is kept for the source"),
     "wrong_dtype": Kind("The value is not a float", path_cost=0.9, is_discrete=True),
-    "cut": Kind("A call blocks the gradient on purpose", blocks_path=True),
-    "paused": Kind("The line ran while nothing was recorded", blocks_path=True, path_cost=0.5, repeats_cost=True),
-    "outside": Kind("The line ran outside of the recording", blocks_path=True, path_cost=0.5, repeats_cost=True),
-    "through_state": Kind("The value went through a variable", blocks_path=True),
-    "left": Kind("The value left the framework", blocks_path=True),
+    "cut": Kind("A call blocks the gradient on purpose"),
+    "paused": Kind("The line ran while nothing was recorded", path_cost=0.5, repeats_cost=True),
+    "outside": Kind("The line ran outside of the recording", path_cost=0.5, repeats_cost=True),
+    "through_state": Kind("The value went through a variable"),
+    "left": Kind("The value left the framework"),
     "other_object": Kind("Another object was used than the source"),
-    "no_derivative": Kind("An operation has no derivative", blocks_path=True, path_cost=0.98, is_discrete=True),
-    "unknown": Kind("The gradient was lost in a call that is recorded as one row", blocks_path=True, path_cost=0.99),
+    "no_derivative": Kind("An operation has no derivative", path_cost=0.98, is_discrete=True),
+    "unknown": Kind("The gradient was lost in a call that is recorded as one row", path_cost=0.99),
     "unused": Kind("The target does not depend on the source"),
     "zero": Kind("The gradient is zero", has_gradient=True),
     "nonfinite": Kind("The gradient is NaN or infinite", has_gradient=True),
