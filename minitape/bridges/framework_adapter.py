@@ -1,4 +1,4 @@
-"""Define the base classes of the adapters and checks for the frameworks."""
+"""Define what the adapters and checks of the frameworks share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..explain.caller import find_asking_frame
 from ..explain.reasons import program_text, zero_nan
 from ..explain.reasons.adapter import Adapter
-from ..explain.reasons.check_order import FrameworkChecks
 from ..explain.reasons.question import Finding, Question
 from ..picture.reader_base import collect_namespaces
 from ..recording.recorded_rows import RecordedRow
@@ -69,32 +68,26 @@ def is_any_name_read_later(statement: program_text.Statement, names: Iterable[st
     return False
 
 
-class BridgeChecks(FrameworkChecks):
-    """The checks that only framework recordings need, because these recordings may have several backward passes."""
+def find_first_nonfinite_cause(
+    question: Any,  # The question and the recording are those of a bridge, hence Any.
+    build_question: Callable[[Any, RowNumber, Any], Question],
+) -> Finding | None:
+    """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN.
 
-    # Each bridge has its own class of recordings, hence Any.
-    def build_earlier_question(self, recording: Any, target: RowNumber, source: Any) -> Question:
-        """Return the same question about an earlier backward pass.
-
-        Args:
-            recording: The recording.
-            target: The target of the earlier pass.
-            source: The source.
-        """
-        raise NotImplementedError
-
-    def find_nonfinite_cause(self, question: Any) -> Finding | None:
-        """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN."""
-        finding = zero_nan.find_cause_of_nonfinite(question)
-        if finding is None or finding.variant != "trained":
-            return finding
-        recording: Recording = question.adapter.recording
-        for sweep in recording.sweeps:
-            if sweep is question.sweep:
-                break
-            if sweep.target:
-                earlier_question = self.build_earlier_question(recording, RowNumber(sweep.target[-1]), question.source)
-                earlier_finding = zero_nan.find_cause_of_nonfinite(earlier_question)
-                if earlier_finding is not None:
-                    return earlier_finding
+    Args:
+        question: The question about the gradient of the last backward pass.
+        build_question: Builds a question from a recording, a target and a source.
+    """
+    finding = zero_nan.find_cause_of_nonfinite(question)
+    if finding is None or finding.variant != "trained":
         return finding
+    recording: Recording = question.adapter.recording
+    for sweep in recording.sweeps:
+        if sweep is question.sweep:
+            break
+        if sweep.target:
+            earlier_question = build_question(recording, RowNumber(sweep.target[-1]), question.source)
+            earlier_finding = zero_nan.find_cause_of_nonfinite(earlier_question)
+            if earlier_finding is not None:
+                return earlier_finding
+    return finding

@@ -553,25 +553,20 @@ def find_lost_gradient(question: JaxQuestion) -> Finding | None:
     return find_cause_of_backward_error(question) or find_rule_or_loop_without_share(question)
 
 
-class JaxChecks(FrameworkChecks):
-    """The checks that are specific to JAX."""
-
-    find_refusal = staticmethod(find_cause_of_trace_error)
-    find_non_float_source = staticmethod(find_integer_source)
-    find_untracked_source = staticmethod(find_untracked_source)
-    specialize_break = staticmethod(name_step_function)
-    rank_escapes = staticmethod(rank_branches_last)
-    # Without values, a trace does not show whether the escape matters.
-    does_escape_matter = staticmethod(lambda question, escape: True)
-    build_escape_finding = staticmethod(build_finding_of_escape)
-    find_reason_for_no_use = staticmethod(find_reason_for_no_use)
-    build_unused_finding = staticmethod(build_unused_finding)
-    find_lost_gradient = staticmethod(find_lost_gradient)
-    refine_nonfinite_finding = staticmethod(refine_nonfinite_finding)
-    refine_zero_finding = staticmethod(refine_zero_finding)
-
-
-JAX_CHECKS = JaxChecks()
+JAX_CHECKS = FrameworkChecks(
+    find_refusal=find_cause_of_trace_error,
+    find_non_float_source=find_integer_source,
+    find_untracked_source=find_untracked_source,
+    specialize_break=name_step_function,
+    rank_escapes=rank_branches_last,
+    does_escape_matter=lambda question, escape: True,  # Without values, a trace does not show whether it matters.
+    build_escape_finding=build_finding_of_escape,
+    find_reason_for_no_use=find_reason_for_no_use,
+    build_unused_finding=build_unused_finding,
+    find_lost_gradient=find_lost_gradient,
+    refine_nonfinite_finding=refine_nonfinite_finding,
+    refine_zero_finding=refine_zero_finding,
+)
 
 
 def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Explanation:

@@ -14,14 +14,14 @@ from ...explain.explanation import Explanation
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import STEP_OPS
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
-from ...explain.reasons.check_order import run_checks
+from ...explain.reasons.check_order import FrameworkChecks, run_checks
 from ...explain.reasons.object_names import find_access_path
 from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
-from ..framework_adapter import BridgeChecks
+from ..framework_adapter import find_first_nonfinite_cause
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
 from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_compiled_steps
 from .function_graphs import has_gradient_tape
@@ -800,27 +800,23 @@ def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
     )
 
 
-class TensorFlowChecks(BridgeChecks):
-    """The checks that are specific to TensorFlow."""
-
-    find_invalid_target = staticmethod(find_invalid_target)
-    find_non_float_source = staticmethod(find_non_float_source)
-    find_untracked_source = staticmethod(find_untracked_source)
-    find_missing_derivative = staticmethod(find_operation_without_derivative)
-    specialize_break = staticmethod(specialize_break_finding)
-    find_cause_behind_break = staticmethod(find_break_in_called_function)
-    rank_escapes = staticmethod(rank_escapes)
-    does_escape_matter = staticmethod(does_escape_matter)
-    build_escape_finding = staticmethod(lambda question, escapes: build_escape_finding(question, escapes[0]))
-    find_replaced_source = staticmethod(find_replaced_source)
-    find_uncalled_layer = staticmethod(find_uncalled_layer_of_source)
-    build_earlier_question = staticmethod(build_question)
-    refine_nonfinite_finding = staticmethod(find_cause_in_called_code)
-    refine_zero_finding = staticmethod(find_cause_in_called_code)
-    find_missing_recording = staticmethod(find_missing_tape)
-
-
-TENSORFLOW_CHECKS = TensorFlowChecks()
+TENSORFLOW_CHECKS = FrameworkChecks(
+    find_invalid_target=find_invalid_target,
+    find_non_float_source=find_non_float_source,
+    find_untracked_source=find_untracked_source,
+    find_missing_derivative=find_operation_without_derivative,
+    specialize_break=specialize_break_finding,
+    find_cause_behind_break=find_break_in_called_function,
+    rank_escapes=rank_escapes,
+    does_escape_matter=does_escape_matter,
+    build_escape_finding=lambda question, escapes: build_escape_finding(question, escapes[0]),
+    find_replaced_source=find_replaced_source,
+    find_uncalled_layer=find_uncalled_layer_of_source,
+    find_nonfinite_cause=lambda question: find_first_nonfinite_cause(question, build_question),
+    refine_nonfinite_finding=find_cause_in_called_code,
+    refine_zero_finding=find_cause_in_called_code,
+    find_missing_recording=find_missing_tape,
+)
 
 
 def find_cause_even_without_target(question: TensorFlowQuestion) -> Finding:

@@ -15,13 +15,13 @@ import torch
 
 from ...explain.explanation import Explanation
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
-from ...explain.reasons.check_order import run_checks
+from ...explain.reasons.check_order import FrameworkChecks, run_checks
 from ...explain.reasons.question import Finding, Question
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
-from ..framework_adapter import BridgeChecks
+from ..framework_adapter import find_first_nonfinite_cause
 from ..recording import RowNumber
 from .adapter import build_question, get_torch_adapter
 from .autograd_graph import strip_node_name
@@ -533,27 +533,23 @@ def has_known_target(question: Question) -> bool:
     return bool(question.target_rows or find_statement_of_rowless_target(question))
 
 
-class TorchChecks(BridgeChecks):
-    """The checks that are specific to PyTorch."""
-
-    reports_every_escape = True
-    find_refusal = staticmethod(find_cause_of_backward_error)
-    find_invalid_target = staticmethod(find_invalid_target)
-    find_untracked_source = staticmethod(find_untracked_source)
-    specialize_break = staticmethod(specialize_break_finding)
-    find_cause_behind_break = staticmethod(find_copy_behind_break)
-    has_known_target = staticmethod(has_known_target)
-    does_escape_matter = staticmethod(does_escape_matter)
-    build_escape_finding = staticmethod(build_finding_of_escapes)
-    find_replaced_source = staticmethod(find_replaced_source)
-    find_reason_for_no_use = staticmethod(find_use_in_unrecorded_call)
-    find_uncalled_layer = staticmethod(find_uncalled_layer_of_source)
-    find_lost_gradient = staticmethod(find_cause_of_lost_grad)
-    build_earlier_question = staticmethod(build_question)
-    refine_zero_finding = staticmethod(refine_zero_finding)
-
-
-TORCH_CHECKS = TorchChecks()
+TORCH_CHECKS = FrameworkChecks(
+    find_refusal=find_cause_of_backward_error,
+    find_invalid_target=find_invalid_target,
+    find_untracked_source=find_untracked_source,
+    specialize_break=specialize_break_finding,
+    find_cause_behind_break=find_copy_behind_break,
+    has_known_target=has_known_target,
+    does_escape_matter=does_escape_matter,
+    build_escape_finding=build_finding_of_escapes,
+    reports_every_escape=True,
+    find_replaced_source=find_replaced_source,
+    find_reason_for_no_use=find_use_in_unrecorded_call,
+    find_uncalled_layer=find_uncalled_layer_of_source,
+    find_lost_gradient=find_cause_of_lost_grad,
+    find_nonfinite_cause=lambda question: find_first_nonfinite_cause(question, build_question),
+    refine_zero_finding=refine_zero_finding,
+)
 LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
 
 

@@ -2,208 +2,95 @@
 
 `CHECKS` lists the checks. Each check receives the question and the `FrameworkChecks` of its framework, looks for one
 cause and returns a finding or None. The first finding is the answer. The checks contain only the logic that all
-frameworks share. A framework adds its own knowledge, such as which tensors are tracked, by overriding methods of
+frameworks share. A framework adds its own knowledge, such as which tensors are tracked, by filling in fields of
 `FrameworkChecks`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...recording.recorded_rows import Escape
 from . import checks, zero_nan
 from .question import Finding
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
+FindCause: TypeAlias = Callable[[FrameworkQuestion], Finding | None]
+Refine: TypeAlias = Callable[[FrameworkQuestion, Finding], Finding]
 
 
+def find_nothing(question: FrameworkQuestion) -> None:
+    """Find no cause, as a framework does that adds nothing to a check."""
+
+
+def keep_finding(question: FrameworkQuestion, finding: Finding) -> Finding:
+    """Return a finding as it is."""
+    return finding
+
+
+@dataclass(frozen=True)
 class FrameworkChecks:
-    """The checks that differ between frameworks. By default, these checks find nothing.
+    """The parts of the checks that differ between frameworks. By default, they find nothing.
 
-    A framework assigns its own functions, as in ``find_untracked_source = staticmethod(find_unwatched_source)``. These
-    functions receive the framework's own type of question, with its own adapter.
+    All fields are functions whose first argument is the question about the source.
 
     Attributes:
-        reports_every_escape: Whether all values that left the framework are reported, instead of only the first.
+        find_refusal: Finds out why the framework refused the program or the gradient with an error.
+        find_invalid_target: Finds a target that cannot have a gradient.
+        find_non_float_source: Finds a source that is not a float.
+        find_untracked_source: Finds a source for which the framework keeps no gradient, such as one that no tape
+            watches.
+        find_missing_derivative: Finds an operation on the path that passed no gradient, although no edge on the path is
+            a break.
+        specialize_break: Modifies the finding about a break in place, so that it uses the framework's own terms.
+        find_cause_behind_break: Returns the finding that best explains a break, which is the given finding or a more
+            fundamental one.
+        has_known_target: Returns whether the operation that computed the target is known.
+        rank_escapes: Returns the values computed from the source that left the framework, starting with those that are
+            most likely to be the cause.
+        does_escape_matter: Returns whether such a value came back to the target, or decided which code ran.
+        build_escape_finding: Returns the finding about the escapes that matter, at least one. By default it is about
+            the first of them.
+        reports_every_escape: Whether all escapes that matter are passed to `build_escape_finding`, instead of only the
+            first.
+        find_replaced_source: Finds a different object that was used in place of the source, which itself was not used.
+        find_reason_for_no_use: Finds out why the target was not computed from the source, based on what the framework
+            recorded.
+        find_dropped_result: Finds a result computed from the source that the target does not depend on.
+        find_uncalled_layer: Finds a layer that was not called, if the source is one of its variables.
+        build_unused_finding: Reports that the target was not computed from the source.
+        find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was sent.
+        find_nonfinite_cause: Finds where a NaN or an infinity arose.
+        refine_nonfinite_finding: Returns a more specific finding about a nonfinite value, whose row is known.
+        refine_zero_finding: Returns a more specific finding about zeros, whose row is known.
+        find_missing_recording: Reports that no recording exists from which a gradient could be explained.
     """
 
-    reports_every_escape = False
-
-    def find_refusal(self, question: FrameworkQuestion) -> Finding | None:
-        """Find out why the framework refused the program or the gradient with an error.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
-
-    def find_invalid_target(self, question: FrameworkQuestion) -> Finding | None:
-        """Find a target that cannot have a gradient.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
-
-    def find_non_float_source(self, question: FrameworkQuestion) -> Finding | None:
-        """Find a source that is not a float.
-
-        Args:
-            question: The question about the source.
-        """
-        return checks.find_non_float_source(question)
-
-    def find_untracked_source(self, question: FrameworkQuestion) -> Finding | None:
-        """Find a source for which the framework keeps no gradient, such as one that no tape watches.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
-
-    def find_missing_derivative(self, question: FrameworkQuestion) -> Finding | None:
-        """Find an operation on the path that passed no gradient, although no edge on the path is a break.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
-
-    def specialize_break(self, question: FrameworkQuestion, finding: Finding) -> None:
-        """Modify the finding about a break in place, so that it uses the framework's own terms.
-
-        Args:
-            question: The question about the source.
-            finding: The finding of the shared checks.
-        """
-
-    def find_cause_behind_break(self, question: FrameworkQuestion, finding: Finding) -> Finding:
-        """Return the finding that best explains a break, which is the given finding or a more fundamental one.
-
-        Args:
-            question: The question about the source.
-            finding: The finding of the shared checks.
-        """
-        return finding
-
-    def has_known_target(self, question: FrameworkQuestion) -> bool:
-        """Return whether the operation that computed the target is known.
-
-        Args:
-            question: The question about the source.
-        """
-        return bool(question.target_rows)
-
-    def rank_escapes(self, question: FrameworkQuestion, escapes: list[Escape]) -> Iterable[Escape]:
-        """Return the escapes, starting with those that are most likely to be the cause.
-
-        Args:
-            question: The question about the source.
-            escapes: The values computed from the source that left the framework, in chronological order.
-        """
-        return escapes
-
-    def does_escape_matter(self, question: FrameworkQuestion, escape: Escape) -> bool:
-        """Return whether a value that left the framework came back to the target, or decided which code ran.
-
-        Args:
-            question: The question about the source.
-            escape: A value that was computed from the source and then left the framework.
-        """
-        return checks.does_escape_reach_target(question, escape)
-
-    def build_escape_finding(self, question: FrameworkQuestion, escapes: Sequence[Escape]) -> Finding:
-        """Return the finding about the escapes that matter.
-
-        Args:
-            question: The question about the source.
-            escapes: The escapes that matter. There is at least one.
-        """
-        return Finding(question.adapter.escape_cause, escapes[0].site, escapes[0].row, escapes[0].method)
-
-    def find_replaced_source(self, question: FrameworkQuestion) -> Finding | None:
-        """Find a different object that was used in place of the source, which itself was not used.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
-
-    def find_reason_for_no_use(self, question: FrameworkQuestion) -> Finding | None:
-        """Find out why the target was not computed from the source, based on what the framework recorded.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
-
-    def find_dropped_result(self, question: FrameworkQuestion) -> Finding | None:
-        """Find a result computed from the source that the target does not depend on.
-
-        Args:
-            question: The question about the source.
-        """
-        return checks.find_dropped_result(question)
-
-    def find_uncalled_layer(self, question: FrameworkQuestion) -> Finding | None:
-        """Find a layer that was not called, if the source is one of its variables.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
-
-    def build_unused_finding(self, question: FrameworkQuestion) -> Finding:
-        """Report that the target was not computed from the source.
-
-        Args:
-            question: The question about the source.
-        """
-        return Finding(question.adapter.unused_cause)
-
-    def find_lost_gradient(self, question: FrameworkQuestion) -> Finding | None:
-        """Find out why a gradient was computed but not kept, or why no gradient was sent.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
-
-    def find_nonfinite_cause(self, question: FrameworkQuestion) -> Finding | None:
-        """Find where a NaN or an infinity arose.
-
-        Args:
-            question: The question about the source.
-        """
-        return zero_nan.find_cause_of_nonfinite(question)
-
-    def refine_nonfinite_finding(self, question: FrameworkQuestion, finding: Finding) -> Finding:
-        """Return a more specific finding about a nonfinite value. `finding.row` is known.
-
-        Args:
-            question: The question about the source.
-            finding: The finding of the shared checks.
-        """
-        return finding
-
-    def refine_zero_finding(self, question: FrameworkQuestion, finding: Finding) -> Finding:
-        """Return a more specific finding about zeros. `finding.row` is known.
-
-        Args:
-            question: The question about the source.
-            finding: The finding of the shared checks.
-        """
-        return finding
-
-    def find_missing_recording(self, question: FrameworkQuestion) -> Finding | None:
-        """Report that no recording exists from which a gradient could be explained. This check runs last.
-
-        Args:
-            question: The question about the source.
-        """
-        return None
+    find_refusal: FindCause = find_nothing
+    find_invalid_target: FindCause = find_nothing
+    find_non_float_source: FindCause = checks.find_non_float_source
+    find_untracked_source: FindCause = find_nothing
+    find_missing_derivative: FindCause = find_nothing
+    specialize_break: Callable[[FrameworkQuestion, Finding], None] = lambda question, finding: None
+    find_cause_behind_break: Refine = keep_finding
+    has_known_target: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
+    rank_escapes: Callable[[FrameworkQuestion, list[Escape]], Iterable[Escape]] = lambda question, escapes: escapes
+    does_escape_matter: Callable[[FrameworkQuestion, Escape], bool] = checks.does_escape_reach_target
+    build_escape_finding: Callable[[FrameworkQuestion, Sequence[Escape]], Finding] = checks.build_escape_finding
+    reports_every_escape: bool = False
+    find_replaced_source: FindCause = find_nothing
+    find_reason_for_no_use: FindCause = find_nothing
+    find_dropped_result: FindCause = checks.find_dropped_result
+    find_uncalled_layer: FindCause = find_nothing
+    build_unused_finding: Callable[[FrameworkQuestion], Finding] = checks.build_unused_finding
+    find_lost_gradient: FindCause = find_nothing
+    find_nonfinite_cause: FindCause = zero_nan.find_cause_of_nonfinite
+    refine_nonfinite_finding: Refine = keep_finding
+    refine_zero_finding: Refine = keep_finding
+    find_missing_recording: FindCause = find_nothing
 
 
 def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
@@ -290,7 +177,7 @@ def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> 
     return framework.refine_zero_finding(question, finding)
 
 
-Check = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]
+Check: TypeAlias = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]
 CHECKS: tuple[Check, ...] = (
     lambda question, framework: framework.find_refusal(question),
     lambda question, framework: framework.find_invalid_target(question),

@@ -264,6 +264,16 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
     return False
 
 
+def build_escape_finding(question: Question, escapes: Sequence[Escape]) -> Finding:
+    """Return the finding about the first of some values that left the framework.
+
+    Args:
+        question: The question about the source.
+        escapes: The values. There is at least one.
+    """
+    return Finding(question.adapter.escape_cause, escapes[0].site, escapes[0].row, escapes[0].method)
+
+
 # -- another object --------------------------------------------------------------------------------
 
 
@@ -522,6 +532,15 @@ def find_leaf_equal_to_source(question: Question) -> Finding | None:
 
 def _has_distinct_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
     return array is not None and array.size > 1 and bool(np.ptp(array) > 0)
+
+
+def build_unused_finding(question: Question) -> Finding:
+    """Report that the target was not computed from the source.
+
+    Args:
+        question: The question about the source.
+    """
+    return Finding(question.adapter.unused_cause)
 
 
 def find_dropped_result(question: Question) -> Finding | None:

@@ -23,7 +23,7 @@ from ..layer_lookup import list_variables_of_owner
 from ..replayed_sweep import replay_call_on_new_tape, replay_sweep
 from ..translated_sentences import fill
 from . import checks, finding_sentences, program_text, zero_nan
-from .check_order import FrameworkChecks, find_path_break, run_checks
+from .check_order import FrameworkChecks, find_nothing, find_path_break, run_checks
 from .question import ADD_OPS, Finding, find_nearest_tracked_consumers, list_distinct_breaks
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, read_tape
 
@@ -224,9 +224,8 @@ def build_finding_of_escape(question: TapeQuestion, escapes: Sequence[Escape]) -
         question: The question about the source.
         escapes: The escapes that matter.
     """
-    escape = escapes[0]
-    finding = Finding(question.adapter.escape_cause, escape.site, escape.row, escape.method)
-    earlier = checks.find_break_before_escape(question, escape)
+    finding = checks.build_escape_finding(question, escapes)
+    earlier = checks.find_break_before_escape(question, escapes[0])
     if earlier is None:
         return finding
     earlier.more = [finding]
@@ -246,32 +245,19 @@ def find_replaced_source(question: TapeQuestion) -> Finding | None:
     )
 
 
-def report_unused_source(question: TapeQuestion) -> Finding:
-    """Report that the target was not computed from the source, if no other check has found a cause.
-
-    Args:
-        question: The question about the source.
-    """
-    return Finding(question.adapter.unused_cause)
-
-
-class TapeChecks(FrameworkChecks):
-    """The checks that are specific to minitape's tape."""
-
-    find_untracked_source = staticmethod(find_unwatched_source)
-    find_missing_derivative = staticmethod(find_rule_without_gradient)
-    find_cause_behind_break = staticmethod(find_cause_behind_break)
+TAPE_CHECKS = FrameworkChecks(
+    find_untracked_source=find_unwatched_source,
+    find_missing_derivative=find_rule_without_gradient,
+    find_cause_behind_break=find_cause_behind_break,
     # minitape's own recording contains the rows of every target.
-    has_known_target = staticmethod(lambda question: True)
-    rank_escapes = staticmethod(checks.rank_escapes_by_path)
-    build_escape_finding = staticmethod(build_finding_of_escape)
-    find_replaced_source = staticmethod(find_replaced_source)
-    find_dropped_result = staticmethod(lambda question: None)  # The sentence for "independent" names the last use.
-    find_uncalled_layer = staticmethod(find_unused_layer)
-    find_lost_gradient = staticmethod(report_unused_source)
-
-
-TAPE_CHECKS = TapeChecks()
+    has_known_target=lambda question: True,
+    rank_escapes=checks.rank_escapes_by_path,
+    build_escape_finding=build_finding_of_escape,
+    find_replaced_source=find_replaced_source,
+    find_dropped_result=find_nothing,  # The sentence for "independent" names the last use.
+    find_uncalled_layer=find_unused_layer,
+    find_lost_gradient=checks.build_unused_finding,
+)
 
 
 def explain_missing_gradient(question: TapeQuestion) -> Explanation:
