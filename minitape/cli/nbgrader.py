@@ -124,7 +124,7 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
         The path of the notebook.
 
     Raises:
-        click.UsageError: If there is no such lesson.
+        click.UsageError: If the lesson does not exist.
     """
     notebook_path = lesson if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file() else None
     folder = find_lessons_folder(language, notebook_path)

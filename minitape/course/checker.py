@@ -75,7 +75,7 @@ def is_right(name: str, answer: Answer = ...) -> bool:
         answer: The answer.
 
     Raises:
-        ValueError: If there is no such exercise.
+        ValueError: If the exercise does not exist.
 
     >>> is_right("01.1", 12.0), is_right("01.1", 8.0), is_right("01.1", ...)
     (True, False, False)

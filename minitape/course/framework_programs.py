@@ -53,7 +53,7 @@ def framework_program(name: str) -> FrameworkProgram:
         The recorded program.
 
     Raises:
-        KeyError: If there is no such program.
+        KeyError: If the program does not exist.
 
     >>> program = framework_program("torch")
     A recording of PyTorch 2...

@@ -12,6 +12,7 @@ from tests.explain.page_programs import (
     explain_page_program,
     list_own_program_names,
     load_page_programs,
+    names_blamed_line,
     read_outputs,
 )
 
@@ -42,6 +43,7 @@ def check_programs(framework, is_own):
     for name, program in list_programs(framework, is_own):
         answers = explain_page_program(program)
         assert drop_digits(answers) == drop_digits(outputs[name]), name
+        assert names_blamed_line(program, answers["en"]), name
         assert bool(answers["error"]) == bool(outputs[name]["error"]), name
         assert explain_fixed_program(program) == "connected", name
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from tests.bridges.cases import list_blamed_line_numbers, parse_programs_by_name, strip_fix_comments
 
+from .cause_sections import list_section_programs
 from .programs import load_cases
 
 CASE_FOLDERS = ("cases", "inside", "nonfinite")
@@ -14,8 +15,6 @@ PROGRAM_FILES = ("cases", "reports", "numbers", "suspects", "runs")
 PROGRAMS_ELSEWHERE = {
     # The gradient may be finite even if the loss is not.
     ("torch", "nonfinite_value"): "tests/bridges/test_explained_run.py",
-    # The program ends with its gradients switched off.
-    ("torch", "grad_off"): "tests/bridges/test_run_watch.py",
 }
 # A framework has sentences for these causes, but no program is known to lead to them.
 WITHOUT_PROGRAM = {
@@ -46,6 +45,10 @@ def map_causes_to_programs(framework: str) -> dict[str, list[CauseProgram]]:
         framework: The name of a framework, or "tape".
     """
     programs_by_cause: dict[str, list[CauseProgram]] = {}
+    for cause, framework_of_page, code, _ in list_section_programs():
+        if framework_of_page == framework and code:
+            program = CauseProgram(f"page/{cause}", strip_fix_comments(code), list_blamed_line_numbers(code))
+            programs_by_cause.setdefault(cause, []).append(program)
     if framework == "tape":
         for folder in CASE_FOLDERS:
             for case in load_cases(Path(__file__).parent / folder):

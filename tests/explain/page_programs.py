@@ -1,6 +1,6 @@
 """Run the programs on the pages about causes.
 
-``cause_pages/programs.txt`` has the programs and ``cause_pages/outputs.json`` what minitape prints about them, in each
+``docs/cause_texts.md`` has the programs and ``cause_pages/outputs.json`` what minitape prints about them, in each
 language. ``tests/repository/make_causes.py`` writes the latter, and the pages.
 """
 
@@ -21,12 +21,19 @@ from typing import Any, NamedTuple
 from minitape.common.translation import LANGUAGE_VARIABLES
 from minitape.explain.causes import CAUSES
 from minitape.explain.explanation import Explanation
-from tests.bridges.cases import apply_fixes, compile_program, parse_programs_by_name, strip_fix_comments
+from tests.bridges.cases import (
+    apply_fixes,
+    compile_program,
+    list_blamed_line_numbers,
+    parse_programs_by_name,
+    strip_fix_comments,
+)
+
+from .cause_sections import LANGUAGES, list_section_programs
 
 FOLDER = Path(__file__).parent / "cause_pages"
 OUTPUTS_FILE = FOLDER / "outputs.json"
 PROGRAM_FILE = "program.py"
-LANGUAGES = ("en", "zh")
 CASE_FILES = ("cases", "reports", "numbers", "suspects", "runs")
 LONGEST_ERROR = 160
 PRINT_GRADIENT, PRINT_EXPLANATION = "print(tape.gradient(y, w))\n", "print(tape.explain(y, w))\n"
@@ -50,6 +57,7 @@ class PageProgram(NamedTuple):
         fixed_code: The program without it.
         hidden_code: Lines that run after the fixed program and that the page does not show.
         is_run: Whether only a watch over the whole run finds the cause.
+        blamed_lines: The number of the line to blame in `code`, or no number if the text does not mark a line.
     """
 
     cause: str
@@ -58,6 +66,7 @@ class PageProgram(NamedTuple):
     fixed_code: str
     hidden_code: str
     is_run: bool
+    blamed_lines: list[int]
 
     @property
     def has_output(self) -> bool:
@@ -74,21 +83,15 @@ class PageProgram(NamedTuple):
 def load_page_programs() -> dict[str, dict[str, PageProgram]]:
     """Return the programs by cause and framework."""
     programs: dict[str, dict[str, PageProgram]] = {}
-    text = (FOLDER / "programs.txt").read_text(encoding="utf-8")
-    for heading, body in re.findall(r"^#@ (.*)\n((?:(?!#@).*\n)*)", text, re.MULTILINE):
-        names, _, case_name = heading.partition(" = ")
-        cause, *frameworks = names.split()
-        for framework in frameworks:
-            code, file = find_case(framework, case_name, cause) if case_name else (body, "")
-            programs.setdefault(cause, {})[framework] = build_page_program(cause, framework, code, file)
+    for cause, framework, code, name in list_section_programs():
+        text, file = find_case(framework, name, cause) if name else (code, "")
+        programs.setdefault(cause, {})[framework] = build_page_program(cause, framework, text, file)
     return programs
 
 
 def list_own_program_names() -> set[tuple[str, str]]:
     """Return the framework and cause of each program that is in no other file."""
-    text = (FOLDER / "programs.txt").read_text(encoding="utf-8")
-    headings = [heading.split() for heading in re.findall(r"^#@ ([^=\n]*)$", text, re.MULTILINE)]
-    return {(framework, cause) for cause, *frameworks in headings for framework in frameworks}
+    return {(program.framework, program.cause) for program in list_section_programs() if program.code}
 
 
 def find_case(framework: str, name: str, cause: str) -> tuple[str, str]:
@@ -105,7 +108,6 @@ def build_page_program(cause: str, framework: str, text: str, file: str) -> Page
     """Complete a program with its imports, and separate the program, its fix and its hidden lines."""
     hidden_code = "\n".join(HIDDEN_LINE.findall(text))
     text = HIDDEN_LINE.sub("", text).strip("\n") + "\n"
-    text = re.sub(r" *#!(?=$| *#-)", "", text, flags=re.MULTILINE)
     if framework == "tensorflow" and not file and "grad = " not in text:
         text += "grad = tape.gradient(y, w)\n"
     if framework == "tape":
@@ -120,9 +122,11 @@ def build_page_program(cause: str, framework: str, text: str, file: str) -> Page
         line for line in text.splitlines() if not re.search(r"#-$", line.rstrip()) or line.strip().startswith("#+")
     ]
     fixed_code = apply_fixes("\n".join(kept_lines) + "\n")
-    code_lines = strip_fix_comments(re.sub(r"^ *#\+.*\n", "", text, flags=re.MULTILINE)).splitlines()
-    code = "\n".join(line.rstrip() for line in code_lines) + "\n"
-    return PageProgram(cause, framework, code, fixed_code, hidden_code, file == "runs" or cause == "grad_off")
+    marked_code = re.sub(r"^ *#\+.*\n", "", text, flags=re.MULTILINE)
+    code = "\n".join(line.rstrip() for line in strip_fix_comments(marked_code).splitlines()) + "\n"
+    is_run = file == "runs" or cause == "grad_off"
+    blamed_lines = list_blamed_line_numbers(marked_code)
+    return PageProgram(cause, framework, code, fixed_code, hidden_code, is_run, blamed_lines)
 
 
 @contextmanager
@@ -251,6 +255,17 @@ def explain_page_program(program: PageProgram) -> dict[str, str]:
         first_line = str(run.error).strip().splitlines()[0]
         answers["error"] = f"{type(run.error).__name__}: {first_line}"[:LONGEST_ERROR]
     return answers
+
+
+def names_blamed_line(program: PageProgram, answer: str) -> bool:
+    """Return whether an answer names the line that the program marks, or any line if it marks none.
+
+    Args:
+        program: The program.
+        answer: The English answer.
+    """
+    lines = {int(number) for number in re.findall(rf"{PROGRAM_FILE}, line (\d+):", answer)}
+    return not program.blamed_lines or not lines.isdisjoint(program.blamed_lines)
 
 
 def explain_fixed_program(program: PageProgram) -> str:

@@ -38,16 +38,16 @@ def test_the_shortest_path_wins() -> None:
     weight = object()
     layer = Holder(weight=weight)
     named_values = [("trainer", Holder(net=Holder(layers=[layer]))), ("layer", layer)]
-    assert AccessPaths(named_values).find(weight) == "layer.weight"
-    assert AccessPaths(named_values[:1]).find(weight) == "trainer.net.layers[0].weight"
-    assert AccessPaths(named_values).find(object()) == ""
+    assert AccessPaths(named_values).find_path(weight) == "layer.weight"
+    assert AccessPaths(named_values[:1]).find_path(weight) == "trainer.net.layers[0].weight"
+    assert AccessPaths(named_values).find_path(object()) == ""
 
 
 def test_thousands_of_objects_have_names() -> None:
     """The search reaches items beyond the first few thousand, and objects behind them."""
     layers = [Holder(weight=object()) for _ in range(5000)]
     access_paths = AccessPaths([("layers", layers)])
-    assert [access_paths.find(layer.weight) for layer in (layers[0], layers[4999])] == [
+    assert [access_paths.find_path(layer.weight) for layer in (layers[0], layers[4999])] == [
         "layers[0].weight",
         "layers[4999].weight",
     ]
@@ -57,10 +57,10 @@ def test_a_search_is_bounded(searched: list[int]) -> None:
     """A search ends in a program whose objects refer to each other, and in one with endless data."""
     first, second = Holder(), Holder()
     first.other, second.other = second, first
-    assert AccessPaths([("first", first)]).find(object()) == ""
+    assert AccessPaths([("first", first)]).find_path(object()) == ""
     assert len(searched) == 2
     shared_list = [[0] * 1000 for _ in range(2000)]
-    assert AccessPaths([("data", [shared_list])]).find(object()) == ""
+    assert AccessPaths([("data", [shared_list])]).find_path(object()) == ""
     assert len(searched) < 500
 
 

@@ -8,7 +8,6 @@ python tests/repository/make_causes.py torch    first runs the programs of PyTor
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -19,13 +18,14 @@ sys.path.insert(0, str(REPOSITORY))
 from minitape.common.translation import load_translations  # noqa: E402
 from minitape.explain.causes import CAUSES  # noqa: E402
 from minitape.explain.causes.cause import FRAMEWORKS, KINDS, PAGES_FOLDER, Cause  # noqa: E402
+from tests.explain.cause_sections import CauseText, read_cause_texts  # noqa: E402
 from tests.explain.page_programs import PageProgram, load_page_programs, read_outputs, write_outputs  # noqa: E402
 
 DOCS = REPOSITORY / "docs"
 SUFFIXES = {"en": ".md", "zh": ".zh.md"}
 TITLES = {"tape": "minitape", "torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
 FIELD_NAMES = {"x": "x", "w": "w", "line": "", "values": "", "functions": "", "used": "", "watched": ""}
-NOTE = "<!-- Written by tests/repository/make_causes.py from minitape/explain/causes and {texts}; do not edit. -->"
+NOTE = "<!-- Written by tests/repository/make_causes.py from records and docs/cause_texts.md; do not edit. -->"
 
 
 class Words(NamedTuple):
@@ -149,25 +149,6 @@ QUESTIONS = {
 }
 
 
-class CauseText(NamedTuple):
-    """The hand-written text of a page.
-
-    Attributes:
-        title: What happened, in a few words.
-        errors: The error messages that lead to the page.
-        reason: Why it happens, in paragraphs.
-        intended: When the cause is intended.
-    """
-
-    title: str
-    errors: list[str]
-    reason: str
-    intended: str
-
-
-ERROR_BLOCK = re.compile(r"```text\n(.*?)\n```\n", re.DOTALL)
-
-
 class Placeholder(str):
     """A word in place of the value of a field. The format of the field is ignored."""
 
@@ -182,21 +163,6 @@ class PlaceholdersByField(dict[str, str]):
     def __missing__(self, field: str) -> str:
         """Return the name of a field in italics."""
         return Placeholder("*" + {"what": "operation", "from_": "number", "to": "number"}.get(field, field) + "*")
-
-
-def read_cause_texts(language: str) -> dict[str, CauseText]:
-    """Return the hand-written texts by cause."""
-    page = (DOCS / f"cause_texts{SUFFIXES[language]}").read_text(encoding="utf-8")
-    texts = {}
-    for section in page.split("\n## ")[1:]:
-        name, _, body = section.partition("\n")
-        title, _, body = body.partition("\n")
-        body, _, intended = body.partition("\n### ")
-        error_block = ERROR_BLOCK.search(body)
-        errors = error_block[1].splitlines() if error_block else []
-        reason = ERROR_BLOCK.sub("", body).strip()
-        texts[name] = CauseText(title, errors, reason, intended.partition("\n")[2].strip())
-    return texts
 
 
 def format_frameworks(cause: Cause, language: str) -> str:
@@ -261,7 +227,7 @@ def build_cause_page(
     parts = [
         f"# {cause.name}{': ' if language == 'en' else '：'}{text.title}",
         f"[{words.twin}]({cause.name}{other_suffix})",
-        NOTE.format(texts=f"docs/cause_texts{SUFFIXES[language]}"),
+        NOTE,
         intro,
     ]
     if errors:
@@ -286,7 +252,7 @@ def build_list_page(language: str) -> str:
     words, suffix, texts = WORDS[language], SUFFIXES[language], read_cause_texts(language)
     first_line, _, rest = words.list_head.partition("\n\n")
     other_suffix = SUFFIXES["zh" if language == "en" else "en"]
-    parts = [first_line, f"[{words.twin}](causes{other_suffix})", NOTE.format(texts=f"docs/cause_texts{suffix}"), rest]
+    parts = [first_line, f"[{words.twin}](causes{other_suffix})", NOTE, rest]
     for kind in KINDS:
         causes = [cause for cause in CAUSES.values() if cause.kind == kind and cause.name in texts]
         if not causes:

@@ -188,7 +188,8 @@ def iter_pages() -> Iterator[str]:
     paths += [path for folder in ("docs", "deploy") for path in sorted((REPOSITORY / folder).rglob("*.md"))]
     for path in paths:
         if ".zh." not in path.name:
-            yield drop_code(path.read_text(encoding="utf-8"))
+            page = drop_code(path.read_text(encoding="utf-8"))
+            yield "\n".join(line for line in page.split("\n") if not line.startswith("{zh} "))
 
 
 def iter_lessons() -> Iterator[str]:

@@ -8,9 +8,10 @@ import pytest
 
 from minitape.cli.cause_page import find_causes, normalize_text
 from minitape.explain.causes import CAUSES
-from tests.explain.page_programs import explain_page_program, load_page_programs, read_outputs
+from tests.explain.cause_sections import read_cause_texts
+from tests.explain.page_programs import explain_page_program, load_page_programs, names_blamed_line, read_outputs
 
-TEXTS = {language: make_causes.read_cause_texts(language) for language in make_causes.SUFFIXES}
+TEXTS = {language: read_cause_texts(language) for language in make_causes.SUFFIXES}
 ENGLISH = TEXTS["en"]
 # Causes that only a whole run of a program reveals, or that have no page for one framework.
 WITHOUT_PROGRAM = {("nonfinite_value", "torch"), ("zero_seed", "tape")}
@@ -68,6 +69,7 @@ def test_minitape_prints_what_the_pages_say():
     for name, programs in load_page_programs().items():
         if "tape" in programs:
             assert explain_page_program(programs["tape"]) == outputs[name]
+            assert names_blamed_line(programs["tape"], outputs[name]["en"]), name
 
 
 @pytest.mark.parametrize("name", [name for name, text in ENGLISH.items() if text.errors])

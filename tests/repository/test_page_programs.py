@@ -19,6 +19,7 @@ TESTS_BY_PAGE = {  # Which test runs the programs of a page.
     "docs/explain_inside": "tests/explain/test_inside_page.py",
     "docs/explain_loop": "tests/bridges/test_recording.py",
     "docs/explain_model": "tests/bridges/test_recording.py",
+    "docs/cause_texts": "tests/bridges/test_cause_pages.py",
     "docs/add_a_cause": "tests/explain/test_inside_page.py",
     "docs/bridges": "tests/bridges/test_recording.py",
     "docs/write_a_bridge": "tests/bridges/test_recording.py",

@@ -151,7 +151,11 @@ def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
 
 
 def _changes_trainable(statement: program_text.Statement) -> bool:
-    """Return whether a statement passes ``trainable=`` to a call or assigns a ``trainable`` attribute."""
+    """Return whether a statement passes ``trainable=`` to a call or assigns a ``trainable`` attribute.
+
+    Args:
+        statement: The statement.
+    """
     keywords = (keyword.arg for call in statement.calls for keyword in call.keywords)
     attributes = (name.rpartition(".")[2] for name in statement.bound_names)
     return "trainable" in (*keywords, *attributes)
@@ -247,7 +251,12 @@ def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
 
 
 def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a call to ``tape.watch`` that came after the source was used, or a use before the tape began."""
+    """Find a call to ``tape.watch`` that came after the source was used, or a use before the tape began.
+
+    Args:
+        question: The question about the source.
+        use: The uses of the source.
+    """
     late_row = next((row.index for row in use.rows if row.extra.is_watched_late), None)
     if late_row is None:
         return None
@@ -258,7 +267,12 @@ def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | 
 
 
 def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a non-trainable variable, which tapes do not watch automatically."""
+    """Find a non-trainable variable, which tapes do not watch automatically.
+
+    Args:
+        question: The question about the source.
+        use: The uses of the source.
+    """
     if use.leaf is None or not use.is_variable or getattr(question.source, "trainable", True):
         return None
     finding = build_row_finding(question, "not_trainable", use.leaf.index, site=find_freezing_site_or_use(question))
@@ -270,19 +284,34 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Findi
 
 
 def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a use of a variable or watched tensor while the tape was not recording."""
+    """Find a use of a variable or watched tensor while the tape was not recording.
+
+    Args:
+        question: The question about the source.
+        use: The uses of the source.
+    """
     if use.leaf is None or not (use.is_variable or use.watchers) or use.first_recorded_use is None:
         return None
     return _find_cause_of_untimely_row(question, use.first_recorded_use.index)
 
 
 def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Report that a tape other than the question's tape watches the source."""
+    """Report that a tape other than the question's tape watches the source.
+
+    Args:
+        question: The question about the source.
+        use: The uses of the source.
+    """
     return Finding("not_watched", question.adapter.find_block_site(), variant="other") if use.watchers else None
 
 
 def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a computed source that depends on nothing that a tape watches, for example after a name was rebound."""
+    """Find a computed source that depends on nothing that a tape watches, for example after a name was rebound.
+
+    Args:
+        question: The question about the source.
+        use: The uses of the source.
+    """
     if use.leaf is not None:
         return None
     block_stack = question.adapter.find_block_call_stack()
@@ -296,7 +325,12 @@ def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Find
 
 
 def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a tensor that no tape watches."""
+    """Find a tensor that no tape watches.
+
+    Args:
+        question: The question about the source.
+        use: The uses of the source.
+    """
     if use.leaf is None or use.is_variable:
         return None
     site = _find_site_of_unwatched_use(question, use.first_recorded_use)
@@ -304,7 +338,12 @@ def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> Find
 
 
 def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding:
-    """Find out why the tape did not watch a variable automatically."""
+    """Find out why the tape did not watch a variable automatically.
+
+    Args:
+        question: The question about the source.
+        use: The uses of the source.
+    """
     assert use.leaf is not None and question.adapter.tape is not None
     row = use.leaf.index
     if not question.adapter.tape._watch_accessed_variables:
@@ -317,7 +356,13 @@ def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Fi
 def _is_recorded_by_asked_tape(
     question: TensorFlowQuestion, row: RecordedRow, watchers: Sequence[TapeReference]
 ) -> bool:
-    """Return whether the question's tape recorded one of the source's rows."""
+    """Return whether the question's tape recorded one of the source's rows.
+
+    Args:
+        question: The question about the source.
+        row: A row of the source.
+        watchers: The tapes whose ``watch`` method the program called with the source.
+    """
     tape = question.adapter.tape
     if tape is None or not row.tracked:
         return False
@@ -329,7 +374,12 @@ def _is_recorded_by_asked_tape(
 
 
 def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: RecordedRow | None) -> Site:
-    """Return the line that uses a tensor, or the line in the block that led to this use."""
+    """Return the line that uses a tensor, or the line in the block that led to this use.
+
+    Args:
+        question: The question about the source.
+        first_recorded: The first use that the tape recorded, or None.
+    """
     first_use = program_text.find_statement(find_first_recorded_use_site(question))
     block = program_text.find_statement(question.adapter.find_block_site())
     is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
@@ -341,7 +391,11 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
 
 
 def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source that is a value read from a variable, instead of the variable itself."""
+    """Find a source that is a value read from a variable, instead of the variable itself.
+
+    Args:
+        question: The question about the source.
+    """
     if question.sweep is None or not question.used_source_rows or question.adapter.is_variable(question.source):
         return None
     row = question.rows[question.used_source_rows[0]]
@@ -356,7 +410,12 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | N
 
 
 def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Finding | None:
-    """Return a finding about the state of the tape during an operation, or None if the tape was recording."""
+    """Return a finding about the state of the tape during an operation, or None if the tape was recording.
+
+    Args:
+        question: The question about the source.
+        row: The row of the operation.
+    """
     state, site = question.adapter.find_tape_state_and_line(question.rows[row])
     if state == "records":
         return None
@@ -413,7 +472,12 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> 
 
 
 def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow) -> str:
-    """Return why no tape recorded a row, such as a pause, an unwatched input or a later tape."""
+    """Return why no tape recorded a row, such as a pause, an unwatched input or a later tape.
+
+    Args:
+        question: The question about the source.
+        row: The row of the operation.
+    """
     inputs = [question.rows[index] for index in row.inputs]
     if any(input_row.kind == "operation" and input_row.tracked for input_row in inputs):
         return "recording_paused"
@@ -424,7 +488,13 @@ def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow
 
 
 def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_state: str) -> str:
-    """Return the variant of the sentence for an operation that ran while the tape was not recording."""
+    """Return the variant of the sentence for an operation that ran while the tape was not recording.
+
+    Args:
+        row: The row of the operation.
+        finding: The finding about the break.
+        tape_state: The state of the tape during the operation.
+    """
     if tape_state == "dropped":
         return "reset"
     if program_text.find_statement(finding.site).function_name in ("__init__", "build"):
@@ -479,7 +549,11 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
 
 
 def _find_path_row_without_gradient(question: TensorFlowQuestion) -> int | None:
-    """Return the first row on the path whose operation has no gradient in TensorFlow."""
+    """Return the first row on the path whose operation has no gradient in TensorFlow.
+
+    Args:
+        question: The question about the source.
+    """
     for row, _ in question.path:
         if find_missing_gradient_cause(question.rows[row].extra.op or "Identity"):
             return row
@@ -513,7 +587,12 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
 
 
 def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) -> list[int]:
-    """Return the indices at which the source appears in the results of a call."""
+    """Return the indices at which the source appears in the results of a call.
+
+    Args:
+        question: The question about the source.
+        call_row: The row of the call.
+    """
     rows = question.adapter.recording.rows
     return [
         rows[source_row].output
@@ -614,7 +693,11 @@ def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Findin
 
 
 def find_keras_numpy_function(statement: program_text.Statement) -> str:
-    """Return the name of a line's Keras function that returns NumPy arrays, or "" if none exists."""
+    """Return the name of a line's Keras function that returns NumPy arrays, or "" if none exists.
+
+    Args:
+        statement: The statement.
+    """
     names = (program_text.find_last_name(call.func) for call in statement.calls)
     return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
 
@@ -663,7 +746,11 @@ def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
 
 
 def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable with the source's name and shape, if the program no longer refers to one of the two."""
+    """Find a variable with the source's name and shape, if the program no longer refers to one of the two.
+
+    Args:
+        question: The question about the source.
+    """
     handle, name = to_handle_or_value(question.source), find_variable_name(question.source) or ""
     if question.source_rows:
         return None

@@ -166,7 +166,7 @@ class AccessPaths:
         self._found: dict[int, tuple[str, Any]] = {}
         self._search = self._iter_searched_objects(named_values, to_handle)
 
-    def find(self, wanted_object: Any) -> str:
+    def find_path(self, wanted_object: Any) -> str:
         """Return the shortest expression for an object, or "" if none is found.
 
         Args:
@@ -216,7 +216,7 @@ def find_first_access_path(all_access_paths: Iterable[AccessPaths], wanted_objec
         all_access_paths: The access paths, preferred ones first.
         wanted_object: The object to find.
     """
-    return next(filter(None, (access_paths.find(wanted_object) for access_paths in all_access_paths)), "")
+    return next(filter(None, (access_paths.find_path(wanted_object) for access_paths in all_access_paths)), "")
 
 
 def list_parts_with_suffixes(value: Any, limit: int = MAX_PARTS_OF_CONTAINER) -> list[tuple[str, Any]]:

@@ -81,7 +81,11 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
 
 
 def _is_broken_before_tape(question: TapeQuestion) -> bool:
-    """Return whether the path's first step on this tape is a break that another check reports."""
+    """Return whether the path's first step on this tape is a break that another check reports.
+
+    Args:
+        question: The question about the source.
+    """
     for row, edge in question.path:
         if edge.cause or question.rows[row].extra.enclosing_call is None:
             return edge.cause in ("outside_tape", "recording_paused", "state", "left_through_numpy")
@@ -89,7 +93,11 @@ def _is_broken_before_tape(question: TapeQuestion) -> bool:
 
 
 def _was_used_before_watch(question: TapeQuestion) -> bool:
-    """Return whether the program watched the source only after its last use."""
+    """Return whether the program watched the source only after its last use.
+
+    Args:
+        question: The question about the source.
+    """
     adapter = question.adapter
     rows = (question.rows[row] for row in question.used_source_rows)
     watched_since = [adapter.rules.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
@@ -99,7 +107,11 @@ def _was_used_before_watch(question: TapeQuestion) -> bool:
 
 
 def _find_late_watch(question: TapeQuestion) -> Finding | None:
-    """Find a call to ``tape.watch`` that ran too late, or that ran while recording was paused."""
+    """Find a call to ``tape.watch`` that ran too late, or that ran while recording was paused.
+
+    Args:
+        question: The question about the source.
+    """
     rules = question.adapter.rules
     for event, row, subject, frames in rules.tape.notes:
         if event == "watch" and subject is not None and subject() is question.source and frames:
@@ -111,7 +123,11 @@ def _find_late_watch(question: TapeQuestion) -> Finding | None:
 
 
 def _is_site_in_pause(site: Site) -> bool:
-    """Return whether a line is inside a block where recording is paused."""
+    """Return whether a line is inside a block where recording is paused.
+
+    Args:
+        site: The line.
+    """
     return program_text.find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
 
 
@@ -154,7 +170,12 @@ def find_cause_behind_break(question: TapeQuestion, finding: Finding) -> Finding
 
 
 def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding) -> None:
-    """Blame the statement that left the block, or that bypassed the block."""
+    """Blame the statement that left the block, or that bypassed the block.
+
+    Args:
+        question: The question about the source.
+        finding: The finding about the break.
+    """
     assert finding.row is not None
     row = question.rows[finding.row]
     if row.extra.record is None and _is_site_in_pause(finding.site):
@@ -344,7 +365,11 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
 
 
 def _describe_blocked_paths(count: int) -> str:
-    """Return a sentence about the paths that are blocked although another path is open."""
+    """Return a sentence about the paths that are blocked although another path is open.
+
+    Args:
+        count: The number of blocked paths.
+    """
     if count == 1:
         return fill("Another path is blocked, and the gradient lacks what would come along it.")
     template = "{n} other paths are blocked, and the gradient lacks what would come along them."
@@ -356,6 +381,10 @@ def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
 
     The path is needed if its result is added to or concatenated with other values. A target or a factor is often cut on
     purpose.
+
+    Args:
+        question: The question about the source.
+        cut: The break on the blocked path.
     """
     if get_kind_name(cut.cause) == "cut":
         return any(
@@ -366,7 +395,11 @@ def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
 
 
 def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
-    """Return a sentence about a target with several elements, or "" for a target with one element."""
+    """Return a sentence about a target with several elements, or "" for a target with one element.
+
+    Args:
+        targets: The targets.
+    """
     sizes = [target.shape.num_elements() for target in targets]
     if None in sizes or sum(sizes) < 2:
         return ""
