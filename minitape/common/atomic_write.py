@@ -30,16 +30,16 @@ ABANDONED_AFTER_SECONDS = 3600
 MAX_NAME_LENGTH = 60
 ERROR_REASONS = {
     errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "your share of the disk is used up",
-    errno.EACCES: "you may not write there",
-    errno.EPERM: "you may not write there",
-    errno.EROFS: "the disk can only be read",
+    errno.EDQUOT: "your disk quota is used up",
+    errno.EACCES: "you do not have permission to write there",
+    errno.EPERM: "you do not have permission to write there",
+    errno.EROFS: "the disk is read-only",
     errno.ENOENT: "the folder does not exist",
-    errno.ENOTDIR: "what should be its folder is a file",
-    errno.EISDIR: "there is a folder of this name",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.EISDIR: "a folder with this name already exists",
     errno.ENAMETOOLONG: "the name is too long",
-    errno.EIO: "the disk reports an error",
-    errno.ESTALE: "the network folder is gone",
+    errno.EIO: "the disk reported an error",
+    errno.ESTALE: "the network folder is no longer available",
 }
 
 
@@ -127,7 +127,7 @@ def open_replacement_file(
         error.filename = os.fspath(path)
         # After a failed rename, the error has a second name, which the message would show even if it were None.
         del error.filename2
-        kept_sentence = " The file that was there is as it was." if is_replaced and target.is_file() else ""
+        kept_sentence = " The existing file is unchanged." if is_replaced and target.is_file() else ""
         error.add_note(f"{path} was not written: {get_error_reason(error)}.{kept_sentence}")
         raise
 

@@ -4,7 +4,7 @@
 >>> add_exercise(Exercise("demo.1", expect=6.0, mistakes=[Mistake(9.0, "That is y itself, not its derivative.")]))
 >>> check("demo.1", ...)
 Exercise demo.1: not answered yet.
-Replace the ... with your answer, and run the cell again.
+Replace the ... with your answer and run the cell again.
 >>> check("demo.1", 6.0)
 Exercise demo.1: correct.
 

@@ -22,9 +22,9 @@ MAX_PARTS = 1000
 KIND_NAMES: dict[Answer, str] = {  # in this order: True is a number, too, and a class is called
     type(None): "None",
     (bool, np.bool_): "True or False",
-    (str, bytes): "a text",
+    (str, bytes): "a string",
     (set, frozenset): "a set",
-    Iterator: "a generator, which has not run yet",
+    Iterator: "a generator that has not run yet",
     (numbers.Number, np.generic, np.ndarray): "a number",
     Callable: "a function",
 }
@@ -84,7 +84,9 @@ def compare_answers(answer: Answer, expected: Answer, rtol: float, atol: float) 
         ]
         return combine_comparisons(parts, ["" if isinstance(expected, LabeledValue) else key for key in expected])
     if are_dicts and not isinstance(expected, LabeledValue):
-        problem = say("expected the keys {keys}, got {given}", keys=_format_keys(expected), given=_format_keys(answer))
+        problem = say(
+            "expected the keys {keys}, but got {given}", keys=_format_keys(expected), given=_format_keys(answer)
+        )
         return AnswerComparison(False, problem=problem)
     if _is_numeric(expected):
         return _compare_numbers(answer, expected, rtol, atol)
@@ -294,10 +296,14 @@ def describe_kind(value: Answer) -> str:
             say("a dictionary with the keys {keys}", keys=_format_keys(value)) if value else say("an empty dictionary")
         )
     if isinstance(value, (list, tuple)):
-        template = say("a list of {count}") if isinstance(value, list) else say("a tuple of {count}")
+        template = say("a list of length {count}") if isinstance(value, list) else say("a tuple of length {count}")
         return template.format(count=len(value))
     if isinstance(value, np.ndarray) and value.shape:
-        return say("an array of True and False") if value.dtype.kind == "b" else _describe_array_of_shape(value.shape)
+        return (
+            say("an array of True and False values")
+            if value.dtype.kind == "b"
+            else _describe_array_of_shape(value.shape)
+        )
     if isinstance(value, type):
         return say("the class {name}", name=value.__name__)
     kind_name = next((say(KIND_NAMES[types]) for types in KIND_NAMES if isinstance(value, types)), "")
@@ -325,12 +331,12 @@ def _build_mismatch_comparison(answer: Answer, expected: Answer) -> AnswerCompar
                 mismatch = _build_mismatch_comparison(part, expected_part)
                 return replace(mismatch, place=join_places(str(place), mismatch.place))
     if isinstance(answer, str) and describe_kind(parse_literal_or_keep_text(answer)) == describe_kind(expected):
-        return AnswerComparison(False, quotes_hint=say("{text} is in quotes: leave them out", text=answer))
+        return AnswerComparison(False, quotes_hint=say("remove the quotes around {text}", text=answer))
     kinds = {"kind": describe_kind(expected), "given": describe_kind(answer)}
     if kinds["kind"] == kinds["given"] and not isinstance(answer, np.ndarray):
-        return AnswerComparison(False, problem=say("expected a number, got one that is too large"))
+        return AnswerComparison(False, problem=say("the number is too large to compare"))
     return AnswerComparison(
-        False, problem=say("yours is {given}, not {kind}", **kinds), is_single=not _count_parts(expected)
+        False, problem=say("your answer is {given}, not {kind}", **kinds), is_single=not _count_parts(expected)
     )
 
 

@@ -242,7 +242,7 @@ def _find_reversed_question_hint(attempt: Attempt) -> str:
     """Say that a tape was asked the wrong way round, or return "" if none was."""
     if any(question.is_reversed for run in attempt.runs for question in run.observed.questions):
         return say(
-            "You ask how the input changes when the result does. The result comes first, and then what it depends on."
+            "You asked how the input changes with the result. Pass the result first, then the input that it depends on."
         )
     return ""
 
@@ -256,7 +256,7 @@ def _find_exercise_hint(attempt: Attempt) -> str:
         ):
             return mistake.hint
     if has_unconditional_loop_return(source):
-        return say("A return is inside a loop, which ends there, in its first iteration. Move it out of the loop.")
+        return say("A return statement ends your loop in its first iteration. Move the return out of the loop.")
     for change, hint in exercise.changes.items():
         piece, arrow, replacement = change.partition(" => ")
         wrong_program = find_solution_text(exercise.name).replace(piece, replacement) if arrow else change
@@ -301,9 +301,9 @@ def _find_misplaced_result_hint(attempt: Attempt) -> str:
                 for value, expected_value in value_pairs
             ):
                 if names_per_case is attempt.final_locals:
-                    return say("The right result is in {name}. Your function gives back something else.", name=name)
+                    return say("The right result is in {name}, but your function returns something else.", name=name)
                 return say(
-                    "The right result is in place {name} of what your function gives back. Give back that alone.",
+                    "Your function returns the right result at position {name}. Return only this result.",
                     name=name,
                 )
     return ""
@@ -339,7 +339,7 @@ def _find_solution_variant_hint(attempt: Attempt) -> str:
 
 def _find_uncalled_function_hint(value: Answer) -> str:
     if inspect.isroutine(value):
-        return say("You return a function, and never call it. What should it be called with?")
+        return say("You return a function but never call it. Which arguments should you call it with?")
     return ""
 
 
@@ -350,7 +350,7 @@ def _find_misused_function_hint(attempt: Attempt) -> str:
         call_results and (_is_same_value(value, call_results[-1]) or _is_same_value(value, call_results))
         for value, call_results in run_results
     ):
-        return say("That's the value of the function itself. What does the exercise want to know about it?")
+        return say("Your result is the value of the function itself. What does the exercise ask about the function?")
     return ""
 
 
@@ -369,22 +369,24 @@ def find_unused_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> st
             continue
         if not any(run.calls for run in observed_runs):
             return say(
-                "Your program never called the function that it was given, so its answer cannot hold for other "
+                "Your program never called the function that it received, so its answer cannot be right for other "
                 "functions."
             )
         if not observed.calls:  # it need not, as where no number of the case is asked about
             continue
         if not observed.recorded_count:
             return say(
-                "Your program called the function, and no tape recorded that. Let a tape record it, and ask the tape."
+                "Your program called the function, but no tape recorded the call. Record it with a tape and ask that "
+                "tape for the gradient."
             )
         if not any(run.questions for run in observed_runs):
             return say(
-                "A tape recorded the function, but tape.gradient was not called. Where does your answer come from?"
+                "A tape recorded the function, but you never called tape.gradient. Where does your answer come from?"
             )
         if (order := max(run.max_order for run in observed_runs)) < exercise.order:
             return say(
-                "What your tapes gave is a derivative of order {order}. Here one of order {asked} is asked of them.",
+                "Your tapes computed a derivative of order {order}, but the exercise asks for a derivative of order "
+                "{asked}.",
                 order=order,
                 asked=exercise.order,
             )

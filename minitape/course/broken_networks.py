@@ -228,13 +228,16 @@ class PatientCase:
     def _refuse_explanation(self, part: str, *_: Answer) -> str:
         """Return why `explain` does not answer yet. A question without an answer is not an examination."""
         self.examined_parts.discard(part)
-        return say("First hand in a diagnosis of your own. Then explain answers for this bed.")
+        return say("Hand in your own diagnosis first. After that, you can use explain for this bed.")
 
     @property
     def program(self) -> str:
         """The text of the program, once the patient has been examined in two ways."""
         if len(self.examined_parts) < MIN_EXAMINATIONS:
-            return say("The program is shown after two examinations: the report, explain or a picture, the comparison.")
+            return say(
+                "The program is shown after two of these three examinations: the report; explain or a picture; the "
+                "comparison."
+            )
         return self._program
 
     @property
@@ -250,8 +253,8 @@ class PatientCase:
         """
         healthy = self._ward.healthy.accuracies if self._ward.healthy else self.accuracies
         texts = {"name": self.name, "end": f"{self.accuracies[-1]:.0%}", "healthy": f"{healthy[-1]:.0%}"}
-        words = say("Right answers per step: {name} ends at {end}, the healthy network at {healthy}", **texts)
-        plot = Plot(words, x=(0, STEPS), y=(0, 1.05), names=(say("step"), say("right answers")))
+        words = say("Correct answers after each step: {name} ends at {end}, the healthy network at {healthy}", **texts)
+        plot = Plot(words, x=(0, STEPS), y=(0, 1.05), names=(say("step"), say("correct answers")))
         plot.line(range(STEPS + 1), healthy, name=say("healthy"), colour=GRAY, dashed=True)
         return plot.line(
             range(STEPS + 1), self.accuracies, self.name, GREEN if self.is_treated and self.is_well else ORANGE
@@ -264,12 +267,12 @@ class PatientCase:
             lines.append(say("{place}: {told}", place=self.name, told=state))
             lines.append(
                 say(
-                    "{learn} of {numbers} numbers got a gradient",
+                    "{learn} of {numbers} parameters got a gradient",
                     learn=gradient_count.with_gradient,
                     numbers=gradient_count.total,
                 )
             )
-        words = "loss: {first} at first, {middle} after half of the steps, {last} at the end"
+        words = "loss: {first} at the start, {middle} halfway through, {last} at the end"
         steps = {"first": 0, "middle": STEPS // 2, "last": STEPS}
         lines.append(say(words, **{name: f"{self.losses[step]:.3f}" for name, step in steps.items()}))
         return "\n".join(lines)
@@ -344,7 +347,7 @@ class Ward:
             The case.
         """
         program = {**PATIENTS, "yew": LAST_WEEK_PATIENT}[patient_name].program
-        return PatientCase(self, say("a patient of last week"), _compile_step(program, f"{patient_name}.py"), program)
+        return PatientCase(self, say("last week's patient"), _compile_step(program, f"{patient_name}.py"), program)
 
     def edit(self, bed: int) -> None:
         """Put the program of a patient into a new cell below, or print it if that is not possible.
@@ -355,7 +358,9 @@ class Ward:
         shell = find_ipython_shell()
         text = f"{self.get_patient_in_bed(bed).program}\n\nward.treat({bed}, step)"
         if bed not in self.diagnosed_beds:
-            print_text(say("Bed {bed} has no diagnosis yet: hand it in first, and then cure.", bed=bed))
+            print_text(
+                say("Bed {bed} has no diagnosis yet. Hand in a diagnosis before you treat the patient.", bed=bed)
+            )
         elif shell is None:
             print_text(text)
         else:
@@ -390,7 +395,7 @@ class Ward:
         """
         if bed not in range(1, len(self.beds) + 1):
             raise ValueError(
-                say("there is no bed {bed!r}: they are numbered from 1 to {last}", bed=bed, last=len(self.beds))
+                say("there is no bed {bed!r}; the beds are numbered from 1 to {last}", bed=bed, last=len(self.beds))
             )
         return PATIENTS[self.beds[bed - 1]]
 
@@ -425,5 +430,5 @@ def _compile_step(program: str, filename: str) -> Step:
 
 def _unpack_step_result(result: Answer) -> tuple[Answer, Answer, list[Answer]]:
     if not isinstance(result, tuple) or len(result) != 3:
-        raise ValueError(say("step must end with: return tape, loss, gradients"))
+        raise ValueError(say("the function step must end with: return tape, loss, gradients"))
     return result

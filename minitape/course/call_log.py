@@ -200,7 +200,7 @@ def limit_iterations(function: Answer) -> Iterator[None]:
         if frame.f_globals is not user_globals:
             return None
         if next(lines_left, None) is None:
-            raise RuntimeError(say("the function ran {n} lines: does a loop in it end?", n=MAX_LINES))
+            raise RuntimeError(say("the function was stopped after {n} lines; does its loop ever end?", n=MAX_LINES))
         return on_line
 
     with patch.object(minitape, "while_loop", partial(minitape.while_loop, maximum_iterations=MAX_ITERATIONS)):

@@ -39,7 +39,7 @@ def check(name: str, answer: Answer = ...) -> None:
         answer: The learner's answer. `...` means that the exercise is not answered yet.
 
     >>> check("no such exercise", 1)
-    There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
+    There is no exercise 'no such exercise'. The name of an exercise looks like '01.2', for lesson 01, exercise 2.
     """
     text, playback = _count_try_and_build_output(name, answer)
     if playback is not None and _is_in_notebook():
@@ -159,19 +159,19 @@ def _load_translated_exercise(exercise_name: str) -> Exercise:
 def _describe_unknown_exercise(exercise_name: str) -> str:
     known_names = ", ".join(collect_exercises(exercise_name.rpartition(".")[0]))
     advice = (
-        say("This lesson has: {known}.", known=known_names)
+        say("This lesson has the exercises {known}.", known=known_names)
         if known_names
-        else say("A name looks like '01.2': lesson 01, exercise 2.")
+        else say("The name of an exercise looks like '01.2', for lesson 01, exercise 2.")
     )
     return join_sentences(say("There is no exercise {name}.", name=repr(exercise_name)), advice)
 
 
 def _describe_blank_answer(exercise: Exercise, is_unfinished: bool) -> str:
     text = say(BLANK_LINE, name=exercise.name)
-    unchanged_note = say("Your program still gives what it gave at the start.")
+    unchanged_note = say("Your program still returns the same result as at the start.")
     if not is_unfinished and exercise.start:
-        return "\n".join([text, say("Change the program, and run the cell again."), unchanged_note])
-    text += "\n" + say("Replace the ... with your answer, and run the cell again.")
+        return "\n".join([text, say("Change the program and run the cell again."), unchanged_note])
+    text += "\n" + say("Replace the ... with your answer and run the cell again.")
     return "\n".join([text, *(f"  {line}" for line in format_outcomes([], exercise.trials))])
 
 
@@ -184,7 +184,7 @@ def _describe_wrong_answer(exercise: Exercise, verdict: Verdict, tries: int) -> 
     hides_answer = verdict.expected_text is None and tries < TRIES_BEFORE_ANSWER
     lines = list(verdict.safe_details if hides_answer and verdict.answer_text else verdict.details)
     if verdict.answer_text:
-        compared_lines = [say("of it:    {value}", value=verdict.compared_as)] if verdict.compared_as else []
+        compared_lines = [say("compared: {value}", value=verdict.compared_as)] if verdict.compared_as else []
         expected_line = say(
             "expected: {value}", value=verdict.expected_text or _describe_expected_answer(exercise, tries)
         )
@@ -205,5 +205,5 @@ def _describe_expected_answer(exercise: Exercise, tries: int) -> str:
         say(exercise.asks, exercise.lesson) if exercise.asks else describe_kind(exercise.expect),
     )
     if tries_left == 1:
-        return say("{kind} (shown after 1 more try)", kind=answer_kind)
-    return say("{kind} (shown after {left} more tries)", kind=answer_kind, left=tries_left)
+        return say("{kind} (the answer is shown after 1 more try)", kind=answer_kind)
+    return say("{kind} (the answer is shown after {left} more tries)", kind=answer_kind, left=tries_left)

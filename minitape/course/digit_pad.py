@@ -50,7 +50,7 @@ class DigitPad:
 
     >>> from minitape.course.digits import load_trained_network
     >>> DigitPad(load_trained_network())
-    A pad to draw digits on. (In JupyterLab you draw with the mouse.)
+    A pad for drawing digits. (In JupyterLab, you can draw on the pad with the mouse.)
     """
 
     def __init__(self, parameters: NetworkParameters) -> None:
@@ -106,7 +106,7 @@ class DigitPad:
 
     def __repr__(self) -> str:
         """Return the text that is shown where nothing can be drawn."""
-        return say("A pad to draw digits on. (In JupyterLab you draw with the mouse.)")
+        return say("A pad for drawing digits. (In JupyterLab, you can draw on the pad with the mouse.)")
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
         drawings = self.drawings
@@ -141,11 +141,9 @@ def check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
     hidden = arrays[1].size if len(arrays) == 4 else 0
     shapes = [(SIDE * SIDE, hidden), (hidden,), (hidden, 10), (10,)]
     if not hidden or [array.shape for array in arrays] != shapes:
-        raise ValueError(say("the parameters are four arrays of the shapes (144, n), (n,), (n, 10) and (10,)"))
+        raise ValueError(say("the parameters must be four arrays with the shapes (144, n), (n,), (n, 10) and (10,)"))
     if not all(np.all(np.isfinite(array)) for array in arrays):
-        raise ValueError(
-            say("the parameters have a NaN, or a number without end: the steps of the training are too large")
-        )
+        raise ValueError(say("the parameters contain NaN or infinity, so the training steps are too large"))
     return arrays
 
 
@@ -164,10 +162,12 @@ def check_drawings(drawings: Any) -> list[list[Stroke]]:  # Anything: a browser 
             for strokes in list(drawings)[:10]
         ]
     except (TypeError, ValueError):
-        raise ValueError(say("a drawing is a list of strokes, and a stroke a list of points (x, y)")) from None
+        raise ValueError(
+            say("a drawing must be a list of strokes, and each stroke must be a list of points (x, y)")
+        ) from None
     points = np.array([point for strokes in checked for stroke in strokes for point in stroke]).ravel()
     if not all(checked) or len(points) > 2 * MAX_POINTS or not np.all(np.isfinite(points)):
-        raise ValueError(say("a drawing is a list of strokes, and a stroke a list of points (x, y)"))
+        raise ValueError(say("a drawing must be a list of strokes, and each stroke must be a list of points (x, y)"))
     return checked
 
 
@@ -179,17 +179,17 @@ def build_pad_fields(pad: DigitPad, drawings: list[list[Stroke]]) -> dict[str, o
         drawings: The drawings to begin with.
     """
     words = {
-        "pad": say("The pad: draw with the mouse, a pen or a finger."),
-        "task": say("Draw a {digit}, and keep it."),
-        "done": say("All ten are drawn."),
+        "pad": say("Drawing pad: draw with the mouse, a pen or a finger."),
+        "task": say("Draw the digit {digit}, then press Keep."),
+        "done": say("You have drawn all ten digits."),
         "try": say("Draw a digit."),
-        "empty": say("Nothing is drawn yet."),
-        "reads": say("The network reads a {digit} ({percent} %)."),
-        "one": say("A {digit}, read as {read}."),
-        "score": say("{right} of {count} are read right."),
+        "empty": say("You have not drawn anything yet."),
+        "reads": say("The network reads this as {digit} ({percent} %)."),
+        "one": say("Drawn as {digit}, read as {read}."),
+        "score": say("The network read {right} of {count} digits correctly."),
         "clear": say("Clear"),
         "keep": say("Keep"),
-        "undo": say("Remove the last one"),
+        "undo": say("Remove the last digit"),
     }
     return {
         "words": words,
@@ -213,14 +213,14 @@ def build_pad_page(pad: DigitPad, name: str, tape: type | None = None) -> str:
     right = float(np.mean(read_digits(pad.parameters, images) == digits))
     fields = format_script_json(build_pad_fields(pad, pad.drawings))
     text = _find_class_text(tape)
-    heading = escape(say("The tape that trained it"))
+    heading = escape(say("The tape that trained the network"))
     return PAGE_TEMPLATE.format(
         language=escape(detect_language(), quote=True),
         title=escape(say("{name}'s network reads digits", name=name)),
         score=escape(
             say(
-                "It learned on a tape that was written from scratch. It reads {percent} % of the digits right that it "
-                "has never seen. Does it read yours?",
+                "This network learned on a tape that was written from scratch. It correctly reads {percent} % of the "
+                "digits that it has never seen. Can it read yours?",
                 percent=f"{100 * right:.0f}",
             )
         ),

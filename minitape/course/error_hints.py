@@ -16,80 +16,91 @@ MIN_WORD_LENGTH = 3
 # text to translate.
 ERROR_HINTS = {
     r"non-persistent.GradientTape": (
-        "A tape answers once, and this one has nothing left to say: you've asked it before, or its with block never "
-        "ran. Do you want a new tape for each step, or all gradients in one call?"
+        "A tape gives only one answer, and this tape has none left: either you have already asked it, or its with "
+        "block never ran. Do you want a new tape for each step, or all gradients in one call?"
     ),
     r"TypeError.*received.None": (
-        "The target of a gradient was None. Did a gradient before it find no path, or does a function give nothing "
-        "back?"
+        "The target of a gradient was None. Did an earlier gradient find no path, or does a function return nothing?"
     ),
     r"'_tape'|while.it.is.not|(?i:is.not.recording)": (
-        "A tape was used while it was off: watch and stop_recording belong in its block. Is it the tape of this block?"
+        "A tape was used while it was not recording: watch and stop_recording belong in its with block. Is this the "
+        "tape that the block opened?"
     ),
     r"no.attribute.'_id'": (
-        "A tape got something that it cannot have recorded, such as a plain number. Give it tensors and variables: of "
-        "what, and with respect to what?"
+        "A tape was asked about something that it cannot have recorded, such as a plain number. Pass tensors or "
+        "variables: the result first, then the inputs that it depends on."
     ),
     r"Passed.in.object.*of.type.'(int|float|complex)\d*'": (
-        "Only tensors and variables can be watched, and this is a plain number. With which tensor is it computed?"
+        "Only tensors and variables can be watched, but this is a plain number. Which tensor does the computation use?"
     ),
     r"Passed.in.object": (
-        "Only tensors and variables can be watched, and this is none. Which of them does the function use?"
+        "Only tensors and variables can be watched, but this is neither. Which tensor or variable does the function "
+        "use?"
     ),
     r"custom_gradient.function.expected.to.return": (
-        "A rule gives back one amount for each input of its function. How many does yours?"
+        "A gradient rule returns one amount for each input of its function. How many amounts does your rule return?"
     ),
     r"cannot.be.interpreted.as.an.integer|attribute.'__index__'$": (
-        "Steps and places are counted with whole numbers. Which value is none here?"
+        "Steps and positions are counted in whole numbers. Which value here is not a whole number?"
     ),
     r"AttributeError.*attribute.'assign": (
-        "Only a variable can be assigned to, and this is none. Is it the name of the variable, or of another value?"
+        "Only a variable can be assigned to, but this is not a variable. Does the name stand for the variable or for "
+        "a different value?"
     ),
     r"(AttributeError|TypeError).*NoneType": (
         "Something here is None, and you can't calculate with None. Did a gradient find no path, or is a function "
         "missing its return?"
     ),
-    r"AttributeError.*minitape.has.no": "Of TensorFlow's names minitape has those of its lessons. Which of them helps?",
+    r"AttributeError.*minitape.has.no": (
+        "minitape has only the TensorFlow names that its lessons use. Which of these names could help here?"
+    ),
     r"AttributeError": "",  # see find_error_hint
     r"'[\w.]*(function|method|Program|Polynomial|TracedNumber|Distance)(_or_method)?'": (
-        "A function is used as if it were a number. Should it be called, or is something else meant there?"
+        "A function is used as if it were a number. Did you forget to call it, or did you mean something else?"
     ),
     r"RuntimeError.*tf.gradients.is.not.supported": (
-        "tf.gradients needs a graph, and there isn't one here. Ask your tape: tape.gradient(y, x)."
+        "tf.gradients needs a graph, but there is no graph here. Ask your tape instead: tape.gradient(y, x)."
     ),
     r"RuntimeError.*is.not.supported": (
-        "Python's += and -= don't work on a variable. Should the variable itself change? Then it's assign_add or "
-        "assign_sub. If you only want a new number, compute v + ... and give it a new name."
+        "Python's += and -= don't work on a variable. Should the variable itself change? Then use assign_add or "
+        "assign_sub. If you only want a new number, compute v + ... and give the result a new name."
     ),
-    r"type_value": "A type of numbers is asked for here, such as tf.float32, and this is none.",
+    r"type_value": "This must be a data type such as tf.float32, but it is something else.",
     r"Cannot.convert.*.to.EagerTensor.of.dtype.int": (
-        "The variable or tensor holds whole numbers, and this is none. Begin with a decimal number, such as 0.0."
+        "The variable or tensor holds whole numbers, but this number is not whole. Start with a decimal number, such "
+        "as 0.0."
     ),
     r"TypeError.*'type'.object.*context.manager": (
-        "A tape must be made first: brackets are missing, as in tf.GradientTape()."
+        "You need to create a tape first. Add the missing parentheses: tf.GradientTape()."
     ),
     r"TypeError.*not.callable": (
-        "There are brackets after a value that is no function. Is a * missing, or is one name used for two things?"
+        "There are parentheses after a value that is not a function. Is a * missing, or does one name stand for two "
+        "things?"
     ),
     r"TypeError.*(multiply.sequence|concatenate.(list|tuple|str)|(unary|operand|type\(s\).for).*'(list|tuple)')": (
-        "One computes with numbers, not with a whole list, tuple or text of Python. Where does it come from?"
+        "You can compute with numbers, but not with a whole Python list, tuple or string. Where does this value come "
+        "from?"
     ),
-    r"TypeError.*for.\^": "In Python ^ is not a power. Write **, as in x ** 2.",
+    r"TypeError.*for.\^": "In Python, ^ does not mean a power. Write **, as in x ** 2.",
     r"TypeError.*(not.subscriptable|not.iterable|an.iterable|iterate.over)": (
-        "A single value is used as if it were a list. Where does it come from?"
+        "A single value is used as if it were a list. Where does this value come from?"
     ),
-    r"ValueError.*to.unpack": "A line that takes a list or tuple apart got another number of parts. What does it get?",
-    r"slice.scalar": "A single number has no parts, and no order. Leave the square brackets out.",
+    r"ValueError.*to.unpack": (
+        "A line unpacks a list or tuple into the wrong number of names. What does the list or tuple contain?"
+    ),
+    r"slice.scalar": "A single number has no parts and no order. Remove the square brackets.",
     r"truth.value.of.an.array|only.0-dimensional": (
-        "Of many numbers Python's if, its -1 < x < 1 and float make no single one. Compute with the tensor as it is, "
-        "and let tf.where choose for each number."
+        "Python's if, -1 < x < 1 and float need a single number, but this tensor has many. Compute with the tensor as "
+        "it is, and let tf.where choose for each number."
     ),
-    r"is.a.bool.tensor": "True and False are no numbers here. Make numbers of them first: tf.cast(x > 0, x.dtype).",
-    r"item.assignment|only.integer.scalar": "A tensor cannot be changed in place. Compute a new one, as tf.where does.",
-    r"RecursionError": "Calls within calls do not end here. Does a function call itself, and when should it stop?",
-    r"IndexError": "A list or table has no such place. Counting starts with 0.",
-    r"KeyError": "A dictionary has no entry of that name. Is it called the same in both places?",
-    r"ZeroDivisionError": "Your program divides by 0. Which number is that, and when is it 0?",
+    r"is.a.bool.tensor": "True and False are not numbers here. Convert them to numbers first: tf.cast(x > 0, x.dtype).",
+    r"item.assignment|only.integer.scalar": (
+        "A tensor cannot be changed in place. Compute a new tensor, as tf.where does."
+    ),
+    r"RecursionError": "The calls are nested too deeply here. Does a function call itself, and when should it stop?",
+    r"IndexError": "A list or table has no item at this position. Positions are counted from 0.",
+    r"KeyError": "A dictionary has no entry with this name. Is the name the same in both places?",
+    r"ZeroDivisionError": "Your program divides by 0. Which number does it divide by, and when is that number 0?",
 }
 
 
@@ -102,23 +113,26 @@ def find_typo_hint(error: BaseException, function: Program) -> str:
     ...     half(2.0)
     ... except NameError as error:
     ...     print(find_typo_hint(error, half))
-    Python does not know the name 'too'. Is it misspelled, or is it made in a cell that has not run?
+    Python does not know the name 'too'. Is it misspelled, or is it defined in a cell that has not been run?
     """
     message = str(error)
     if "where it is not associated with a value" in message and (
         name := _find_first_group(r"variable '(\w+)'", message)
     ):
-        return say("The name {name} is used before it gets a value.", name=repr(name))
+        return say("The name {name} is used before it has a value.", name=repr(name))
     if isinstance(error, NameError) and (
         name := getattr(error, "name", None) or _find_first_group(r"name '(\w+)'", message)
     ):
         if name in _list_public_names(import_minitape()):
             return say(
-                "Python does not know the name {name}: it belongs to tf, as {full}.", name=repr(name), full=f"tf.{name}"
+                "Python does not know the name {name}. The name belongs to tf, so write {full}.",
+                name=repr(name),
+                full=f"tf.{name}",
             )
         if name in getattr(getattr(function, "__code__", None), "co_varnames", ()):
             template = (
-                "{name} is a name within your function, and this line looks for it outside. Hand it in as an argument."
+                "{name} is a name inside your function, but this line looks for the name outside. Pass the value as "
+                "an argument."
             )
             return say(template, name=repr(name))
         suggestion = _find_nearest_name(
@@ -127,13 +141,13 @@ def find_typo_hint(error: BaseException, function: Program) -> str:
         problem = say("Python does not know the name {name}.", name=repr(name))
         if suggestion:
             return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion)))
-        return join_sentences(problem, say("Is it misspelled, or is it made in a cell that has not run?"))
+        return join_sentences(problem, say("Is it misspelled, or is it defined in a cell that has not been run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
         return (
             "" if error.name.startswith("assign") else _find_missing_attribute_hint(error.name, error.obj)
         )  # find_error_hint knows it
     if isinstance(error, TypeError) and (name := _find_first_group(r"unexpected keyword argument '(\w+)'", message)):
-        return say("There is no argument {name} here.", name=repr(name))
+        return say("This function has no argument named {name}.", name=repr(name))
     return ""
 
 
@@ -141,7 +155,7 @@ def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
     """Find what to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
     if attribute_name in _list_public_names(import_minitape().GradientTape):  # tf.stop_gradient is something else
         tape_hint = say(
-            "{name} is a method of a tape: {example}.", name=attribute_name, example=f"tape.{attribute_name}(...)"
+            "{name} is a tape method. Write {example}.", name=attribute_name, example=f"tape.{attribute_name}(...)"
         )
         return tape_hint if owner is import_minitape() or hasattr(owner, "dtype") else ""
     problem = say("There is no {name} here.", name=repr("." + attribute_name))
@@ -156,7 +170,7 @@ def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
             else math_name or ("" if suggestion else _find_longer_name(attribute_name, tf_names))
         )
         if full_name and (owner is not import_minitape() or math_name) and not isinstance(owner, (list, tuple)):
-            return join_sentences(problem, say("It belongs to tf: {example}.", example=f"tf.{full_name}(...)"))
+            return join_sentences(problem, say("This name belongs to tf: {example}.", example=f"tf.{full_name}(...)"))
     return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion))) if suggestion else ""
 
 
@@ -183,17 +197,16 @@ def find_error_hint(error: BaseException) -> str:
     "Something here is None, and you can't calculate with None. Did a gradient find no path, or is a function missing
     its return?"
     """
-    if say("this function takes tensors: values that a tape can follow") in str(error):
+    if say("this function accepts only values that a tape can follow: tensors and variables") in str(error):
         return say(
-            "The function got something that no tape can follow, such as a plain number. Hand it a tensor or a "
-            "variable."
+            "The function got something that no tape can follow, such as a plain number. Pass a tensor or a variable."
         )
     error_text = f"{' '.join(error_class.__name__ for error_class in type(error).__mro__)}: {error}"
     pattern = next((pattern for pattern in ERROR_HINTS if re.search(pattern, error_text, re.DOTALL)), "")
     if pattern == "AttributeError" and isinstance(error, AttributeError) and error.name:
         template = (
-            "What is before the dot is {kind}, and has no {name}. Is another value meant, or is that still to be "
-            "written?"
+            "The value before the dot is {kind} and has no {name}. Did you mean a different value, or is this part "
+            "not written yet?"
         )
         return say(template, kind=describe_kind(getattr(error, "obj", None)), name=repr("." + error.name))
     if pattern:
@@ -210,12 +223,16 @@ def _find_argument_count_hint(error: TypeError) -> str:
     if re.search(r"\(\) missing|missing a required argument", message):
         missing_arguments = ", ".join(re.findall(r"'(\w+)'", message.partition("Received")[0]))
         if is_raised_by_program:
-            return say("One of your calls is missing its {lacks}.", lacks=missing_arguments)
-        return say("Your function is called with fewer values than it takes. Leave its first line as it was.")
+            return say("One of your calls is missing the argument {lacks}.", lacks=missing_arguments)
+        return say(
+            "Your function is called with fewer arguments than it takes. Change its first line back to the original."
+        )
     if re.search(r"takes .*positional arguments? but|too many positional", message):
         if is_raised_by_program:
-            return say("A function is called with more than it takes.")
-        return say("Your function is called with more values than it takes. Leave its first line as it was.")
+            return say("A function is called with more arguments than it takes.")
+        return say(
+            "Your function is called with more arguments than it takes. Change its first line back to the original."
+        )
     return ""
 
 

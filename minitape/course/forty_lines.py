@@ -20,13 +20,15 @@ class QuietTape(GradientTape):
     def gradient(self, target: Answer, sources: Answer, *arguments: Answer, **options: Answer) -> Answer:
         """Return the gradient, six times. Raises RuntimeError at the seventh call."""
         if self.answer_count == MAX_QUESTIONS:
-            raise RuntimeError(say("Six questions are answered. To begin anew, run the cell with forty_lines again."))
+            raise RuntimeError(
+                say("The tape has answered six questions. To start over, run the cell with forty_lines again.")
+            )
         self.answer_count += 1
         return super().gradient(target, sources, *arguments, **options)
 
     def explain(self, *arguments: Answer) -> Answer:
         """Raise RuntimeError, always."""
-        raise RuntimeError(say("Here explain refuses. Ask tape.gradient about a value in the middle."))
+        raise RuntimeError(say("You cannot use explain here. Ask tape.gradient about a value in the middle."))
 
 
 def forty_lines() -> tuple[QuietTape, list[Answer]]:
@@ -52,7 +54,9 @@ def describe_cut_direction(line: Answer) -> str:
     if isinstance(line, list):
         return ""
     if type(line) is not int or line not in range(1, LINE_COUNT + 1):
-        return say("The lines have the numbers 1 to {last}.", last=LINE_COUNT)
+        return say("The lines are numbered from 1 to {last}.", last=LINE_COUNT)
     if line < CUT_LINE:
-        return say("The gradient of values[{line}] is a number. So the path is cut in a later line.", line=line)
-    return say("The gradient of values[{line}] is None already: it is cut in line {line} or before.", line=line - 1)
+        return say("The gradient of values[{line}] is a number, so the path is cut in a later line.", line=line)
+    return say(
+        "The gradient of values[{line}] is already None, so the path is cut in line {line} or earlier.", line=line - 1
+    )

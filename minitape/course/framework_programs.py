@@ -56,12 +56,12 @@ def framework_program(name: str) -> FrameworkProgram:
         KeyError: If the program does not exist.
 
     >>> program = framework_program("torch")
-    A recording of PyTorch 2...
+    Recorded with PyTorch 2...
     >>> program.why.cause, program.why.line
     ('no_grad', 11)
     """
     framework, program = FRAMEWORK_NAMES[name], load_program(name)
-    print_text(say("A recording of {framework} {version}.", framework=framework, version=program.version))
+    print_text(say("Recorded with {framework} {version}.", framework=framework, version=program.version))
     return program
 
 

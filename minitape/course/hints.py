@@ -31,11 +31,11 @@ def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer])
     """Describe all results of a function in one sentence, or return "" if they have nothing in common.
 
     >>> describe_common_error([-6.0, -12.0], [6.0, 12.0])
-    'The sign is wrong, in each case.'
+    'The sign is wrong in each case.'
     >>> describe_common_error([7.0, 7.0], [6.0, 12.0])
-    'We get the same answer whatever we pass in. Which of the inputs should it depend on?'
+    'Your function returns the same answer whatever we pass in. Which input should the answer depend on?'
     >>> describe_common_error([3.0, 6.0], [6.0, 12.0]), describe_common_error([6.0, 1.0], [6.0, 12.0])
-    ('It is 0.5 times what it should be, in each case.', '')
+    ('In each case, your result is 0.5 times what it should be.', '')
     >>> describe_common_error([1.001, 2.002], [1.0, 2.0]), describe_common_error([1.00005, 2.0], [1.0, 2.0])  # nearly
     ('', '')
     """
@@ -48,7 +48,9 @@ def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer])
         and all(np.array_equal(result, results[0]) for result in results)
         and not np.allclose(expected_numbers, expected_numbers[0])
     ):
-        return say("We get the same answer whatever we pass in. Which of the inputs should it depend on?")
+        return say(
+            "Your function returns the same answer whatever we pass in. Which input should the answer depend on?"
+        )
     factor = numbers @ expected_numbers / (expected_numbers @ expected_numbers) if expected_numbers.any() else 0.0
     if (
         np.allclose(numbers, factor * expected_numbers, EXACT_TOLERANCE, EXACT_TOLERANCE)
@@ -57,8 +59,8 @@ def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer])
         and f"{factor:.3g}" != "1"
     ):
         if round(factor, 3) == -1:
-            return say("The sign is wrong, in each case.")
-        return say("It is {factor} times what it should be, in each case.", factor=f"{factor:.3g}")
+            return say("The sign is wrong in each case.")
+        return say("In each case, your result is {factor} times what it should be.", factor=f"{factor:.3g}")
     return ""
 
 
@@ -78,9 +80,9 @@ def describe_rearrangement(answer: Answer, expected: Answer) -> str:
         The sentence, or "" if two parts are alike or if a different sign says the same.
 
     >>> describe_rearrangement([4.0, None], [None, 4.0]), describe_rearrangement([2.0, -2.0], [-2.0, 2.0])
-    ('The right results, in the reverse order.', '')
+    ('The results are right, but they are in reverse order.', '')
     >>> describe_rearrangement([3.0, None, 4.0], [None, 4.0, 3.0])
-    'The right results, in another order.'
+    'The results are right, but they are in the wrong order.'
     """
     answer, expected_parts = (
         part.tolist() if isinstance(part, np.ndarray) else part
@@ -96,10 +98,10 @@ def describe_rearrangement(answer: Answer, expected: Answer) -> str:
         is_permutation = all(
             any(_is_same_within_tolerance(part, other_part) for other_part in answer) for part in expected_parts
         )
-        return say("The right results, in another order.") if is_permutation else ""
+        return say("The results are right, but they are in the wrong order.") if is_permutation else ""
     numbers = flatten_if_all_numbers([answer, expected_parts])
     is_reversed = numbers is None or numbers.reshape(2, -1).sum(axis=0).any()
-    return say("The right results, in the reverse order.") if is_reversed else ""
+    return say("The results are right, but they are in reverse order.") if is_reversed else ""
 
 
 def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) -> str:
@@ -127,16 +129,16 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
     if len(wrong_places) > 1:
         right_count = len(expected_parts) - len(wrong_places)
         return say(
-            "{right} of {of} are right. Look at the {place} one first.",
+            "{right} of {of} values are right. Look at the {place} value first.",
             right=right_count,
             of=len(expected_parts),
             place=name,
         )
     given, wanted = (format_answer(parts[place]) for parts in (parts_by_place, expected_parts))
     if max(len(given), len(wanted)) > MAX_SHOWN_LENGTH:
-        return say("Almost: only the {place} one is off.", place=name)
+        return say("Almost: only the {place} value is off.", place=name)
     return say(
-        "Almost: only the {place} one is off. It's {given}, and it should be {wanted}.",
+        "Almost: only the {place} value is off. It's {given}, but it should be {wanted}.",
         place=name,
         given=given,
         wanted=wanted,
@@ -154,9 +156,9 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
         One sentence, or "" if there is nothing to say.
 
     >>> describe_wrong_value(-12.0, 12.0), describe_wrong_value({"A": 3.0, "B": 0.0}, {"A": 3.0, "B": None})
-    ('The size is right, and the sign is not.', 'B: None and 0 are not the same. Which of the two is it here?')
+    ('The size is right, but the sign is wrong.', 'B: None and 0 are not the same. Which of the two is right here?')
     >>> describe_wrong_value({"A": "dens", "B": "ragged"}, {"A": "dense", "B": "ragged"})
-    'Only one part is not right: A.'
+    'Only one part is wrong: A.'
     """
     parts_by_place, expected_parts = map_places_to_parts(answer), map_places_to_parts(expected)
     if not parts_by_place or not expected_parts or set(parts_by_place) != set(expected_parts):
@@ -178,13 +180,17 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
     for place, pair in wrong_parts.items():
         needs_number = place and isinstance(pair[0], str) and describe_kind(pair[1]) == describe_kind(0)
         is_row_number = isinstance(pair[1], int) and ("," in place or place == "line")  # a name, and none is too large
-        if hint := say("A number is asked for.") if needs_number else _describe_mistake_in_part(*pair, is_row_number):
+        if (
+            hint := say("The answer must be a number.")
+            if needs_number
+            else _describe_mistake_in_part(*pair, is_row_number)
+        ):
             return say("{place}: {told}", place=quote_multiword_place(place), told=hint) if place else hint
     is_only_fault = len(wrong_parts) == 1 < len(expected_parts) and not isinstance(
         expected_parts[next(iter(wrong_parts))], bool
     )
     return (
-        say("Only one part is not right: {place}.", place=quote_multiword_place(next(iter(wrong_parts))))
+        say("Only one part is wrong: {place}.", place=quote_multiword_place(next(iter(wrong_parts))))
         if is_only_fault
         else ""
     )
@@ -194,7 +200,7 @@ def describe_rounding(answer: Answer, expected: Answer) -> str:
     """Say that an answer is rounded correctly but has too few digits.
 
     >>> describe_rounding([2.386, -1.0], [2.3862944, -1.0]), describe_rounding([2.3, -1.0], [2.3862944, -1.0])
-    ('Rightly rounded. Give more digits.', '')
+    ('You rounded correctly. Now give more digits.', '')
 
     Args:
         answer: The answer.
@@ -216,7 +222,7 @@ def describe_rounding(answer: Answer, expected: Answer) -> str:
             return ""
         if round(float(expected_parts[place]), digits) != float(part):
             return ""
-    return say("Rightly rounded. Give more digits.")
+    return say("You rounded correctly. Now give more digits.")
 
 
 def quote_multiword_place(place: str) -> str:
@@ -228,21 +234,21 @@ def describe_wrong_collection(answer: Answer, expected: Answer) -> str:
     """Say what does not belong in a list whose order does not matter, or that something is missing from it.
 
     >>> describe_wrong_collection([2, 5, 7], [5, 6, 7]), describe_wrong_collection(["w2"], ["w2", "z"])
-    ('2 does not belong in the list.', 'Something is missing in the list.')
+    ('2 does not belong in the list.', 'Something is missing from the list.')
     """
     if not isinstance(answer, (list, tuple)):
-        return say("The answer is a list: write it in square brackets.")
+        return say("The answer is a list, so write it in square brackets.")
     extra_parts = [
         candidate
         for candidate in answer
         if not any(_is_same_within_tolerance(candidate, expected_part) for expected_part in expected)
     ]
     if extra_parts and describe_kind(extra_parts[0]) != describe_kind(expected[0]):
-        return say("Should the list have words, each in quotes, or numbers?")
+        return say("Should the list contain words (each in quotes) or numbers?")
     if extra_parts:
         part = extra_parts[0].removesuffix(":0") if isinstance(extra_parts[0], str) else extra_parts[0]
         return say("{part} does not belong in the list.", part=repr(part))
-    return say("Something is missing in the list.") if len(answer) < len(expected) else ""
+    return say("Something is missing from the list.") if len(answer) < len(expected) else ""
 
 
 def map_places_to_parts(answer: Answer, outer_place: str = "") -> NamedValues:
@@ -274,17 +280,20 @@ def _describe_mistake_in_part(answer: Answer, expected: Answer, is_row_number: b
         if isinstance(number, (bool, str)) or describe_kind(number) != describe_kind(0):
             return ""
         if answer is None and isinstance(expected, int):
-            return say("A number is asked for.")
+            return say("The answer must be a number.")
         if not float(number):
-            return say("None and 0 are not the same. Which of the two is it here?")
+            return say("None and 0 are not the same. Which of the two is right here?")
         if answer is None:
-            return say("None says: not watched, or no path. Is it one of the two?")
+            return say(
+                "None means that the source is not watched or that no path leads to the target. Is one of these true "
+                "here?"
+            )
         if np.isnan(float(answer)):
             return ""
-        return say("A number says: watched, and a path to the target. Is it both?")
+        return say("A number means that the source is watched and that a path leads to the target. Are both true here?")
     if isinstance(expected, (str, bool)) or isinstance(answer, (str, bool)):
         needs_bool = isinstance(expected, bool) and not isinstance(answer, (bool, np.bool_))
-        return say("The answer is True or False.") if needs_bool else ""
+        return say("The answer must be True or False.") if needs_bool else ""
     if (
         is_row_number
         or describe_kind(answer) != describe_kind(0)
@@ -299,12 +308,12 @@ def _describe_wrong_number(number: float, expected: float, is_integer: bool) -> 
     if np.isnan(number) or np.isinf(number):
         return ""
     if expected and np.isclose(number, -expected, EXACT_TOLERANCE):
-        return say("The size is right, and the sign is not.")
+        return say("The size is right, but the sign is wrong.")
     if not is_integer and np.isclose(number, expected, NEAR_TOLERANCE):
-        return say("That is nearly the number. Was it measured, or rounded? The exact one is asked for.")
+        return say("Your number is very close. Did you measure or round it? The exercise asks for the exact number.")
     if number * expected < 0:
-        return say("The sign is not right.")
-    return say("That is too large.") if number > expected else say("That is too small.")
+        return say("The sign is wrong.")
+    return say("The number is too large.") if number > expected else say("The number is too small.")
 
 
 def has_unconditional_loop_return(source: str) -> bool:

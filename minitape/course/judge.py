@@ -151,7 +151,7 @@ def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer, m
         )
         if failed_outcome is not None and not failed_outcome.has_passed:
             sentence = say(
-                "A test of exercise {name} fails: {program} gives {value}, expected {expected}.",
+                "A test of exercise {name} fails: {program} gives {value}, but it should give {expected}.",
                 name=earlier.name,
                 program="; ".join(failed_outcome.trial.list_lines()),
                 value=failed_outcome.describe_result(),
@@ -166,7 +166,9 @@ def _find_trial_error_hint(outcome: TrialOutcome, method: Program) -> str:
     if outcome.error is None:
         return ""
     line = find_error_line(outcome.error, method)
-    return join_sentences(find_error_hint(outcome.error), say("It is from the line: {line}", line=line) if line else "")
+    return join_sentences(
+        find_error_hint(outcome.error), say("The error comes from this line: {line}", line=line) if line else ""
+    )
 
 
 def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
@@ -304,7 +306,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(
             False,
             answer_text=format_answer(answer),
-            expected_text=say("a function: its name, without brackets after it"),
+            expected_text=say("a function (write its name without parentheses)"),
         )
     source = find_function_source(answer)
     if exercise.start and source and _is_same_program(source, exercise.start):
@@ -330,7 +332,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     ):
         method_hint = method_hint or say(exercise.from_tape, exercise.lesson)
     if method_hint:
-        return Verdict(False, [say("The results are right, the method is not.")], method_hint)
+        return Verdict(False, [say("The results are right, but the method is not.")], method_hint)
     return Verdict(True)
 
 
@@ -350,7 +352,7 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     )
     if may_have_blank(attempt.source) and (attempt.source or (gives_nothing and not has_start)):
         return Verdict(None, is_unfinished=has_start)
-    hint = say("Your function gives nothing back: write return before its result, and not print.")
+    hint = say("Your function returns nothing. Write return instead of print before its result.")
     if not gives_nothing or not attempt.source or re.search(r"\breturn\s+(?!print\b)\S|\blambda\b", attempt.source):
         hint = find_attempt_hint(attempt)
     result_text = (
@@ -384,7 +386,7 @@ def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) 
     question, pointer, line = general_hints if len(general_hints) == 3 else (general_hints[0], "", "")
     difference = find_line_difference(attempt.source, find_solution_text(exercise.name))
     if difference and difference.own_lines:
-        question = say("Look at your line {line} again. What should it do?", line=difference.own_lines[0])
+        question = say("Look again at your line {line}. What should this line do?", line=difference.own_lines[0])
     return [
         "" if hint else question,
         playback.text if playback else pointer,
@@ -432,7 +434,7 @@ def _describe_error(error: Exception, function: Program) -> str:
     message, line = re.sub(r" at 0x\w+", "", str(error)), find_error_line(error, function)
     message = f"{type(error).__name__}: {truncate_text(message, MAX_LENGTH)}"
     return (
-        say("raises {error} (in the line {line})", error=message, line=line)
+        say("raises {error} (in this line: {line})", error=message, line=line)
         if line
         else say("raises {error}", error=message)
     )
@@ -451,7 +453,7 @@ def _describe_difference(comparison: AnswerComparison, hides_answer: bool = Fals
     (right_count, total), difference = comparison.part_counts or (0, 0), comparison.max_difference or 0.0
     detail = comparison.quotes_hint
     if not detail and np.isnan(difference):
-        detail = say("one of the numbers is NaN, not a number")
+        detail = say("one of the numbers is NaN (not a number)")
     elif not detail and not (hides_answer and ((comparison.place and comparison.is_single) or not comparison.problem)):
         distance = (
             "" if difference < ROUNDING_ERROR else say("largest difference: {off}", off=float(f"{difference:.6g}"))

@@ -19,26 +19,28 @@ from .unknown_functions import Polynomial
 STEP_COUNTS = {
     "n+1": "You take one step too many.",
     "n-1": "You take one step too few.",
-    "1": ("However many steps we ask for, you take one. Which lines should happen again and again?"),
+    "1": ("You take one step, however many steps we ask for. Which lines should be repeated?"),
 }
 RATES = {
     "-n": "Your steps go uphill. Is there a plus where a minus should be?",
-    "1.0": "That is the result of the learning rate {rate}. Which one is asked for?",
+    "1.0": "Your result comes from the learning rate {rate}. Which learning rate does the exercise ask for?",
 }
 RATES |= dict.fromkeys("0.5 0.4 0.3 0.25 0.2 0.1 0.05 0.025 0.02 0.01 0.001".split(), RATES["1.0"])
 LIST_PARTS = {
-    "n[:-1]": "That is the result without the last of {name}.",
-    "n[1:]": "That is the result without the first of {name}.",
-    "[*range(len(n))]": "That is the result for the places 0, 1, 2 ... in {name}, and not for what is there.",
+    "n[:-1]": "Your result leaves out the last item of {name}.",
+    "n[1:]": "Your result leaves out the first item of {name}.",
+    "[*range(len(n))]": (
+        "Your result uses the positions 0, 1, 2 ... in {name} instead of the values at these positions."
+    ),
 }
 DERIVATIVES = {
-    "value": "That is the value of the function. What does the exercise ask for?",
-    "slope(1)": "That is the first derivative.",
-    "slope(2)": "That is the second derivative.",
-    "slope(3)": "That is the third derivative.",
-    "slope(4)": "That is the fourth derivative.",
-    "slope(1)**2": "That is a power of the first derivative. What is the derivative of a derivative?",
-    "slope(1)**3": "That is a power of the first derivative. What is the derivative of a derivative?",
+    "value": "Your result is the value of the function. What does the exercise ask for?",
+    "slope(1)": "Your result is the first derivative.",
+    "slope(2)": "Your result is the second derivative.",
+    "slope(3)": "Your result is the third derivative.",
+    "slope(4)": "Your result is the fourth derivative.",
+    "slope(1)**2": "Your result is a power of the first derivative. What is the derivative of a derivative?",
+    "slope(1)**3": "Your result is a power of the first derivative. What is the derivative of a derivative?",
 }
 
 
@@ -70,7 +72,7 @@ def find_substitution_hint(solution: Program, case_results: CaseResults, is_same
                 return say((STEP_COUNTS | RATES | LIST_PARTS)[formula], name=repr(name), rate=formula)
     for place, name in enumerate(names):
         if matches_results(lambda *case, place=place: case[place]):
-            return say("That is {name}, as it was handed in. What should change it?", name=repr(name))
+            return say("Your function returns {name} unchanged. What should change it?", name=repr(name))
     if matches_results(lambda *case: 0.0):
         return ""  # zeros are the derivative of one order or another
     for formula in DERIVATIVES:

@@ -256,7 +256,7 @@ class Moving:
 
     >>> Moving("shift", [0.0, 1.0], lambda s: Plot(f"a line at {s}", x=(0, 1), y=(0, 2)).curve(lambda x: x + s))
     Picture: a line at 0.0
-    (In JupyterLab, a slider moves it: shift from 0 to 1.)
+    (In JupyterLab, a slider moves shift from 0 to 1.)
     """
 
     def __init__(self, name: str, values: Sequence[float], draw: Callable[[float], Plot], start: int = 0):
@@ -274,7 +274,7 @@ class Moving:
     def __repr__(self) -> str:
         """Return the description of the pictures."""
         ends = {"first": f"{self.values[0]:g}", "last": f"{self.values[-1]:g}"}
-        slider_note = say("(In JupyterLab, a slider moves it: {name} from {first} to {last}.)", name=self.name, **ends)
+        slider_note = say("(In JupyterLab, a slider moves {name} from {first} to {last}.)", name=self.name, **ends)
         return f"{self.pictures[self.start]!r}\n{slider_note}"
 
     def save(self, path: str | Path) -> None:

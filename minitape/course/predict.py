@@ -99,7 +99,7 @@ class PredictionQuestion:
         previous_choice = read_progress()["predictions"].get(self.name)
         if previous_choice not in self.choices:
             return ""
-        return say("Last time you predicted: {choice}. What do you say today?", choice=previous_choice)
+        return say("Last time, you predicted: {choice}. What do you predict today?", choice=previous_choice)
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
         return build_widget_mimebundle(self._build_widget(), repr(self))
@@ -208,8 +208,8 @@ class RevealedAnswer:
             )
         if self.truth_text not in _questions[self.name].choices:
             changed_note = say(
-                "That was none of the choices. Was a line of the program changed? As it is in the lesson, the "
-                "answer is one of them."
+                "The answer is none of the choices. Did you change a line of the program? With the lesson's original "
+                "program, the answer is one of the choices."
             )
             return "\n\n".join([answer_line, changed_note])
         counted_choice = _questions[self.name].counted_choice or prediction
@@ -224,9 +224,7 @@ class RevealedAnswer:
     def __repr__(self) -> str:
         """Return the answer, or a note that a prediction is still needed."""
         return (
-            self.to_text()
-            if self.prediction is not None
-            else say("Pick an answer above, and the explanation appears here.")
+            self.to_text() if self.prediction is not None else say("Pick an answer above to see the explanation here.")
         )
 
     def _repr_markdown_(self) -> str:
@@ -250,7 +248,7 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
 
     >>> question = predict("demo.p0", "What is 3 * 3?", [6.0, 9.0])
     >>> reveal("demo.p0", 9.0)
-    Pick an answer above, and the explanation appears here.
+    Pick an answer above to see the explanation here.
     >>> question.commit("9.0")
     "You say 9.0. Let's find out: press Shift+Enter twice."
     >>> reveal("demo.p0", 9.0, "Three times three.", {"6.0": "6.0 is 3 + 3."})

@@ -28,9 +28,9 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
         if isinstance(node, ast.Expr):
             line = ast.unparse(node)
             if isinstance(node.value, UNUSED_RESULTS) or re.match(VALUE_CALLS, line):
-                return say("{line} computes something, and nothing keeps it. Give it a name, or return it.", line=line)
+                return say("The result of {line} is lost. Give the result a name or return it.", line=line)
         if isinstance(node, ast.Name) and node.id not in read_names | {"_"} and source.count(f"{node.id} = "):
-            return say("You compute {name} and then never use it.", name=repr(node.id))
+            return say("You compute {name} but never use it.", name=repr(node.id))
     for name, solution_name in zip(
         *([node.arg for node in nodes if isinstance(node, ast.arg)] for nodes in (own_nodes, solution_nodes)),
         strict=False,
@@ -38,7 +38,7 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
         if name not in read_names and solution_name in solution_names:
             return say("You never use {name}. What could it be for?", name=repr(name))
     if match := re.search(r"\b(\w+)\.assign\((?!.*\b\1\b).*", re.sub(r"\w+\.gradient\([^)]*\)", "...", source)):
-        return say("{line} replaces what {name} held with a new value.", line=match[0], name=match[1])
+        return say("{line} replaces the old value of {name} with a new value.", line=match[0], name=match[1])
     return ""
 
 
@@ -56,7 +56,7 @@ def find_uncalled_method_hint(source: str) -> str:
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute):
-            return say("{line} is there without brackets, so nothing is called.", line=ast.unparse(node))
+            return say("The line {line} has no parentheses, so it does not call anything.", line=ast.unparse(node))
     return ""
 
 
@@ -73,7 +73,8 @@ def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
     solution_records_in_loop = _has_tape_question_in_loop(solution_source, has_block=True)
     if solution_records_in_loop and _has_tape_question_in_loop(source, has_block=False):
         return say(
-            "Your tape records once, before the loop. So each step asks about the first one, however far you have come."
+            "Your tape records once, before the loop. So every step asks about the first step, however far you have "
+            "come."
         )
     return ""
 

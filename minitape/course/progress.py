@@ -207,8 +207,8 @@ def describe_unsaved_progress() -> str:
     if error is None:
         return ""
     return say(
-        "Your progress is not being saved in {file}: {reason}. It is kept while this kernel runs, and minitape tries "
-        "again with your next answer.",
+        "Your progress could not be saved in {file}: {reason}. minitape keeps your progress while this kernel runs "
+        "and tries to save it again with your next answer.",
         file=file,
         reason=say(get_error_reason(error)),
     )
@@ -288,7 +288,7 @@ def progress(*lessons: str | int) -> None:
             name for name in solved_names if name.rpartition(".")[0] == lesson
         )
         if not names:
-            lines.append(say("There is no lesson {name} with exercises.", name=repr(lesson)))
+            lines.append(say("There is no lesson named {name} that has exercises.", name=repr(lesson)))
             continue
         open_names = [name for name in names if name not in solved_names]
         solved_count = len(names) - len(open_names)

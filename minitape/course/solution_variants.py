@@ -19,31 +19,31 @@ VALUE_PATTERN = (
 # A piece of the solution with what is there in its place, and what to say of the result. ~ is a blank: what has blanks
 # is a text to translate; @VALUE is the one above.
 VARIANTS = {
-    "~-~=>~+~": "That is the result with a plus where a minus belongs.",
-    r"~\+~=>~-~": "That is the result with a minus where a plus belongs.",
-    r"~\*~=>~/~": "That is the result with a division where a product belongs.",
-    "~/~=>~*~": "That is the result with a product where a division belongs.",
-    r"~/~@VALUE=>": "That is the result without a division.",
-    r"@VALUE~\*~=>": "That is the result without one of the factors.",
-    r"~[*@]~@VALUE=>": "That is the result without one of the factors.",
-    r"@VALUE~[-+]~=>": "That is the result without one of the terms.",
-    r"@VALUE~-~=>-": "That is the result without one of the terms.",
-    r"~[-+]~@VALUE=>": "That is the result without one of the terms.",
+    "~-~=>~+~": "You get this result if you use a plus instead of a minus.",
+    r"~\+~=>~-~": "You get this result if you use a minus instead of a plus.",
+    r"~\*~=>~/~": "You get this result if you divide instead of multiplying.",
+    "~/~=>~*~": "You get this result if you multiply instead of dividing.",
+    r"~/~@VALUE=>": "You get this result if you leave out a division.",
+    r"@VALUE~\*~=>": "You get this result if you leave out one of the factors.",
+    r"~[*@]~@VALUE=>": "You get this result if you leave out one of the factors.",
+    r"@VALUE~[-+]~=>": "You get this result if you leave out one of the terms.",
+    r"@VALUE~-~=>-": "You get this result if you leave out one of the terms.",
+    r"~[-+]~@VALUE=>": "You get this result if you leave out one of the terms.",
     r"(@VALUE(?:~[*/]~@VALUE)*)~-~(@VALUE(?:~[*/]~@VALUE)*)=>\2~-~\1": (
-        "That is the result with the two sides of a minus swapped."
+        "You get this result if you swap the two sides of a subtraction."
     ),
-    r"(@VALUE)~/~(@VALUE)=>\2~/~\1": "That is the result with the two sides of a division swapped.",
-    r"(@VALUE)~@~(@VALUE)=>\2~@~\1": "That is the result with the two sides of a matrix product swapped.",
-    r"(?<=[(,~=])-(?=\w)=>": "That is the result without a minus sign.",
-    r"\btf\.\w+(?=\()=>": "That is the result without {piece}.",
-    r"\w+\.gradient\([^()]*\)=>tf.sign(\g<0>)": "That is the result with only the sign of the slope.",
-    r"~\*\*~[\d.]+=>": "That is the result without the power.",
-    r"mean(?=\()=>sum": "That is the result with a sum where a mean belongs.",
-    r"sum(?=\()=>mean": "That is the result with a mean where a sum belongs.",
-    "axis=0=>axis=1": "That is the result along the other axis.",
-    "~>~=>~<~": "That is the result with smaller and larger exchanged.",
-    r"\((@VALUE),~(@VALUE)\)=>(\2,~\1)": "That is the result with two things in a bracket swapped.",
-    r"(\n~+)(.+)\1(.+)=>\1\3\1\2": "That is the result with two lines in the other order.",
+    r"(@VALUE)~/~(@VALUE)=>\2~/~\1": "You get this result if you swap the two sides of a division.",
+    r"(@VALUE)~@~(@VALUE)=>\2~@~\1": "You get this result if you swap the two sides of a matrix product.",
+    r"(?<=[(,~=])-(?=\w)=>": "You get this result if you leave out a minus sign.",
+    r"\btf\.\w+(?=\()=>": "You get this result if you leave out {piece}.",
+    r"\w+\.gradient\([^()]*\)=>tf.sign(\g<0>)": "You get this result if you use only the sign of the slope.",
+    r"~\*\*~[\d.]+=>": "You get this result if you leave out the power.",
+    r"mean(?=\()=>sum": "You get this result if you use a sum instead of a mean.",
+    r"sum(?=\()=>mean": "You get this result if you use a mean instead of a sum.",
+    "axis=0=>axis=1": "You get this result if you use the other axis.",
+    "~>~=>~<~": 'You get this result if you swap "smaller than" and "larger than".',
+    r"\((@VALUE),~(@VALUE)\)=>(\2,~\1)": "You get this result if you swap two values in parentheses.",
+    r"(\n~+)(.+)\1(.+)=>\1\3\1\2": "You get this result if you swap two lines.",
 }
 
 
@@ -52,19 +52,19 @@ def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
 
     >>> for text, told in iter_variants_with_hints("lambda x, y: x - y"):
     ...     print(text.partition(": ")[2], "|", told)
-    x + y | That is the result with a plus where a minus belongs.
-    y | That is the result without one of the terms.
-    -y | That is the result without one of the terms.
-    x | That is the result without one of the terms.
-    y - x | That is the result with the two sides of a minus swapped.
-    y - y | That is the result with y where x belongs.
-    x - x | That is the result with x where y belongs.
+    x + y | You get this result if you use a plus instead of a minus.
+    y | You get this result if you leave out one of the terms.
+    -y | You get this result if you leave out one of the terms.
+    x | You get this result if you leave out one of the terms.
+    y - x | You get this result if you swap the two sides of a subtraction.
+    y - y | You get this result if you use y instead of x.
+    x - x | You get this result if you use x instead of y.
     """
     head, body = solution[: solution.find(":")], solution[solution.find(":") :]
     names = [node.arg for node in ast.walk(ast.parse(solution)) if isinstance(node, ast.arg)]
     name_variants = {
         rf"\b{name}\b(?!\()=>{replacement}": say(
-            "That is the result with {other} where {name} belongs.", other=replacement, name=name
+            "You get this result if you use {other} instead of {name}.", other=replacement, name=name
         )
         for name, replacement in permutations(dict.fromkeys(names), 2)
     }

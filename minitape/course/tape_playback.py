@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 MAX_VALUE_LENGTH = 60
 DIFFERENCES = {
-    "missing": "Before your line {line} the solution has {there}, which your tape lacks.",
-    "additional": "There yours has {here}, and the solution has nothing like it.",
-    "recording": "Your tape recorded {here} there, and the solution's did not.",
-    "unrecorded": "The solution's tape recorded {here} there, and yours did not.",
-    "start": "In your line {line} the tape has {here}, and the solution has {there}.",
-    "adjoint": "On the way back {name} has {here}, and in the solution {there}.",
-    "share": "On the way back {name} hands on {here}, and in the solution {there}.",
-    "operation": "There yours has {here}, and the solution has {there}.",
-    "value": "There yours has {here}, and the solution has {there}.",
+    "missing": "Before your line {line}, the solution's tape has {there}, but your tape does not.",
+    "additional": "Next, your tape has {here}, but the solution's tape does not.",
+    "recording": "Next, your tape recorded {here}, but the solution's tape did not.",
+    "unrecorded": "Next, the solution's tape recorded {here}, but your tape did not.",
+    "start": "In your line {line}, your tape has {here}, but the solution's tape has {there}.",
+    "adjoint": "In the backward sweep, {name} has {here} on your tape, but {there} on the solution's tape.",
+    "share": "In the backward sweep, {name} sends {here} on your tape, but {there} on the solution's tape.",
+    "operation": "Next, your tape has {here}, but the solution's tape has {there}.",
+    "value": "Next, your tape has {here}, but the solution's tape has {there}.",
 }
 DIFFERENCES_WITHOUT_LINE = {
-    "missing": "Your tape ends, and the solution continues with {there}.",
-    "start": "Your tape begins with {here}, and the solution with {there}.",
+    "missing": "Your tape ends here, but the solution's tape continues with {there}.",
+    "start": "Your tape begins with {here}, but the solution's tape begins with {there}.",
 }
 ROW_NUMBER = "[\u2460-\u2469]|⟨\\d+⟩"  # as in an expression
 
@@ -63,7 +63,7 @@ class Playback:
 
     def __repr__(self) -> str:
         """Return the title of the folded box with the sentence."""
-        return say("Your tape beside the solution's") + f": {self.text}"
+        return say("Your tape next to the solution's tape") + f": {self.text}"
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:  # JSON, as IPython asks for it
         """Return the sentence, and a folded box with a picture and live views if the lesson shows pictures."""
@@ -72,7 +72,7 @@ class Playback:
             return data
         return data | widgets.build_comparison_bundle(
             self,
-            [say("Your tape beside the solution's"), say("Both tapes, step by step")],
+            [say("Your tape next to the solution's tape"), say("Both tapes, step by step")],
             [say("Your tape"), say("The solution's tape")],
             options,
         )
@@ -184,8 +184,8 @@ def _describe_equal_beginning(kind: str, line: str) -> str:
     if kind in ("adjoint", "share"):
         return say("Both tapes have the same rows.")
     if not line:
-        return say("Up to here both tapes are the same.")
-    return say("Up to your line {line} both tapes are the same.", line=line)
+        return say("Up to this point, both tapes are the same.")
+    return say("Up to your line {line}, both tapes are the same.", line=line)
 
 
 def _format_name(row: RowFields | None, expressions: Expressions) -> str:

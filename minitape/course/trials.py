@@ -65,12 +65,15 @@ class TrialOutcome:
         values = [*self.value.values()] if isinstance(self.value, dict) else [self.value]
         if self.error is None and self.value is None:
             return say(
-                "The value in the row is None. Write what forward gives into it."
+                "The value in the row is None. Store the result of forward there."
                 if self.trial.program.endswith(".value")
-                else "It gives nothing back. Is there a return?"
+                else "Your code returns nothing. Is a return missing?"
             )
         if compare_answers(values, self.trial.expect, RTOL, ATOL).is_right:
-            return say("What it gives is right, and no list. Give a list, in the order of what was asked about.")
+            return say(
+                "The values are right, but they are not in a list. Return a list in the order in which the values "
+                "were requested."
+            )
         return next(
             (hint for slip, hint in self.trial.slips if self._matches_slip(slip)),
             trial_hints[min(tries, len(trial_hints) - 1)],
@@ -152,7 +155,7 @@ def format_outcomes(outcomes: Sequence[TrialOutcome], trials: Sequence[AnswerTri
         The lines. For the trial that failed they have the whole program, and what it gave next to what it should give.
     """
     setups = dict.fromkeys(trial.setup for trial in trials if trial.setup)
-    lines = [say("Each with {program}", program=_join_lines(setup)) for setup in setups]
+    lines = [say("Each test starts with {program}", program=_join_lines(setup)) for setup in setups]
     for outcome in outcomes:
         if outcome.has_passed:
             lines.append(f"[x] {_join_lines(outcome.trial.program)}")
@@ -175,7 +178,7 @@ def _join_lines(program: str) -> str:
 def describe_non_class_answer(class_name: str, answer: Answer) -> str:
     """Say what is expected in place of an answer that is no class."""
     return say(
-        "expected the class {name} itself, without brackets after it; got {given}",
+        "expected the class {name} itself, without parentheses, but got {given}",
         name=class_name,
         given=describe_kind(answer),
     )

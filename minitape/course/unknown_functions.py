@@ -24,7 +24,7 @@ class UnknownFunction:
     >>> UnknownFunction("x * x", lambda x: x * x)(3.0)
     Traceback (most recent call last):
         ...
-    TypeError: this function takes tensors: values that a tape can follow
+    TypeError: this function accepts only values that a tape can follow: tensors and variables
     """
 
     def __init__(self, formula: str, compute: Program, compute_derivatives: Program | None = None):
@@ -45,7 +45,7 @@ class UnknownFunction:
             number_types = (float, np.generic, np.ndarray)
             inputs = tuple(convert_to_tensor(value) if isinstance(value, number_types) else value for value in inputs)
         if not all(map(_is_tensor, inputs)):
-            raise TypeError(say("this function takes tensors: values that a tape can follow"))
+            raise TypeError(say("this function accepts only values that a tape can follow: tensors and variables"))
         inspect.signature(self._compute).bind(*inputs)  # raises TypeError where it is called with too few or too many
         result: EagerTensor = self._compute(*inputs)
         note_unknown_function_call(inputs, result)
@@ -114,7 +114,7 @@ class TracedNumber(Polynomial):
     >>> TracedNumber(0, 0, 1)(tf.constant(3.0))
     Traceback (most recent call last):
         ...
-    TypeError: this function belongs in a traced one: keep @tf.function, and call it in there
+    TypeError: this function works only inside a traced function: keep @tf.function and call it there
     """
 
     def __call__(self, *inputs: Answer) -> Answer:
@@ -128,7 +128,9 @@ class TracedNumber(Polynomial):
         """
         result: EagerTensor = super().__call__(*inputs)
         if result._record is None or result._record.trace is None:
-            raise TypeError(say("this function belongs in a traced one: keep @tf.function, and call it in there"))
+            raise TypeError(
+                say("this function works only inside a traced function: keep @tf.function and call it there")
+            )
         return result
 
 

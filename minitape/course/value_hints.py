@@ -18,9 +18,9 @@ from .exercise import Answer, NamedValues
 TOLERANCE = 1e-5
 MEANING_TEMPLATES = {
     "value": "{number} is the value of {name}.",
-    "one": "At {name} {all} amounts meet, and {number} is one of them.",
-    "part": "At {name} {all} amounts meet, and {number} is the sum of {count} of them.",
-    "slope": "{number} is how fast {target} grows with {name}.",
+    "one": "{all} amounts meet at {name}, and {number} is only one of them.",
+    "part": "{all} amounts meet at {name}, and {number} is the sum of only {count} of them.",
+    "slope": "{number} is the rate at which {target} grows with {name}.",
 }
 PART_MEANINGS = "one", "part"
 
@@ -48,7 +48,7 @@ def find_number_meaning_hint(number: float, program: str, place: str = "") -> st
     >>> find_number_meaning_hint(9.0, program), find_number_meaning_hint(3.0, program)
     ('9 is the value of y.', '')
     >>> find_number_meaning_hint(3.0, program, "x")
-    'At x 2 amounts meet, and 3 is one of them.'
+    '2 amounts meet at x, and 3 is only one of them.'
     """
     facts = _collect_number_facts(program)
     is_name = any(fact.fields.get("name") == place for fact in facts)

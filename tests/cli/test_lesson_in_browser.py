@@ -243,7 +243,7 @@ def test_lesson_1_runs_and_its_exercises_answer(kept):
 
     scroll_to_top(lesson)
     question, reveal = find_first_question(lesson), find_code_cell(lesson, 'reveal("01.p1"')
-    expect(reveal).to_contain_text("Pick an answer above, and the explanation appears here.")
+    expect(reveal).to_contain_text("Pick an answer above to see the explanation here.")
     expect(reveal.get_by_text("The answer:")).not_to_be_visible()
     question.get_by_role("button", name="6.0").click()
     expect(question).to_contain_text("You predicted 6.0.")
@@ -288,7 +288,7 @@ def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(kep
     ):
         place.click()
         lesson.keyboard.press("Control+Enter")
-    expect(question).to_contain_text("Last time you predicted: 6.0. What do you say today?", timeout=LONG)
+    expect(question).to_contain_text("Last time, you predicted: 6.0. What do you predict today?", timeout=LONG)
     expect(question.get_by_role("button", pressed=True)).to_have_count(0)
 
     lesson.keyboard.press("ControlOrMeta+s")
@@ -362,11 +362,11 @@ def test_a_wrong_program_is_opened_beside_the_solution(page, server):
     page.keyboard.press("Control+Enter")
     output = page.locator(".jp-OutputArea").first
     expect(output).to_contain_text(
-        "Up to your line y = f(x) * x both tapes are the same.",
+        "Up to your line y = f(x) * x, both tapes are the same.",
         timeout=LONG,
     )
     expect(page.locator(".mt-view")).to_have_count(0)
-    output.get_by_text("Your tape beside the solution's").click()
+    output.get_by_text("Your tape next to the solution's tape").click()
     output.get_by_text("Both tapes, step by step").click()
     expect(page.locator(".mt-view")).to_have_count(2, timeout=LONG)
     expect(page.locator(".mt-view .mt-differs").first).to_be_attached(timeout=LONG)

@@ -91,7 +91,7 @@ def test_a_wrong_answer_shows_what_was_given_and_how_far_it_is_off(exercise, cap
     assert capsys.readouterr().out == (
         "Exercise test.1: not yet.\n"
         "  given:    9.0\n"
-        "  expected: a number (shown after 2 more tries)\n"
+        "  expected: a number (the answer is shown after 2 more tries)\n"
         "Hint: That is y.\n"
     )
 
@@ -105,7 +105,7 @@ def test_nothing_tells_an_answer_that_is_kept_back(exercise):
         ) and "expected None" not in count_try_and_build_feedback(name, answer)
         assert "difference: 2.0" in count_try_and_build_feedback(
             name, answer
-        ) or "yours is a number, not None" in count_try_and_build_feedback(name, answer)
+        ) or "your answer is a number, not None" in count_try_and_build_feedback(name, answer)
 
 
 def test_the_answer_is_told_from_the_third_try_on(exercise):
@@ -120,11 +120,11 @@ def test_the_right_number_in_any_dress(exercise, answer):
 
 
 @pytest.mark.parametrize(("answer", "words"), [
-    ("six", "yours is a text, not a number"), (None, "yours is None, not a number"),
-    (True, "yours is True or False, not a number"), ([6.0], "yours is a list of 1"),
-    (np.ones((2, 3)), "yours is an array of 2 by 3 numbers"), (check, "yours is a function"),
-    (tf.constant([1, 2]), "yours is an array of 2 numbers"), (float("nan"), (
-        "one of the numbers is NaN, not a number"
+    ("six", "your answer is a string, not a number"), (None, "your answer is None, not a number"),
+    (True, "your answer is True or False, not a number"), ([6.0], "your answer is a list of length 1"),
+    (np.ones((2, 3)), "your answer is an array of 2 by 3 numbers"), (check, "your answer is a function"),
+    (tf.constant([1, 2]), "your answer is an array of 2 numbers"), (float("nan"), (
+        "one of the numbers is NaN (not a number)"
     )),
 ])  # fmt: skip
 def test_what_is_no_number_is_named(exercise, answer, words):
@@ -135,15 +135,15 @@ def test_what_is_no_number_is_named(exercise, answer, words):
 
 
 @pytest.mark.parametrize(("expect", "answer", "words"), [
-    ([5, 6, 7], ["5", "6", "7"], "5 is in quotes: leave them out\n"),
-    ([5, None], [5, "None"], "None is in quotes: leave them out\n"),
-    ([5, 6], "[5, 6]", "[5, 6] is in quotes: leave them out\n"),
-    (5, "None", "yours is a text, not a number\n"),
-    (5, "(" * 500, "yours is a text, not a number\n"),
-    ([0.0, 1.0], tf.constant([True, False]), "yours is True or False, not a number"),
-    ([4.0, None], [4.0, 0.0], "yours is a number, not None"),
-    ({"A": 1.0, "B": "x"}, {"a": 1.0, "B": "x"}, "expected the keys 'A', 'B', got 'a', 'B'"),
-    ({"A": 1.0}, {}, "expected the keys 'A', got none"),
+    ([5, 6, 7], ["5", "6", "7"], "remove the quotes around 5\n"),
+    ([5, None], [5, "None"], "remove the quotes around None\n"),
+    ([5, 6], "[5, 6]", "[5, remove the quotes around 6]\n"),
+    (5, "None", "your answer is a string, not a number\n"),
+    (5, "(" * 500, "your answer is a string, not a number\n"),
+    ([0.0, 1.0], tf.constant([True, False]), "your answer is True or False, not a number"),
+    ([4.0, None], [4.0, 0.0], "your answer is a number, not None"),
+    ({"A": 1.0, "B": "x"}, {"a": 1.0, "B": "x"}, "expected the keys 'A', 'B', but got 'a', 'B'"),
+    ({"A": 1.0}, {}, "expected the keys 'A', but got none"),
 ])  # fmt: skip
 def test_of_what_looks_alike_the_difference_is_named(expect, answer, words):
     add_exercise(Exercise("test.2", expect=expect))
@@ -160,8 +160,8 @@ def test_what_is_only_in_quotes_is_no_try_and_gets_no_other_hint():
     add_exercise(Exercise("test.2", expect=[5, None], hint=("Think again.",)))
     for _ in range(4):
         said = count_try_and_build_feedback("test.2", [5, "None"])
-        assert said.endswith("None is in quotes: leave them out\n  right: 1 of 2")
-        assert "shown after 3 more tries" in said
+        assert said.endswith("remove the quotes around None\n  right: 1 of 2")
+        assert "the answer is shown after 3 more tries" in said
 
 
 def test_a_difference_that_is_rounding_is_not_told():
@@ -241,7 +241,7 @@ def test_a_misspelled_name_is_told_as_such_and_is_no_try():
         return nubmer  # noqa: F821
 
     said = count_try_and_build_feedback("test.12", misspelled)
-    assert "raises NameError" in said and "(in the line return nubmer" in said
+    assert "raises NameError" in said and "(in this line: return nubmer" in said
     assert said.endswith("Python does not know the name 'nubmer'. Did you mean 'number'?")
     assert "There is no '.wacth' here. Did you mean 'watch'?" in count_try_and_build_feedback(
         "test.12", lambda x: tf.GradientTape().wacth(x)
@@ -262,7 +262,7 @@ def test_a_function_that_forgets_to_return_is_no_blank():
     said = count_try_and_build_feedback("test.7", printed)
     assert said.startswith("Exercise test.7: not yet.")
     assert "printed(2.0) gives None" in said
-    assert said.endswith("Hint: Your function gives nothing back: write return before its result, and not print.")
+    assert said.endswith("Hint: Your function returns nothing. Write return instead of print before its result.")
     assert count_try_and_build_feedback("test.7", lambda x: None).endswith("Hint: Twice.")
     assert "Replace the ..." in count_try_and_build_feedback("test.7", untouched)
     made: dict = {}
@@ -284,7 +284,7 @@ def test_a_program_to_change_says_so_until_it_is_changed():
         return result if x else None
 
     said = count_try_and_build_feedback("test.8", nothing)
-    assert said.startswith("Exercise test.8: not answered yet.\nChange the program, and run the cell again.")
+    assert said.startswith("Exercise test.8: not answered yet.\nChange the program and run the cell again.")
     said = count_try_and_build_feedback("test.8", still_nothing)
     assert "still_nothing(2.0) gives None" in said and said.endswith("Hint: Twice.")
 
@@ -298,7 +298,7 @@ def test_a_list_of_a_million_is_answered_at_once():
     million, begin = list(range(1_000_000)), thread_time()
     np.asarray(million)
     once, begin = thread_time() - begin, thread_time()
-    assert "yours is a list of 1000000, not a number" in count_try_and_build_feedback("01.1", million)
+    assert "your answer is a list of length 1000000, not a number" in count_try_and_build_feedback("01.1", million)
     assert thread_time() - begin < 100 * once  # it took 700 times as long
 
 
@@ -328,7 +328,7 @@ def test_a_view_looks_at_an_object():
 
 
 def test_an_unknown_name_lists_the_known_ones(exercise):
-    assert "This lesson has: test.1" in count_try_and_build_feedback("test.99", 1)
+    assert "This lesson has the exercises test.1" in count_try_and_build_feedback("test.99", 1)
     assert count_try_and_build_feedback(7, 1).startswith("There is no exercise '7'.")
 
 
@@ -339,7 +339,7 @@ def test_a_lesson_may_be_named_by_its_number(capsys):
 
 def test_a_lesson_that_is_not_there_is_no_progress(capsys):
     progress("99")
-    assert capsys.readouterr().out == "There is no lesson '99' with exercises.\n"
+    assert capsys.readouterr().out == "There is no lesson named '99' that has exercises.\n"
 
 
 def test_progress_lasts_and_shows_what_is_left(exercise, capsys):
@@ -507,7 +507,7 @@ def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
     question = predict("test.p", "What is y?", [6.0, "None"])
     assert repr(question) == "Predict: What is y?\n  - 6.0\n  - None\nTo choose, run this cell."
     reveal("test.p", tf.constant(6.0), "Because.")
-    assert capsys.readouterr().out == "Pick an answer above, and the explanation appears here.\n"
+    assert capsys.readouterr().out == "Pick an answer above to see the explanation here.\n"
     question.commit("6.0")
     reveal("test.p", tf.constant(6.0), "Because.")
     assert capsys.readouterr().out == "You said 6.0, and that's right.\n\nBecause.\n"
@@ -549,8 +549,8 @@ def test_a_kernel_that_forgot_asks_again_and_says_what_was_predicted_before(caps
     reveal("test.p", 6.0, "Because.")
     widget = predict("test.p", "What is y?", [6.0, 9.0])._build_widget()
     reveal("test.p", 6.0, "Because.")
-    assert capsys.readouterr().out == 2 * "Pick an answer above, and the explanation appears here.\n"
-    assert (widget.chosen, widget.said) == ("", "Last time you predicted: 9.0. What do you say today?")
+    assert capsys.readouterr().out == 2 * "Pick an answer above to see the explanation here.\n"
+    assert (widget.chosen, widget.said) == ("", "Last time, you predicted: 9.0. What do you predict today?")
 
 
 def test_in_a_page_the_answer_is_folded_and_in_a_notebook_it_appears_when_a_button_is_pressed(forgetful, monkeypatch):

@@ -94,7 +94,7 @@ def test_a_page_reads_what_its_visitor_draws(pad, page):
     for x, y in others:
         page.mouse.move(canvas["x"] + x, canvas["y"] + y, steps=5)
     page.mouse.up()
-    assert page.locator(".answer").inner_text().startswith("The network reads a 7")
+    assert page.locator(".answer").inner_text().startswith("The network reads this as 7")
     assert page.locator(".kept figure").count() == 10
 
 
@@ -102,7 +102,7 @@ def test_a_page_reads_what_its_visitor_draws(pad, page):
     "drawings", [5, [5], [[[1.0, 2.0]]], [[[("x", 1)]]], [[]], [[[(float("nan"), 1.0)]]], [[[(0.0, 1.0)] * 20_001]]]
 )
 def test_what_is_no_drawing_is_refused(pad, drawings):
-    with pytest.raises(ValueError, match="a drawing is a list of strokes"):
+    with pytest.raises(ValueError, match="a drawing must be a list of strokes"):
         pad.keep_drawings(drawings)
 
 
@@ -133,7 +133,7 @@ def test_a_training_hears_what_its_network_does():
     }
     assert "a guess gets 10" in said["guesses"]
     assert "it hasn't finished learning" in said["unfinished"]
-    assert "the parameters have a NaN" in said["overflowed"]
+    assert "the parameters contain NaN" in said["overflowed"]
     assert "(144, n), (n,), (n, 10) and (10,)" in said["shapes"]
     assert said["right"].startswith("Exercise 14.12: correct.")
     _, Tape = build_solution_tape()  # noqa: N806, a class

@@ -260,7 +260,7 @@ WRONG = [
     ("01.4", TOO_LATE, "The gradient was computed outside the tape's with block"),
     ("01.4", NESTED.replace("outer.gradient(first, x)", "first"), "the first derivative"),
     ("01.4", NESTED.replace("outer.gradient(first, x)", "inner.gradient(first, x)"), "asked one tape twice"),
-    ("01.4", NESTED.replace("return outer.gradient(first, x)", "print(outer.gradient(first, x))"), "write return"),
+    ("01.4", NESTED.replace("return outer.gradient(first, x)", "print(outer.gradient(first, x))"), "Write return"),
     ("01.2", LATE_WATCH.replace("gradient(y, x)", "gradient(x, y)"), "the two are swapped"),
     ("03.4", ADD_UP, "it's a tensor"),
     (
@@ -341,14 +341,18 @@ def values_and_slopes(f, values):
     ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its recording for good"),
     ("10.2", TWO_SLOPES.replace("penalty = 0.0", "penalty = 5.0"), "not yet"),
     ("10.2", TWO_SLOPES.replace("    @tf.function\n", ""), "refuses to run outside of a traced function"),
-    ("10.4", REPEATED.replace("f(y)", "f(x)"), "However many steps we ask for, you take one"),
-    ("10.4", REPEATED.replace(LOOP, "y = f(x)"), "However many steps we ask for, you take one"),
+    ("10.4", REPEATED.replace("f(y)", "f(x)"), "You take one step, however many steps we ask for"),
+    ("10.4", REPEATED.replace(LOOP, "y = f(x)"), "You take one step, however many steps we ask for"),
     ("10.4", REPEATED.replace("f(y)", "y"), "as that of x itself"),
     ("10.4", REPEATED.replace(LOOP, FOR.format("times")), "Use tf.while_loop"),
     ("10.4", REPEATED.replace(LOOP, FOR.format("range(times.numpy())")), "Use tf.while_loop"),
-    ("10.4", REPEATED.replace("    @tf.function\n", ""), "belongs in a traced one: keep @tf.function"),
-    ("10.6", AIM.replace("angle - miss", "angle + miss"), "with a plus where a minus belongs"),
-    ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "However many steps we ask for, you take one"),
+    ("10.4", REPEATED.replace("    @tf.function\n", ""), "inside a traced function: keep @tf.function"),
+    ("10.6", AIM.replace("angle - miss", "angle + miss"), "use a plus instead of a minus"),
+    (
+        "10.6",
+        AIM.replace("        angle = angle", "    angle = angle"),
+        "You take one step, however many steps we ask for",
+    ),
     ("12.2", solved("12.2", '"multiply", self', '"mul", self').replace('"multiply": (', '"mul": ('), "as in the table"),
     (
         "12.2",
@@ -441,15 +445,15 @@ def values_and_slopes(f, values):
         LATE_WATCH.replace("        y = f(x)\n        tape.watch(x)", "        tape.watch(value)\n        y = f(x)"),
         "this is a plain number",
     ),
-    ("01.2", LATE_WATCH.replace("tf.GradientTape()", "tf.GradientTape"), "brackets are missing"),
-    ("01.2", LATE_WATCH.replace("(f, value)", "(f)"), "Leave its first line as it was"),
+    ("01.2", LATE_WATCH.replace("tf.GradientTape()", "tf.GradientTape"), "Add the missing parentheses"),
+    ("01.2", LATE_WATCH.replace("(f, value)", "(f)"), "Change its first line back to the original"),
     ("09.2", FOR_Y.replace("(z, y)", "(z, x)"), "How does the sum grow with y?"),
     (
         "01.2",
         LATE_WATCH.replace("        y = f(x)\n        tape", "        tf.GradientTape()").replace(
             "watch(x)", "watch(x)\n        y = f(x)"
         ),
-        "Is it the tape of this block?",
+        "Is this the tape that the block opened?",
     ),
     (
         "03.2",
@@ -507,7 +511,7 @@ def curvature(f, point, direction):
 """
 )
 CHANGED = [  # an exercise, a piece of its solution, what a learner has there, and a part of what is said
-    ("02.6", "tape.gradient(y, x)", "tape.gradient(x, y)", "how the input changes when the result does"),
+    ("02.6", "tape.gradient(y, x)", "tape.gradient(x, y)", "how the input changes with the result"),
     ("07.2", "    slope = inner.gradient(y, x)\n        loss", "slope = inner.gradient(y, x)\n    loss",
      "block had ended"),
     ("07.2", "y + slope * slope", "y", "That's the gradient of f(x) alone. Who could"),
@@ -517,17 +521,17 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("10.2", "    @tf.function\n", "", "refuses to run outside of a traced function"),
     ("12.1", "def __init__(self):\n        self.rows", "rows", "Where was the list made"),
     ("12.1", "len(self.rows) - 1", "len(self.rows)", "The first row is row 0"),
-    ("12.1", 'return self.append("watched"', 'self.append("watched"', "watch gives nothing back"),
+    ("12.1", 'return self.append("watched"', 'self.append("watched"', "watch returns nothing"),
     ("12.1", 'append("watched", [], value)', "append(value, [], value)", "three parts of this row"),
     ("12.1", "(name, inputs, value))", "(name, value))", "The inputs are missing"),
     ("12.1", "[2])", "[1])", "in which row is its value,"),
     ("12.2", "n.row for", "n.value for", "already, n.row"),
     ("12.2", "    __radd__", "    other", "Whose method does Python call"),
     ("12.2", 'n if isinstance(n, Number) else self.append("constant", [], n)', "n", "1.0 has no row"),
-    ("12.2", 'return self.tape.apply("multiply"', 'self.tape.apply("multiply"', "gives nothing back"),
+    ("12.2", 'return self.tape.apply("multiply"', 'self.tape.apply("multiply"', "returns nothing"),
     ("12.3", "rule(adjoints[row]", "rule(1.0", "not 1.0"),
     ("12.3", "(g * y, g * x)", "(g * x, g * y)", "swapped"),
-    ("12.3", "return [adjoints[s.row]", "[adjoints[s.row]", "It gives nothing back"),
+    ("12.3", "return [adjoints[s.row]", "[adjoints[s.row]", "Your code returns nothing"),
     ("12.3", "adjoints[target.row] = 1.0", "pass", "Is there a 1.0 at the target"),
     ("12.3", "[None] * len(self.rows)", "[0.0] * len(self.rows)", "that is None, not zero"),
     ("12.3", ' if self.rows[s.row][0] == "watched" else None', "", "Was two watched?"),
@@ -565,8 +569,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.6", "rate * ", "", "You never use 'rate'"),
     ("12.6", "loss = ", "parameters[0].assign(0.0)\n        loss = ", "A Number cannot be changed"),
     ("12.6", "zip(now, gradients)", "zip(now, gradients[::-1])", "by the gradient of another one"),
-    ("12.6", "    return now", "        return now", "A return is inside a loop, which ends there"),
-    ("12.6", "        now = [", "        then = [", "You compute 'then' and then never use it."),
+    ("12.6", "    return now", "        return now", "A return statement ends your loop"),
+    ("12.6", "        now = [", "        then = [", "You compute 'then' but never use it."),
     ("13.9", "mean(axis=0)) / seen.std(axis=0)", "mean()) / seen.std()", "millimetres and grams together"),
     ("13.9", " / seen.std(axis=0)", "", "The mean is subtracted. Divide by the spread, too"),
     ("13.9", "seen.std", "seen.var", "divided by the variance"),
@@ -577,9 +581,9 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
      "(measures - seen.min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))", "between 0 and 1"),
     ("13.9", "seen.mean(axis=0)", "seen.mean(axis=1)", "Take one mean and one spread for each column"),
     ("01.5", "x - 0.1", "x + 0.1", "Your steps go uphill"),
-    ("01.5", "0.1 * ", "", "the result of the learning rate 1.0."),
-    ("01.5", "    return x", "        return x", "A return is inside a loop, which ends there"),
-    ("01.5", "x = x -", "moved = x -", "You compute 'moved' and then never use it."),
+    ("01.5", "0.1 * ", "", "comes from the learning rate 1.0."),
+    ("01.5", "    return x", "        return x", "A return statement ends your loop"),
+    ("01.5", "x = x -", "moved = x -", "You compute 'moved' but never use it."),
     ("02.3", "-arrived", "arrived", "If y grows, x - y falls"),
     ("02.3", "arrived, -arrived", "-arrived, arrived", "the wrong way round"),
     ("02.3", "arrived, -arrived", "arrived", "Return two numbers, for x and for y"),
@@ -608,10 +612,10 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("04.4", "(watch_accessed_variables=False)", "()", "recorded the whole trunk"),
     ("04.4", "assign_sub", "assign_add", "b climbs"),
     ("04.4", "        tape.watch(b)", "        tape.watch([a, b])", "recorded the whole trunk"),
-    ("05.2", "persistent=True", "", "A tape answers once"),
+    ("05.2", "persistent=True", "", "A tape gives only one answer"),
     ("05.2", (
         "[tape.gradient(y, x), tape.gradient(z, x)]"
-    ), "tape.gradient([y, z], x)", "yours is a number, not a list of 2"),
+    ), "tape.gradient([y, z], x)", "your answer is a number, not a list of length 2"),
     ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]", "the value of the function itself"),
     ("05.4", "loss_of(*variables)", "loss_of(variables)", "loss_of takes the variables one by one, and"),
     ("05.4", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),
@@ -639,7 +643,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("06.5", "stop_gradient(x - factor * x)", "stop_gradient(x)", "too much by factor * x"),
     ("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(f))", "the second derivative"),
     ("07.3", "derivative(f)", "derivative(derivative(f))", "fourth derivative"),
-    ("07.3", "derivative(derivative(derivative(f)))", "f", "That is the value of the function"),
+    ("07.3", "derivative(derivative(derivative(f)))", "f", "Your result is the value of the function"),
     ("07.4", " / bend(x)", "", "the whole slope"),
     ("07.4", "x - slope", "x + slope", "That's uphill. Against the slope"),
     ("07.4", "slope(x) / bend(x)", "f(x) / slope(x)", "a zero of the function"),
@@ -654,25 +658,25 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.6", "move = move / 2.0", "pass", "Here x stays put even where a halved step"),
     ("07.6", "range(10)", "range(9)", "That's the result of fewer than ten"),
     ("07.6", "range(10)", "range(3)", "That's the result of fewer than ten"),
-    ("07.6", "    return x", "        return x", "A return is inside a loop, which ends there"),
-    ("07.6", "            x = x -", "            moved = x -", "You compute 'moved' and then never use it."),
+    ("07.6", "    return x", "        return x", "A return statement ends your loop"),
+    ("07.6", "            x = x -", "            moved = x -", "You compute 'moved' but never use it."),
     ("09.5", "assign_sub", "assign_add", "Your steps go uphill"),
     ("09.5", "w.assign_sub(", "w = w - (", "w = ... hangs the name w on another value,"),
     ("01.5", "x = x - 0.1 * tape.gradient(y, x)", "x.assign_sub(0.1 * tape.gradient(y, x))", "Only a variable can"),
-    ("01.5", "0.1 *", "0.3 *", "the result of the learning rate 0.3"),
-    ("06.4", "gradient(z, x)", "gradient(x, z)", "how the input changes when the result does"),
+    ("01.5", "0.1 *", "0.3 *", "comes from the learning rate 0.3"),
+    ("06.4", "gradient(z, x)", "gradient(x, z)", "how the input changes with the result"),
     ("10.6", "range(10)", "range(9)", "one step too few"),
     ("09.5", "w.assign_sub", "w = w.assign_sub", "Leave out w ="),
     ("10.4", "k, y = tf.while_loop", "y, k = tf.while_loop", "the target is the counter"),
     ("12.3", " or not inputs", "", "Skip such rows"),
     ("12.4", "adjoints[i] + share", "share", "do what it did in the step before"),
-    ("09.5", "0.25 * ", "", "the result of the learning rate 1.0."),
-    ("09.5", "    return w", "        return w", "A return is inside a loop, which ends there"),
+    ("09.5", "0.25 * ", "", "comes from the learning rate 1.0."),
+    ("09.5", "    return w", "        return w", "A return statement ends your loop"),
     ("09.5", (
         "w.assign_sub(0.25 * tape.gradient(loss, w))"
     ), "w - 0.25 * tape.gradient(loss, w)", "what w holds at first"),
     ("09.6", "range(100)", "range(0)", "Both numbers are 0"),
-    ("09.6", "return [w, b]", "return [b, w]", "in the reverse order"),
+    ("09.6", "return [w, b]", "return [b, w]", "in reverse order"),
     ("09.6", "        b.assign_sub(0.1 * db)\n", "", "through the origin"),
     ("09.6", "dw, db =", "db, dw =", "subtract its own gradient"),
     ("11.3", "0.5 * upstream", "upstream", "That is the whole slope."),
@@ -690,7 +694,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("11.6", "tf.abs(x) < 1.0", "tf.abs(upstream) < 0.1", "Where x lies between -1 and 1, upstream should be"),
     ("11.6", "< 1.0", ">= 1.0", "The two cases are swapped"),
     ("appendix.2", "return x * mask", "return tf.abs(x)", "changed their sign"),
-    ("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype", "with smaller and larger exchanged"),
+    ("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype", "swap \"smaller than\""),
     ("appendix.2", "return x * mask", "return mask", "That is the mask itself"),
     ("appendix.2", "return x * mask", "return x[x > 0]", "The negative numbers are gone."),
     ("appendix.3", "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0])", "return x", "the old numbers."),
@@ -705,10 +709,10 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("03.2", "w.assign_sub(0.1 * tape.gradient(loss, w))", "tape.gradient(loss, w)", "still holds what it held"),
     ("03.4", "return total", "return total.numpy()", "it's a plain number"),
     ("03.4", "total.assign_add(number)", "total + number", "A sum such as total + number doesn't change it"),
-    ("03.4", "    return total", "        return total", "A return is inside a loop"),
+    ("03.4", "    return total", "        return total", "A return statement ends your loop"),
     ("06.6", "with tape.stop_recording():", "if True:", "wrote down every row of note"),
     ("06.6", "loss = f(a, b)", "    loss = f(a, b)", "The tape was paused for the loss as well"),
-    ("06.6", "note(a, b)", "note(b, a)", "in a bracket swapped"),
+    ("06.6", "note(a, b)", "note(b, a)", "swap two values in parentheses"),
     ("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 2", "for (a - b) ** 2 only"),
     ("06.4", "x + tf.stop", "tf.stop", "Add it to x, unstopped."),
     ("07.4", "bend(x)", "abs(bend(x))", "Divide by the second derivative as it is,"),
@@ -726,8 +730,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("09.2", "return tape", "return 0.0 * tape", "A zero would mean that z doesn't depend on"),
     ("10.4", "f(y))", "f(x) * tf.cast(times, tf.float32))", "yours has repeated(x, …) = 6.75"),
     ("11.6", "upstream, 0.0)", "0.0, 0.0)", "Nothing is handed on"),
-    ("12.5", "1.0 - z * z", "1.0 + z * z", "with a plus where a minus belongs"),
-    ("appendix.2", "return x * mask", "return x > 0", "You compute 'mask' and then never use it"),
+    ("12.5", "1.0 - z * z", "1.0 + z * z", "use a plus instead of a minus"),
+    ("appendix.2", "return x * mask", "return x > 0", "You compute 'mask' but never use it"),
     ("appendix.3", "[[0], [len(numbers) - 1]]", "[[0], [0]]", "The first is replaced"),
     ("appendix.3", "[[0], [", "[[len(numbers) - 1], [", "The last is replaced"),
     ("appendix.8", "y[:, tf.newaxis] * y[:, tf.newaxis]", "0.0 * y[:, tf.newaxis]", "y is missing"),
@@ -928,7 +932,7 @@ def test_the_untouched_program_is_that_of_the_lesson():
 
 def test_an_unknown_function_takes_no_plain_numbers():
     said = check_program("01.2", "lambda f, value: (f(value + 1e-6) - f(value - 1e-6)) / 2e-6")
-    assert "raises TypeError: this function takes tensors" in said
+    assert "raises TypeError: this function accepts only values" in said
 
 
 def test_the_throw_that_is_solved_in_lesson_10_is_the_throw_that_is_drawn():
@@ -959,4 +963,4 @@ def test_each_trial_has_three_hints_and_the_first_is_a_question(exercise):
     ("09.2", "lambda f, a, b: (f(tf.constant(a + 2 * b + 1e-3)) - f(tf.constant(a + 2 * b - 1e-3))) / 1e-3"),
 ])  # fmt: skip
 def test_a_slope_by_hand_that_is_nearly_right_is_told_as_such(name, program):
-    assert "no tape recorded that. Let a tape record it" in check_program(name, program)
+    assert "no tape recorded the call. Record it with a tape" in check_program(name, program)

@@ -258,4 +258,4 @@ def test_a_right_answer_is_right(line):
 def test_a_wrong_answer_is_not_accepted_and_is_compared(line):
     name, said = parse_and_check_answer(line)
     assert said.startswith(f"Exercise {name}: not yet."), said
-    assert ("could not be compared" not in said and "Hint: " in said) or "in quotes" in said, said
+    assert ("could not be compared" not in said and "Hint: " in said) or "quotes around" in said, said

@@ -19,8 +19,8 @@ def test_each_rung_speaks_of_this_program():
     what, where, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
     assert what == "That's the derivative of the sum. A mean also divides by the count."
     assert where == (
-        "Up to your line y = tf.reduce_sum(results) both tapes are the same. "
-        "There yours has Σ(results) = 35.0, and the solution has mean(results) = 11.666667."
+        "Up to your line y = tf.reduce_sum(results), both tapes are the same. "
+        "Next, your tape has Σ(results) = 35.0, but the solution's tape has mean(results) = 11.666667."
     )
     assert line.split("\n")[1:] == ["  - y = tf.reduce_sum(results)", "  + y = tf.reduce_mean(results)"]
 
@@ -28,7 +28,11 @@ def test_each_rung_speaks_of_this_program():
 def test_another_wrong_program_hears_first_what_it_does():
     read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
     twice = SOLUTIONS["08.3"].replace("return tape.gradient(y, x)", "return 2.0 * tape.gradient(y, x)")
-    assert check_program("08.3", twice).partition("Hint: ")[2].startswith("It is 2 times what it should be")
+    assert (
+        check_program("08.3", twice)
+        .partition("Hint: ")[2]
+        .startswith("In each case, your result is 2 times what it should be")
+    )
 
 
 def test_the_line_is_in_the_names_of_the_learner():
@@ -62,14 +66,14 @@ def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     program = solved("01.4", "outer.watch(x)", "pass")
     what, where, line = read_hints("01.4", program)
     assert what.startswith("outer: The tape does not watch x")
-    assert "The solution's tape recorded ∂y/∂y × x = 1.0 there, and yours did not." in where
+    assert "Next, the solution's tape recorded ∂y/∂y × x = 1.0, but your tape did not." in where
     assert line.endswith("  - pass\n  + outer.watch(x)")
 
 
 @pytest.mark.parametrize(
     ("name", "answer", "words"),
     [
-        ("11.1", [2.386, -1.0], "Rightly rounded. Give more digits."),
+        ("11.1", [2.386, -1.0], "You rounded correctly. Now give more digits."),
         ("11.1", [2.4, -1.0], "log"),
     ],
 )
@@ -87,7 +91,7 @@ def test_a_rounded_number_hears_that_it_is_right(name, answer, words):
             "tf.tensor_scatter_nd_update",
         ),
         ("07.3", "def third(f, value):\n    x = tf.constant(value)\n    return derivative", "never call it"),
-        ("01.2", solved("01.2", "tape.watch(x)", "tape.watch"), "is there without brackets"),
+        ("01.2", solved("01.2", "tape.watch(x)", "tape.watch"), "has no parentheses"),
     ],
 )
 def test_a_program_hears_what_it_does(name, program, words):

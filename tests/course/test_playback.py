@@ -19,18 +19,21 @@ from minitape_widgets.paired_views import build_comparison_box
 SVG = "{http://www.w3.org/2000/svg}"
 PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
-     "Up to your line y = f(x) * 2.0 both tapes are the same. There yours has (… × x + 1.0) × 2.0 = 6.0, and "
-     "the solution has nothing like it."),
+     "Up to your line y = f(x) * 2.0, both tapes are the same. Next, your tape has (… × x + 1.0) × 2.0 = 6.0, but "
+     "the solution\'s tape does not."),
     ("01.2", "tf.constant(value)", "tf.constant(value + 1)",
-     "In your line tape.watch(x) the tape has x = 3.0, and the solution has x = 2.0."),
+     "In your line tape.watch(x), your tape has x = 3.0, but the solution's tape has x = 2.0."),
     ("02.6", "tape.gradient", "tape.jacobian",
-     "Both tapes have the same rows. On the way back y has [1. 0. 0.], and in the solution [1. 1. 1.]."),
-    ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "the solution has round(x) − x = 0.3599999, which your tape lacks."),
+     "Both tapes have the same rows. In the backward sweep, y has [1. 0. 0.] on your tape, but [1. 1. 1.] on the "
+     "solution's tape."),
+    ("06.4", "(tf.round(x) - x)", "(tf.round(x))",
+     "the solution's tape has round(x) − x = 0.3599999, but your tape does not."),
     ("07.2", "y + slope * slope", "y + slope",
-     "Tape 2: Before your line loss = y + slope the solution has slope × slope = 0.03515625, which your tape "
-     "lacks."),
+     "Tape 2: Before your line loss = y + slope, the solution's tape has slope × slope = 0.03515625, but "
+     "your tape does not."),
     ("11.6", "upstream, 0.0", "upstream, 1.0",
-     "Both tapes have the same rows. On the way back sign(x) hands on 1.0, and in the solution 0.0."),
+     "Both tapes have the same rows. In the backward sweep, sign(x) sends 1.0 on your tape, but 0.0 on the solution's "
+     "tape."),
 ]  # fmt: skip
 
 
@@ -66,7 +69,7 @@ def test_a_row_that_is_not_recorded_is_told_as_such():
 
     runs = [observe(square, tf.constant(2.0), watch) for watch in (False, True)]
     told = build_first_difference_playback(*runs).text
-    assert "The solution's tape recorded x × x = 4.0 there, and yours did not." in told
+    assert "Next, the solution's tape recorded x × x = 4.0, but your tape did not." in told
 
 
 def read_figure(playback):
@@ -104,11 +107,11 @@ def playback():
 def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
     bundle = playback._repr_mimebundle_()
     assert (
-        bundle["text/html"].startswith("<details><summary>Your tape beside") and bundle["text/html"].count("<svg") == 1
+        bundle["text/html"].startswith("<details><summary>Your tape next to") and bundle["text/html"].count("<svg") == 1
     )
     assert (
-        "<p>Up to your line y = f(x) * x both tapes are the same. There yours has sin(x) × x = 1.8185948, and the "
-        "solution has nothing like it.</p><svg" in bundle["text/html"]
+        "<p>Up to your line y = f(x) * x, both tapes are the same. Next, your tape has sin(x) × x = 1.8185948, but the "
+        "solution's tape does not.</p><svg" in bundle["text/html"]
     )
     box = build_comparison_box(playback, "<p>The picture.</p>", ["Tapes", "Live"], ["Yours", "Ours"])
     [inside] = box.children
@@ -156,4 +159,4 @@ def test_the_rows_appear_forward_and_the_adjoints_back(playback):
 
 def test_without_live_views_the_sentence_is_left(playback, monkeypatch):
     monkeypatch.delitem(sys.modules, "minitape_widgets")
-    assert playback._repr_mimebundle_() == {"text/plain": f"Your tape beside the solution's: {playback.text}"}
+    assert playback._repr_mimebundle_() == {"text/plain": f"Your tape next to the solution's tape: {playback.text}"}

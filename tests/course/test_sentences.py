@@ -22,8 +22,10 @@ OF_THE_AUTHOR = re.compile(
 )
 """Words on what somebody did, which a result alone does not tell."""
 MEANT = re.compile(
-    r"(?P<number>[-\d.e+]+) is (the value of (?P<value>\w+)|how fast (?P<target>\w+) grows with (?P<name>\w+))\.|"
-    r"At (?P<place>\w+) (?P<all>\d+) amounts meet, and (?P<part>[-\d.e+]+) is (one|the sum of (?P<count>\d+)) of them\."
+    r"(?P<number>[-\d.e+]+) is (the value of (?P<value>\w+)|the rate at which (?P<target>\w+) grows with "
+    r"(?P<name>\w+))\.|"
+    r"(?P<all>\d+) amounts meet at (?P<place>\w+), and (?P<part>[-\d.e+]+) is (only one|the sum of only "
+    r"(?P<count>\d+)) of them\."
 )
 
 
@@ -119,16 +121,16 @@ def collect_hint_and_results(exercise, text):
 
 
 def check_hint_against_results(said, exercise, flat):
-    if found := re.search(r"It is ([-\d.e+]+) times what it should be", said):
+    if found := re.search(r"In each case, your result is ([-\d.e+]+) times what it should be", said):
         for given, right in flat:
             assert np.allclose(given, float(found[1]) * right, 5e-3, 1e-3), said
-    if "The sign is wrong, in each case" in said:
+    if "The sign is wrong in each case" in said:
         assert all(np.allclose(given, -right, 1e-3, 1e-3) for given, right in flat), said
-    if found := re.search(r"Almost: only the (\w+) one is off", said):
+    if found := re.search(r"Almost: only the (\w+) value is off", said):
         first = next(pair for pair in flat if not np.allclose(*pair, exercise.rtol, exercise.rtol))
         wrong = [k for k, pair in enumerate(zip(*first, strict=True)) if not np.isclose(*pair, 1e-5, 1e-5)]
         assert ["first second third fourth fifth".split().index(found[1])] == wrong, said
-    if found := re.search(r"result of the learning rate ([\d.]+)\.", said):
+    if found := re.search(r"comes from the learning rate ([\d.]+)\.", said):
         for case, (given, _) in zip(exercise.cases, flat, strict=True):
             names = inspect.signature(exercise.expect).bind(*case).arguments | {"rate": float(found[1])}
             assert np.allclose(given, np.ravel(exercise.expect(**names)), 1e-2), said

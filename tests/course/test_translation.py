@@ -197,7 +197,7 @@ def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys,
     assert question._build_widget().chosen == "<an error>"
     assert (
         predict("t.p1", "Was ist y?", ["<an error>", 6.0]).describe_previous_choice()
-        == "<Last time you predicted: <an error>. What do you say today?>"
+        == "<Last time, you predicted: <an error>. What do you predict today?>"
     )
     reveal("t.p1", "an error")
     assert capsys.readouterr().out == "<You said <an error>, and that's right.>\n"
@@ -211,13 +211,14 @@ def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(fold
     add_exercise(Exercise("said.1", expect=6.0))
     assert (
         count_try_and_build_feedback("said.1")
-        == "<Exercise said.1: not answered yet.>\n<Replace the ... with your answer, and run the cell again.>"
+        == "<Exercise said.1: not answered yet.>\n<Replace the ... with your answer and run the cell again.>"
     )
     assert count_try_and_build_feedback("said.1", 9.0) == (
-        "<Exercise said.1: not yet.>\n  <given:    9.0>\n  <expected: <<a number> (shown after 2 more tries)>>\n"
-        "  <That is too large.>"
+        "<Exercise said.1: not yet.>\n  <given:    9.0>\n  <expected: <<a number> (the answer is shown after 2 more "
+        "tries)>>\n"
+        "  <The number is too large.>"
     )
-    assert "<yours is <a text>, not <a number>>" in count_try_and_build_feedback("said.1", "x")
+    assert "<your answer is <a string>, not <a number>>" in count_try_and_build_feedback("said.1", "x")
     progress("said")
     assert capsys.readouterr().out == "<<Lesson said>: . 0 of 1 solved><   left: said.1>\n"
 
@@ -281,7 +282,7 @@ def test_what_is_said_of_a_class_comes_from_the_lessons_file(folder):
         rows = None
 
     trial = collect_exercises("12")["12.1"].trials[0]
-    assert count_try_and_build_feedback("12.1", Tape).endswith("Hint: It gives nothing back. Is there a return?")
+    assert count_try_and_build_feedback("12.1", Tape).endswith("Hint: Your code returns nothing. Is a return missing?")
     Tape.rows = (1,)
     assert [count_try_and_build_feedback("12.1", Tape).rpartition("Hint: ")[2] for _ in range(3)] == [
         f"<{hint}>" for hint in (*trial.hints[1:], trial.hints[-1])

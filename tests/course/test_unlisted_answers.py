@@ -16,7 +16,7 @@ from minitape.course.exercise import Exercise, collect_exercises
 from minitape.course.unknown_functions import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
-SECOND_WRONG = "Almost: only the second one is off."
+SECOND_WRONG = "Almost: only the second value is off."
 RIGHT = [
     ("01.3", np.array([None, 6.0, 9.0], dtype=object)), ("02.1", np.array([[0, 0], [1, 0], [1, 2]])),
     ("08.5", np.array([7, 6, 5])), ("01.1", Fraction(12)), ("01.1", Decimal(12)),
@@ -91,7 +91,7 @@ def standardize(seen, measures):
 )
 WRONG = [
     ("02.1", {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Counting starts at 0"),
-    ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, 1: A number is asked for."),
+    ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, 1: The answer must be a number."),
     ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1}, "A: 2 is once for each call."),
     ("10.1", [5.0, 16.0, 7.0, 0.0], "Hint: C: 7 is y itself."),
     ("02.2", {"x": 28.0, "u": 6.0, "v": 4.0, "y": 2.0}, "u is used twice"),  # two slips: one of them is listed
@@ -101,8 +101,8 @@ WRONG = [
     ("04.1", ["A:0", "d:0"], "not yet"),
     ("03.5", {"a": 1}, "expected: the names of variables, in a list"),
     ("06.1", {"A": 3.0, "B": 0.0, "C": 8.0, "D": 2.0}, "B: 0 would mean that y"),
-    ("01.1", -12.0, "The size is right, and the sign is not."),
-    ("11.1", [-1.0, 2.386294], "The right results, in the reverse order."),
+    ("01.1", -12.0, "The size is right, but the sign is wrong."),
+    ("11.1", [-1.0, 2.386294], "The results are right, but they are in reverse order."),
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
 ]
 WRONG_PROGRAMS = [
@@ -113,7 +113,7 @@ WRONG_PROGRAMS = [
     ("06.5",
      solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0").replace("[y, ", "[y, factor * "),
      "the tape didn't say the last one"),
-    ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "the tape has x = 2.0, and the solution"),
+    ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "your tape has x = 2.0, but the solution"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "at your line return int("),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "it comes after f, and before rest"),
@@ -126,14 +126,14 @@ WRONG_PROGRAMS = [
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
     ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), SECOND_WRONG),
-    ("05.4", solved("05.4", "return variables", "return starts"), "The right result is in variables."),
+    ("05.4", solved("05.4", "return variables", "return starts"), "The right result is in variables, but"),
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "such as a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "The tape does not watch x"),
-    ("01.2", DERIVATIVE.replace("y, x)", "y)"), "One of your calls is missing its sources."),
+    ("01.2", DERIVATIVE.replace("y, x)", "y)"), "One of your calls is missing the argument sources."),
     ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "Up to your line y = f(x + 1.0) both"),
     ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), (
-        "yours is an object of type GradientTape"
+        "your answer is an object of type GradientTape"
     )),
     ("01.2", "def f(f, value):\n    raise ValueError('it was expected to be a number')", "raises ValueError: it was"),
     ("01.2", "def f(f, value):\n    return [[1], [2, 3]]", "gives [[1], [2, 3]]"),
@@ -141,10 +141,11 @@ WRONG_PROGRAMS = [
     ("01.5", solved("01.5", "range(steps)", "range(steps + 1)"), "one step too many"),
     ("01.5", solved("01.5", "range(steps)", "range(steps - 1)"), "one step too few"),
     ("01.5", SOLUTIONS["01.5"].replace("0.1 *", "0.2 *"), "the learning rate 0.2."),
-    ("01.5", SOLUTIONS["01.5"].replace("gradient(y, x)", "gradient(y)"), "One of your calls is missing its sources."),
+    ("01.5", SOLUTIONS["01.5"].replace("gradient(y, x)", "gradient(y)"),
+     "One of your calls is missing the argument sources."),
     ("03.2", solved("03.2", "return w", "return w.numpy()"), "it's a plain number"),
-    ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "it belongs to tf"),
-    ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "It belongs to tf"),
+    ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "The name belongs to tf"),
+    ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "This name belongs to tf"),
     ("05.5", SOLUTIONS["05.5"].replace("        loss = loss_of(x)", "    loss = loss_of(x)"), "with block"),
     ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "There is no argument 'Persistent'"),
     ("07.2", solved("07.2", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
@@ -223,74 +224,75 @@ TWO_SLOPES = collect_exercises("10")["10.2"].start
 EACH = "for penalty in (0.0, 5.0):\n"
 TOLD = [
     ("05.2", SOLUTIONS["05.2"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
-     "yours is a dictionary with the keys"),
+     "your answer is a dictionary with the keys"),
     ("01.5", solved("01.5", "return x", "return y"), "The right result is in x."),
     ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), (
-        "yours is a number, not an array of 3 numbers"
+        "your answer is a number, not an array of 3 numbers"
     )),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
-    ("07.2", solved("07.2", "y + slope", "y - slope"), "the result with a minus where a plus belongs"),
+    ("07.2", solved("07.2", "y + slope", "y - slope"), "if you use a minus instead of a plus"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) hands on 1.0"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), ", not a number"),
-    ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "and not print"),
-    ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, and this is none"),
+    ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "instead of print"),
+    ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, but this is neither"),
     ("01.2", solved("01.2", "tape.gradient", "tape.grad"), "Did you mean 'gradient'?"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient"), "the method gradient"),
-    ("01.2", solved("01.2", "return tape", "return y, tape"), "yours is a tuple of 2, not a number"),
+    ("01.2", solved("01.2", "return tape", "return y, tape"), "your answer is a tuple of length 2, not a number"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x),"), ", not a number"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tf.log(tape.gradient(y, x))"), "tf.math.log(...)"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x).log()"), "tf.math.log(...)"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tf.max(tape.gradient(y, x))"), "Did you mean 'reduce_max'?"),
-    ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, [x]).numpy()"), "is a list of 1"),
+    ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, [x]).numpy()"), "is a list of length 1"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "float(tape.gradient(y, x)).numpy()"), "dot is a number"),
     ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "made a new variable"),
-    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "In your line tape.watch(x) the tape"),
-    ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "but tape.gradient was not called"),
-    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "the result without one of the terms"),
-    ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "the result without one of the terms"),
+    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "In your line tape.watch(x), your tape"),
+    ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "but you never called tape.gradient"),
+    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "if you leave out one of the terms"),
+    ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "if you leave out one of the terms"),
     ("01.5", solved("01.5", "0.1 * tape.gradient(y, x)", "0.1 * tf.sign(tape.gradient(y, x))"), "only the sign of"),
-    ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "yours is a tuple of 2"),
+    ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "your answer is a tuple of length 2"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(1.0)"), "gives a variable: 7.0"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(0)"), "variable or tensor holds whole numbers"),
     ("03.4", solved("03.4", "assign_add(number)", "assign_add(total)"), "The variable holds 0."),
     ("03.4", solved("03.4", "in numbers", "in numbers[:-1]"), "the result without the last of 'numbers'"),
     ("03.4", solved("03.4", "in numbers", "in numbers[1:]"), "the result without the first of 'numbers'"),
-    ("03.4", solved("03.4", "in numbers", "in range(len(numbers))"), "the places 0, 1, 2 ... in 'numbers'"),
+    ("03.4", solved("03.4", "in numbers", "in range(len(numbers))"), "the positions 0, 1, 2 ... in 'numbers'"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(2.0)"), "gives a variable: 8.0"),
-    ("01.2", solved("01.2", "return tape", "return x"), "gradient is a method of a tape: tape.gradient(...)."),
+    ("01.2", solved("01.2", "return tape", "return x"), "gradient is a tape method. Write tape.gradient(...)."),
     ("01.4", solved("01.4", "return outer", "return first, outer"), "in place 2 of"),
     ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "distance gets a twice, once stopped."),
     ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
      "'value' is a name within your function"),
     ("10.4", solved("10.4", "k + 1", "k"), "The loop never ends by itself, and check stopped it."),
-    ("10.4", solved("10.4", "f(y)", "f(x)"), "However many steps we ask for, you take one."),
+    ("10.4", solved("10.4", "f(y)", "f(x)"), "You take one step, however many steps we ask for."),
     ("10.4", solved("10.4", "k, y = tf.while_loop", "tf.while_loop"), (
         "The slope is 1, as that of x itself. Does the loop run"
     )),
-    ("03.4", solved("03.4", "return total", "return total + 0.0"), "yours is a tensor, not a variable"),
-    ("03.4", solved("03.4", "return total", "return [total]"), "yours is a list of 1, not a variable"),
-    ("03.4", solved("03.4", "    return total", "    total"), "yours is None, not a variable"),
+    ("03.4", solved("03.4", "return total", "return total + 0.0"), "your answer is a tensor, not a variable"),
+    ("03.4", solved("03.4", "return total", "return [total]"), "your answer is a list of length 1, not a variable"),
+    ("03.4", solved("03.4", "    return total", "    total"), "your answer is None, not a variable"),
     ("03.6", solved("03.6", "append(average.numpy())", "append(number)"), "These are the numbers themselves."),
     ("07.6", solved("07.6", "f(x - move) <= f(x)", "move < 1"), "3.25, 6) gives 3.25"),
     ("10.6", solved("10.6", "return angle", "return throw(angle)"), "The right result is in angle."),
     ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
-    ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted with whole numbers"),
+    ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted in whole numbers"),
     ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
-    ("08.3", solved("08.3", "tf.reduce_mean(results)", "tf.math.is_nan(results)"), "minitape has those of its lessons"),
+    ("08.3", solved("08.3", "tf.reduce_mean(results)", "tf.math.is_nan(results)"),
+     "minitape has only the TensorFlow names"),
     ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
-    ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "computes something, and nothing keeps it."),
+    ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "is lost."),
     ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "use 'distance'"),
-    ("09.5", solved("09.5", "assign_sub", "assign"), "replaces what w held with a new value."),
+    ("09.5", solved("09.5", "assign_sub", "assign"), "replaces the old value of w with a new value."),
     ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), SECOND_WRONG),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "at your line return f(x)"),
     ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), SECOND_WRONG),
-    ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong, in each case."),
-    ("13.9", solved("13.9", "(measures - seen.mean", "(measures + seen.mean"), "a plus where a minus"),
-    ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "smaller and larger exchanged"),
+    ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong in each case."),
+    ("13.9", solved("13.9", "(measures - seen.mean", "(measures + seen.mean"), "a plus instead of a minus"),
+    ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "swap \"smaller than\""),
     ("11.2", solved("11.2", "y * y", "x * y"), "with x where y belongs"),
     ("04.3", solved("04.3", "f(a, b)", "b"), "You never use 'f'."),
     ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), SECOND_WRONG),
@@ -300,12 +302,12 @@ TOLD = [
      "the tensor that had the name"),
 ]  # fmt: skip
 COLLECTED = [
-    ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),
+    ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer must be True or False."),
     ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),
-    ("02.1", {1: [0, 0], 2: [1, None], 3: [2, 1]}, "2, 2: A number is asked for."),
-    ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
+    ("02.1", {1: [0, 0], 2: [1, None], 3: [2, 1]}, "2, 2: The answer must be a number."),
+    ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is wrong: 3."),
     ("08.5", [5], "There's a second use of w, in line 6. Does"),
-    ("08.5", ["5", "6", "7"], "5 is in quotes: leave them out"),
+    ("08.5", ["5", "6", "7"], "remove the quotes around 5"),
     ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
     ("14.1", ["hidden", "w1"], "From z to hidden the only path goes through features."),
 ]
@@ -437,8 +439,8 @@ def test_a_sweep_that_never_asks_the_table_of_rules_is_told():
 def test_a_program_that_was_begun_is_not_said_to_give_what_it_gave_at_the_start():
     start = collect_exercises("08")["08.2"].start
     said = check_program("08.2", start.replace("y = f(x)", "y = ..."))
-    assert "not answered yet" in said and "Replace the ..." in said and "still gives" not in said
-    assert "still gives" in check_program("08.2", start)
+    assert "not answered yet" in said and "Replace the ..." in said and "still returns" not in said
+    assert "still returns" in check_program("08.2", start)
 
 
 def test_a_tape_that_is_half_written_costs_no_try():

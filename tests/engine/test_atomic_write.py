@@ -71,7 +71,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch,
         WRITERS[name](target)
     assert target.read_text() == "old" and sorted(tmp_path.iterdir()) == before
     if WRITERS[name] is not write_class_table:
-        note = f"{target} was not written: the disk is full. The file that was there is as it was."
+        note = f"{target} was not written: the disk is full. The existing file is unchanged."
         assert caught.value.__notes__ == [note] and str(target) in str(caught.value)
     WRITERS[name](target)
     assert target.read_bytes() == (tmp_path / f"first {name}").read_bytes() or name == "a view.html"

@@ -262,8 +262,8 @@ def test_the_code_that_is_shown_fits_into_the_window_of_a_laptop(lesson):
 
 
 def test_an_exercise_speaks_of_the_dots_where_there_are_some(text):
-    dots = translate_sentence("Replace the ... with your answer, and run the cell again.", text)
-    change = translate_sentence("Change the program, and run the cell again.", text)
+    dots = translate_sentence("Replace the ... with your answer and run the cell again.", text)
+    change = translate_sentence("Change the program and run the cell again.", text)
     for cell in list_cells(text, "code"):
         if is_exercise(cell):
             shown = format_outputs(cell.outputs)

@@ -61,7 +61,7 @@ FAILURES = {
     "unlink": [E.EIO, E.EACCES, E.ESTALE],
 }
 WORDS = [
-    "not being saved",
+    "could not be saved",
     *ERROR_REASONS.values(),
     *map(os.strerror, sorted({n for f in FAILURES.values() for n in f})),
 ]
@@ -114,7 +114,7 @@ PROGRESS = {"version": 1, "exercises": {"01.1": {"tries": 1, "solved": False}}, 
 def answer_exercise(folder: Path) -> str:
     os.environ["MINITAPE_PROGRESS"] = str(folder / "progress.json")
     text = count_try_and_build_feedback("01.1", 12.0)
-    return text if "not being saved" in text else ""
+    return text if "could not be saved" in text else ""
 
 
 def read_tries(folder: Path) -> str:
