@@ -147,7 +147,7 @@ def find_typo_hint(error: BaseException, function: Program) -> str:
             "" if error.name.startswith("assign") else _find_missing_attribute_hint(error.name, error.obj)
         )  # find_error_hint knows it
     if isinstance(error, TypeError) and (name := _find_first_group(r"unexpected keyword argument '(\w+)'", message)):
-        return say("This function has no argument named {name}.", name=repr(name))
+        return say("The function has no argument named {name}.", name=repr(name))
     return ""
 
 

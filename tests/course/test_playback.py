@@ -111,7 +111,7 @@ def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
     )
     assert (
         "<p>Up to your line y = f(x) * x, both tapes are the same. Next, your tape has sin(x) × x = 1.8185948, but the "
-        "solution's tape does not.</p><svg" in bundle["text/html"]
+        "solution&#x27;s tape does not.</p><svg" in bundle["text/html"]
     )
     box = build_comparison_box(playback, "<p>The picture.</p>", ["Tapes", "Live"], ["Yours", "Ours"])
     [inside] = box.children

@@ -66,7 +66,8 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("01.3", [9.0, 6.0, None], "The results are right, but they are in reverse order.", "Look at C"),
     ("04.2", {"A": [24.0, None, None], "B": [24.0, 24.0, None], "C": [None, None, 24.0]}, "A, 1: 24 is the value",
      "too"),
-    ("04.2", {"A": [12.0, None, None], "B": [12.0, 6.0, None], "C": [None, None, 8.0]}, "B, 2: 6 is how fast y grows "
+    ("04.2", {"A": [12.0, None, None], "B": [12.0, 6.0, None], "C": [None, None, 8.0]},
+     "B, 2: 6 is the rate at which y grows "
      "with c", "too small"),
     ("06.2", {"A inner": 4.0, "A outer": 8.0, "B inner": 4.0, "B outer": 4.0}, "8 is the path through s",
      "too small"),

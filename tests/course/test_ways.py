@@ -257,7 +257,7 @@ def test_a_loop_without_an_end_is_told_as_such(monkeypatch):
     said = check_program("09.5", write_function_with_body("09.5", "w = tf.Variable(0.0)\n    while True: loss_of(w)"))
     assert "stopped after 1000 lines; does its loop ever end?" in said, said
     said = check_program("02.5", "def my_sweep(rows, values):\n    row = 1\n    while row >= 0:\n        row += 1")
-    assert "stopped after 1000 lines; does its loop ever end? (in the line" in said, said
+    assert "stopped after 1000 lines; does its loop ever end? (in this line" in said, said
 
 
 def test_a_variable_that_was_made_with_the_result_has_not_learned():

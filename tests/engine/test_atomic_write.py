@@ -186,7 +186,7 @@ def test_a_save_that_is_killed_at_any_line_leaves_the_old_file_or_the_new_one(tm
 
 @pytest.mark.parametrize(("path", "says"), [
     ("nowhere/a.svg", "the folder does not exist"), ("a file/a.svg", "is a file"),
-    ("a folder.svg", "may not write there|there is a folder"),
+    ("a folder.svg", "do not have permission to write there|a folder with this name"),
 ])  # fmt: skip
 def test_what_forbids_writing_is_said(tmp_path, path, says):
     (tmp_path / "a file").touch()
