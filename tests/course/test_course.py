@@ -487,7 +487,7 @@ def test_a_learner_reads_once_that_progress_is_not_saved_and_why(exercise, monke
         and not sys.modules[read_progress.__module__]._unsaved[get_progress_path()]
     )
     monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(errno.EDQUOT, "quota")))
-    assert question.commit("6.0").endswith("minitape tries again with your next answer.")  # and again, after a save
+    assert question.commit("6.0").endswith("tries to save it again with your next answer.")  # and again, after a save
 
 
 @pytest.fixture
