@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..picture.alarms import build_alarms_and_breaks
 from ..picture.figure import Figure
@@ -22,7 +22,7 @@ from ..picture.layer_folds import fold_layers
 from ..picture.reader_base import Reader, collect_namespaces
 from ..picture.snapshot_types import Kind, ResultFields
 from ..picture.source import PictureSource
-from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow
+from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow, RowFacts
 from ..recording.sites import Site, read_source_lines
 from .framework_adapter import RowNumber as RowNumber
 from .picture_reader import (
@@ -110,7 +110,7 @@ class Recording(PictureSource):
         kind: Kind = "source",
         tracked: bool = True,
         inputs: Sequence[int] = (),
-        **facts: Any,  # RecordedRow knows the type of each fact.
+        **facts: Unpack[RowFacts],
     ) -> int:
         """Add a row for a value that no recorded operation computed.
 
@@ -120,8 +120,7 @@ class Recording(PictureSource):
             kind: "source", "variable" or "constant".
             tracked: Whether a gradient can continue from the row.
             inputs: The rows whose values the leaf was created from.
-            **facts: The facts that :class:`RecordedRow` describes: `site`, `version`, `dtype`, `shape`, `scope`, `cut`,
-                `tangent`, `cause` and `extra`.
+            **facts: Further facts, which :class:`RecordedRow` describes.
 
         Returns:
             The new row's number.
@@ -130,9 +129,33 @@ class Recording(PictureSource):
         if tracked:
             watched = WATCH_REASONS.get(self.framework, "automatic" if kind == "variable" else "explicit")
         label = "const" if kind == "constant" else (name or "x")
-        return self._add_row("leaf", kind, inputs, value, label, name=name, tracked=tracked, watched=watched, **facts)
+        row = RecordedRow(
+            len(self.rows),
+            "leaf",
+            kind,
+            inputs=list(inputs),
+            label=label,
+            value=value,
+            name=name,
+            tracked=tracked,
+            watched=watched,
+            **facts,
+        )
+        self.rows.append(row)
+        return row.index
 
-    def operation(self, op: str, inputs: Sequence[int], value: Any, *, label: str = "", **facts: Any) -> int:
+    def operation(
+        self,
+        op: str,
+        inputs: Sequence[int],
+        value: Any,
+        *,
+        label: str = "",
+        name: str | None = None,
+        tracked: bool = True,
+        watched: str | None = None,
+        **facts: Unpack[RowFacts],
+    ) -> int:
         """Add a row for the result of an operation on earlier rows.
 
         Args:
@@ -140,16 +163,26 @@ class Recording(PictureSource):
             inputs: The numbers of the rows that the operation read.
             value: The result, in a form described by :class:`RecordedRow`.
             label: The text shown in the node of a picture. ``op`` by default.
-            **facts: The facts that :class:`RecordedRow` describes: `call_id`, `site`, `tracked`, `name`, `version`,
-                `output`, `dtype`, `shape`, `scope`, `cut`, `watched`, `tangent`, `cause` and `extra`.
+            name: The program's name for the result.
+            tracked: Whether a gradient can continue from the row.
+            watched: Why a gradient for the result is computed, or None if the program did not ask for one.
+            **facts: Further facts, which :class:`RecordedRow` describes.
 
         Returns:
             The new row's number.
         """
-        return self._add_row(op, "operation", inputs, value, label or op, **facts)
-
-    def _add_row(self, op: str, kind: Kind, inputs: Sequence[int], value: Any, label: str, **facts: Any) -> int:
-        row = RecordedRow(len(self.rows), op, kind, inputs=list(inputs), label=label, value=value, **facts)
+        row = RecordedRow(
+            len(self.rows),
+            op,
+            "operation",
+            inputs=list(inputs),
+            label=label or op,
+            value=value,
+            name=name,
+            tracked=tracked,
+            watched=watched,
+            **facts,
+        )
         self.rows.append(row)
         return row.index
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
@@ -66,6 +66,22 @@ class RowDetails(Protocol):
 
     def find_object(self, row: RecordedRow) -> Any:
         """Return the tensor or variable that a row represents, or None if it no longer exists."""
+
+
+class RowFacts(TypedDict, total=False):
+    """The facts about a row that a bridge may leave out. `RecordedRow` describes them."""
+
+    site: Site
+    cause: str
+    version: int
+    call_id: int | None
+    output: int
+    dtype: str
+    shape: Sequence[int]
+    scope: Sequence[str]
+    cut: str | None
+    tangent: Any
+    extra: Any
 
 
 class RecordedRow:
