@@ -298,13 +298,16 @@ def _build_source_fields(
 
 def _find_updated_value(recording: Recording, row: int) -> ValueFields | None:
     """Return the value that an optimizer step in the block gave to a row's source, or None if there was no step."""
+    named_source = map_rows_to_trained_sources(recording).get(row)
+    if named_source is None or recording.is_recording:
+        return None
     with suppress(Exception):  # A picture without the update is better than no picture at all.
-        source = map_rows_to_trained_sources(recording)[row].source
-        before, after = cast("FrameworkRecording", recording).read_weights_around_last_step(source)
-        recorded_row = recording.rows[row]
-        used = to_real_array(recorded_row.value)
+        framework_recording = cast("FrameworkRecording", recording)
+        before, after = framework_recording.read_weights_around_last_step(named_source.source)
+        used = to_real_array(recording.rows[row].value)
         if before is not None and after is not None and used is not None and np.array_equal(before, used):
-            return to_value_fields(after.astype(recorded_row.dtype))
+            dtype = np.float64 if recording.rows[row].dtype == "float64" else np.float32
+            return to_value_fields(after.astype(dtype))
     return None
 
 

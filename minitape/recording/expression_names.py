@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from contextlib import suppress
 from itertools import islice
 from types import CodeType
 from typing import NamedTuple
@@ -37,7 +36,22 @@ class ExpressionNames(NamedTuple):
         return self.function == operation if self.function else len(self.operands) == input_count
 
 
-_programs: dict[str, tuple[list[str], dict[Span, ExpressionNames]]] = {}
+class _ProgramExpressions(NamedTuple):
+    """The expressions of a file.
+
+    Attributes:
+        lines: The lines of the file, which identify the version that was parsed.
+        names_by_span: The names in each expression, by first line, last line, first column and last column.
+        calls_by_end: The names in each call, by last line and last column.
+    """
+
+    lines: list[str]
+    names_by_span: dict[Span, ExpressionNames]
+    calls_by_end: dict[tuple[int | None, int | None], ExpressionNames]
+
+
+_programs: dict[str, _ProgramExpressions] = {}
+_MAX_CACHED_FILES = 64
 
 
 def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None:
@@ -51,27 +65,45 @@ def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None
         The names, or None if the text is unknown or the instruction is neither an operator nor a call.
     """
     span: Span = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
-    file = code.co_filename
+    program = _read_program_expressions(code.co_filename)
+    # If calls are chained over several lines, Python reports only the end of each call.
+    return program.names_by_span.get(span) or program.calls_by_end.get((span[1], span[3]))
+
+
+def _read_program_expressions(file: str) -> _ProgramExpressions:
     lines = read_source_lines(file)
-    if file not in _programs or _programs[file][0] is not lines:
-        _programs[file] = lines, _parse_expressions("".join(lines))
-    return _programs[file][1].get(span)
+    program = _programs.get(file)
+    if program is None or program.lines is not lines:
+        if len(_programs) >= _MAX_CACHED_FILES:
+            _programs.clear()
+        program = _programs[file] = _parse_expressions(lines)
+    return program
 
 
-def _parse_expressions(text: str) -> dict[Span, ExpressionNames]:
-    """Return the names in each expression, by first line, last line, first column and last column."""
-    names_by_span: dict[Span, ExpressionNames] = {}
+def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
+    program = _ProgramExpressions(lines, {}, {})
+    try:
+        with suppress_syntax_warnings():
+            tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return program
     result_names: dict[ast.AST, str | None] = {}
-    with suppress(SyntaxError, ValueError, RecursionError), suppress_syntax_warnings():
-        for node in ast.walk(ast.parse(text)):  # A statement comes before its expressions.
-            if isinstance(node, ast.Assign):
-                result_names[node.value] = format_readable_name(node.targets[0])
-            elif isinstance(node, ast.expr) and (operands := _list_operands(node)):
-                function = format_readable_name(node.func) or "" if isinstance(node, ast.Call) else ""
-                names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = ExpressionNames(
-                    function.rpartition(".")[2], tuple(map(format_readable_name, operands)), result_names.get(node)
-                )
-    return names_by_span
+    for node in ast.walk(tree):  # A statement comes before its expressions.
+        if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            result_names[node.value] = format_readable_name(node.target)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            result_names[node.value] = format_readable_name(node.targets[0])
+        elif (operands := _list_operands(node)) and isinstance(node, ast.expr):
+            function = format_readable_name(node.func) or "" if isinstance(node, ast.Call) else ""
+            names = ExpressionNames(
+                function.rpartition(".")[2],
+                tuple(map(format_readable_name, operands)),
+                result_names.get(node),
+            )
+            program.names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = names
+            if isinstance(node, ast.Call):
+                program.calls_by_end[node.end_lineno, node.end_col_offset] = names
+    return program
 
 
 def _list_operands(node: ast.AST) -> list[ast.expr]:

@@ -29,6 +29,21 @@ def test_locals_of_a_function_keep_their_names():
     assert collect_names(record()[0]) == {0: "a", 1: "b", 2: "h", 4: "y"}
 
 
+def test_annotated_and_nested_assignments_and_calls_over_several_lines_give_names():
+    def record():
+        a, b = tf.Variable(2.0), tf.Variable(1.5)
+        with tf.GradientTape() as tape:
+            h: tf.Tensor = a * b
+            result = [g := tf.sin(h)]
+            result = (
+                tf.math
+                .multiply(g, b)
+            )  # fmt: skip
+        return tape, result
+
+    assert collect_names(record()[0]) == {0: "a", 1: "b", 2: "h", 3: "g", 4: "result"}
+
+
 def test_attributes_of_two_objects_are_numbered():
     layers, data = [Dense(0.5), Dense(2.0)], tf.constant(0.3)
     with tf.GradientTape() as tape:
