@@ -65,6 +65,9 @@ purpose. The other modules are:
     ``backward_pass``       runs JAX's own backward pass through these equations
     ``program_origin``      finds the program's line for each recorded row
     ``program``             records the first gradients that a program computes, for the command line
+    ``compiled_functions``  replaces the functions that ``jax.jit`` compiles, and finds values that they kept
+    ``transforms``          finds the bad example of ``jax.vmap``, and the bad row of a Jacobian
+    ``mutable_state``       restores the objects that a second call may have changed
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -16,11 +17,12 @@ from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
 from ..explain.caller import warn_at_user_line
+from ..explain.causes import CAUSES
 from ..explain.explanation import Explanation
+from ..explain.translated_sentences import fill
 from .model_page import ModelPage, is_problem
 from .run_watch.report import ProblemGroup, build_problem_group
 
-KERAS_VARIABLE = "KERAS_BACKEND"
 PACKAGES_BY_FRAMEWORK = {
     "torch": {"torch", "lightning", "pytorch_lightning", "transformers"},
     "tensorflow": {"tensorflow"},
@@ -40,14 +42,15 @@ def find_imported_frameworks(path: Path) -> list[str]:
         Some of "torch", "tensorflow" and "jax", in this order. A file that imports Keras also uses Keras's backend.
     """
     waiting, seen = [path], set[Path]()
-    packages, keras_backend = set[str](), ""
+    packages, keras_backends = set[str](), list[str]()
     while waiting:
         file = waiting.pop()
         seen.add(file)
-        tree = ast.parse(SourceFileLoader(file.stem, str(file)).get_data(str(file)), str(file))
-        names = list(_iter_imported_modules(tree))
+        source = SourceFileLoader(file.stem, str(file)).get_data(str(file))
+        names = list(_iter_imported_modules(ast.parse(source, str(file))))
         packages.update(name.partition(".")[0] for name in names)
-        keras_backend = keras_backend or _find_chosen_keras_backend(tree)
+        # The program may write its backend into the environment.
+        keras_backends += re.findall(r"""KERAS_BACKEND["'][^"'\n]*["'](\w+)["']""", source.decode(errors="replace"))
         module_paths = [folder.joinpath(*name.split(".")) for folder in (path.parent, Path.cwd()) for name in names]
         files = [
             file
@@ -56,7 +59,8 @@ def find_imported_frameworks(path: Path) -> list[str]:
         ]
         waiting += [file for file in files if file.is_file() and file not in seen]
     if "keras" in packages:
-        packages.add(keras_backend or os.environ.get(KERAS_VARIABLE) or _read_configured_keras_backend())
+        keras_backends += [os.environ.get("KERAS_BACKEND") or _read_configured_keras_backend()]
+        packages.add(keras_backends[0])
     return [framework for framework, names in PACKAGES_BY_FRAMEWORK.items() if not names.isdisjoint(packages)]
 
 
@@ -66,21 +70,6 @@ def _iter_imported_modules(tree: ast.AST) -> Iterator[str]:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from [node.module] if node.module else (name.name for name in node.names)
-
-
-def _find_chosen_keras_backend(tree: ast.AST) -> str:
-    """Return the Keras backend that a program writes into the environment, or "" if it writes none."""
-    for node in ast.walk(tree):
-        name: ast.AST | None = None
-        value: ast.AST | None = None
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            name, value = node.targets[0].slice, node.value
-        elif isinstance(node, ast.Call) and len(node.args) == 2:  # os.environ.setdefault, os.putenv
-            name, value = node.args
-        is_choice = isinstance(name, ast.Constant) and name.value == KERAS_VARIABLE
-        if is_choice and isinstance(value, ast.Constant) and isinstance(value.value, str):
-            return value.value
-    return ""
 
 
 def _read_configured_keras_backend() -> str:
@@ -149,6 +138,11 @@ class FrameworkBlock:
         self._on_problem = bool  # The caller reports this page, so it is not passed to on_problem.
         self.recording.__exit__(None, None, None)
         self._explain_until_first_problem(bool)
+        bad_step = getattr(self.recording, "bad_step", None)
+        if bad_step is not None and not self.has_problems:
+            text = CAUSES["nonfinite_value"].find_text(self.framework, "step")
+            explanation = Explanation("nonfinite_value", fill(text.message, n=bad_step), fill(text.fix, n=bad_step))
+            self.run_problems = [build_problem_group(explanation, [])]
         if isinstance(program_error, Exception):
             try:
                 self._keep_answers_to_error(program_error)

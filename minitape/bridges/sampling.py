@@ -5,6 +5,7 @@ A block records either every n-th step or the first steps. Between recorded step
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -48,6 +49,10 @@ class SampledSteps:
         first: The number of initial steps to record as one recording, or None if ``every`` is used.
         steps: The number of all steps so far.
         latest: The latest recording, or None if no step has been recorded.
+        measure_step: Returns the loss of a step that is not recorded, given the arguments and the results of the call
+            that computed its gradients. The loss is NaN if a gradient is not finite, and None if it is unknown.
+        watched_count: The number of unrecorded steps whose loss was measured.
+        bad_step: The number of the first unrecorded step with a non-finite loss or gradient, or None.
         failed_call: The arguments and the error of the last call that raised an error instead of returning gradients.
         on_recorded: A function that is called without arguments when the recording of a step is complete.
     """
@@ -65,6 +70,9 @@ class SampledSteps:
         self.every, self.first, self.steps = every, first, 0
         self.latest: FrameworkRecording | None = None
         self.on_recorded: Callable[[], object] | None = None
+        self.measure_step: Callable[[tuple, Any], float | None] | None = None
+        self.watched_count = 0
+        self.bad_step: int | None = None
         self.failed_call: tuple[tuple, dict[str, Any], Exception] | None = None
         self._build_block, self._step_ends = build_block, step_ends
         self._is_ready, self._gives_gradients = is_ready, gives_gradients
@@ -98,7 +106,10 @@ class SampledSteps:
             return original(*args, **kwargs)
         self._is_passing_through = True
         try:
-            return original(*args, **kwargs)
+            results = original(*args, **kwargs)
+            if self.measure_step and self._open_block is None and self._gives_gradients(*args[:1]):
+                self._note_loss(self.measure_step(args, results))
+            return results
         except Exception as error:
             self.failed_call = args, kwargs, error
             raise
@@ -139,6 +150,18 @@ class SampledSteps:
         self._places_since_end.clear()
         self.steps += 1
         return self.first in (None, self.steps)  # The first steps share one recording.
+
+    def _note_loss(self, loss: float | None) -> None:
+        """Note the loss of the running step, which is not recorded."""
+        if loss is not None:
+            self.watched_count += 1
+            if self.bad_step is None and not math.isfinite(loss):
+                self.bad_step = self.steps + 1
+
+    def count_seen_steps(self) -> tuple[int, int]:
+        """Return the number of recorded steps, and the number of later steps whose losses were checked."""
+        recorded = -(-self.steps // self.every) if self.every else min(self.steps, self.first or 0)
+        return recorded, self.watched_count
 
     def _begin_recording(self) -> None:
         self._open_block, self._previous_recording = self._build_block(), self.latest

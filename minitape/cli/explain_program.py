@@ -104,7 +104,7 @@ def run_and_explain_program(
         return _explain_torch_program(runnable, blocks, shown_pages, recording_options, may_repeat, answers_file)
     result = run_program(runnable, blocks)
     print_program_error(result.error, path)
-    report_framework_blocks(result.blocks, shown_pages, recording_options)
+    report_framework_blocks(result.blocks, shown_pages)
     write_answers(answers_file, program, list_block_answers(result.blocks))
     return 1 if result.error or any(block.has_problems for block in result.blocks) else 0
 
@@ -130,15 +130,12 @@ def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
     return installed
 
 
-def report_framework_blocks(
-    blocks: list[FrameworkBlock], shown_pages: list[ModelPage], recording_options: dict[str, int]
-) -> None:
+def report_framework_blocks(blocks: list[FrameworkBlock], shown_pages: list[ModelPage]) -> None:
     """Print a page for each framework with which the program computed gradients.
 
     Args:
         blocks: The blocks of the frameworks.
         shown_pages: The pages that were printed while the program ran.
-        recording_options: The options that select the recorded steps.
     """
     for block in blocks:
         for problem in block.run_problems:
@@ -151,9 +148,21 @@ def report_framework_blocks(
         if block.is_blind:
             page_text = say("Nothing is known: the program computed its gradients in a way that could not be recorded.")
         click.echo("\n".join([f"\n{page_text}", *block.remarks]), err=True)
-        if "first" in recording_options and not block.page.problems:
-            note = "Only the first steps were recorded, {n} at most; --steps N records N."
-            click.echo(say(note, n=recording_options["first"]), err=True)
+        if not block.has_problems and block.has_gradients:
+            click.echo(_summarize_seen_steps(*block.recording.count_seen_steps()), err=True)
+
+
+def _summarize_seen_steps(recorded_count: int, later_count: int) -> str:
+    """Return a sentence about the steps that the report is based on.
+
+    Args:
+        recorded_count: The number of recorded steps.
+        later_count: The number of later steps whose results were checked.
+    """
+    if not later_count:
+        return say("Seen: the gradients of {n} steps.", n=recorded_count)
+    note = "Seen: the gradients of {n} steps; the results of {more} others are finite. --steps N records N steps."
+    return say(note, n=recorded_count, more=later_count)
 
 
 def list_block_answers(blocks: list[FrameworkBlock]) -> dict[str, list[Any]]:  # The values are JSON.
@@ -200,7 +209,7 @@ def _explain_torch_program(
     is_torch_used = not report.is_blind or not blocks
     if is_torch_used:
         click.echo(f"\n{report}", err=True)
-    report_framework_blocks(blocks, shown_pages, recording_options)
+    report_framework_blocks(blocks, shown_pages)
     if not is_torch_used:
         answers = {"answers": [], "problems": []}
     for name, block_answers in list_block_answers(blocks).items():

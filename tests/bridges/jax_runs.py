@@ -40,6 +40,24 @@ def loss(w, mask):
     (h, _), _ = jax.lax.scan(body, (w, mask), None, length=3)
     return (h ** 2).sum()
 jax.grad(loss)(jnp.ones(2), jnp.ones(2))
+#@ a_loss_becomes_nan_after_the_recorded_calls nan_backward
+def loss(w, x):
+    squares = jnp.sum((w * x) ** 2, axis=1)  #- squares = jnp.sum((w * x) ** 2, axis=1) + 1e-9
+    return jnp.mean(jnp.sqrt(squares))  #!
+@jax.jit
+def step(w, x):
+    value, gradient = jax.value_and_grad(loss)(w, x)
+    return w - 0.01 * gradient, value
+w = jnp.ones(3)
+for number in range(14):
+    w, value = step(w, jnp.ones((4, 3)) * (number != 11))
+#@ a_gradient_becomes_nan_without_a_compiler nan_backward
+def loss(w, x):
+    squares = jnp.sum((w * x) ** 2, axis=1)  #- squares = jnp.sum((w * x) ** 2, axis=1) + 1e-9
+    return jnp.mean(jnp.sqrt(squares))  #!
+w = jnp.ones(3)
+for number in range(9):
+    w = w - 0.01 * jax.grad(loss)(w, jnp.ones((4, 3)) * (number != 7))
 #@ several_gradients_of_the_same_array connected
 def loss(w):
     return jnp.sum((w - 1.0) ** 2)

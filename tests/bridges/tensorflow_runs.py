@@ -17,6 +17,22 @@ with tf.GradientTape() as tape:
     loss = b * early
     number = float(loss)  #- number = loss
 tape.gradient(number, b)
+#@ a_loss_becomes_nan_after_the_recorded_steps nonfinite_value
+w = tf.Variable(tf.ones(3))
+for number in range(14):
+    factor = float(number != 11)
+    with tf.GradientTape() as tape:
+        loss = tf.sqrt(tf.reduce_sum((w * factor) ** 2))  #- loss = tf.sqrt(tf.reduce_sum((w * factor) ** 2) + 1e-9)
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+#@ a_compiled_step_makes_a_variable_nan_later nonfinite_value
+import keras
+inputs = np.random.default_rng(0).normal(size=(48, 3)).astype("float32")
+inputs[41] = 0
+def length(y_true, y_pred):
+    return tf.sqrt(tf.reduce_sum((y_true * y_pred) ** 2, 1))  #- return tf.reduce_sum((y_true * y_pred) ** 2, 1)
+model = keras.Sequential([keras.layers.Dense(3)])
+model.compile(keras.optimizers.SGD(1e-3), length)
+model.fit(inputs, inputs, batch_size=4, shuffle=False, verbose=0)
 #@ a_variable_that_its_layer_does_not_track not_optimized
 import keras
 class Gain(keras.layers.Layer):

@@ -218,7 +218,7 @@ def test_a_program_of_jax_records_its_first_gradients_and_compiles_then(tmp_path
         tmp_path, BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))"), arguments=(), framework="jax"
     )
     assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['w'] (1 of 1): norm ")
-    assert done.stderr.endswith("Only the first steps were recorded, 5 at most; --steps N records N.\n")
+    assert done.stderr.endswith("Seen: the gradients of 4 steps.\n")
     later = BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))").replace("0.1 *", "1e30 *")
     done = run_minitape_explain(tmp_path, later, "--every", "2", arguments=(), framework="jax")
     assert done.returncode == 1 and "norm nan" in done.stderr

@@ -6,7 +6,7 @@ import inspect
 from contextlib import suppress
 from functools import update_wrapper
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,33 +18,12 @@ from ...explain.translated_sentences import fill
 from ...recording.sites import Site
 from .mutable_state import save_mutable_state
 from .program_origin import iter_function_and_callees, read_outside_values
-from .recording import jax
-from .row_log import is_inexact
+from .transforms import list_float_arrays
 
 if TYPE_CHECKING:
     from .program import FirstGradients
 
 GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
-
-
-class StaleValue(NamedTuple):
-    """An outside value that a compiled function read when it was traced, and that the program has replaced since.
-
-    Attributes:
-        name: The name of the value.
-        site: The line that reads it.
-        call_number: The number of the first call in which the compiled function and its Python code disagreed.
-    """
-
-    name: str
-    site: Site
-    call_number: int
-
-    def to_explanation(self) -> Explanation:
-        """Return the value as an explanation."""
-        text = CAUSES["stale_value"].find_text("jax", "")
-        fields = {"name": self.name, "line": format_bracketed_place(*self.site), "n": self.call_number}
-        return Explanation("stale_value", fill(text.message, **fields), fill(text.fix, **fields), *self.site)
 
 
 class CompiledFunction:
@@ -88,7 +67,18 @@ class CompiledFunction:
                 with suppress(RuntimeError):  # An array that was donated to the compiled function is gone.
                     self._compare_results(uncompiled_results, results)
             return results
-        return self._jitted(*args, **kwargs)
+        results = self._jitted(*args, **kwargs)
+        if self._gradient_limit and gradient_block._remaining_gradients is None:
+            gradient_block.watch_later_call(
+                self._function,
+                args,
+                kwargs,
+                results,
+                lambda args, kwargs: gradient_block.record_gradients_uncompiled(
+                    self._function, args, kwargs, GRADIENT_LIMIT
+                ),
+            )
+        return results
 
     def _compare_results(self, uncompiled_results: Any, results: Any) -> None:
         """Compare the results of the Python function and the compiled function.
@@ -107,8 +97,7 @@ class CompiledFunction:
             values = read_all_outside_values(self._function)
             for (function, name), value in self._outside_values.items():
                 if values.get((function, name), value) is not value:
-                    site = find_reading_site(function, name)
-                    self._gradient_block.stale_values.append(StaleValue(name, site, self._call_count))
+                    self._gradient_block.stale_values.append(explain_stale_value(function, name, self._call_count))
             self._outside_values = None
 
     def __get__(self, owner: Any, owner_class: Any = None) -> Any:
@@ -137,6 +126,19 @@ def read_all_outside_values(function: Any) -> dict[tuple[Any, str], Any]:
     }
 
 
+def explain_stale_value(function: Any, name: str, call_number: int) -> Explanation:
+    """Explain that a compiled function uses a value that the program has replaced.
+
+    Args:
+        function: The function that reads the value.
+        name: The name of the value.
+        call_number: The number of the first call in which the compiled function and its Python code disagreed.
+    """
+    text, site = CAUSES["stale_value"].find_text("jax", ""), find_reading_site(function, name)
+    fields = {"name": name, "line": format_bracketed_place(*site), "n": call_number}
+    return Explanation("stale_value", fill(text.message, **fields), fill(text.fix, **fields), *site)
+
+
 def find_reading_site(function: Any, name: str) -> Site:
     """Return the first line of a function that reads a name.
 
@@ -159,19 +161,14 @@ def have_same_values(first: Any, second: Any) -> bool:
         first: A tree of arrays.
         second: Another tree of arrays.
 
+    >>> import jax
     >>> ones = jax.numpy.ones(2)
     >>> have_same_values([ones, 2], [ones + 1e-7, 2]), have_same_values([ones], [ones + 0.1])
     (True, False)
     """
-    for one, other in zip(jax.tree_util.tree_leaves(first), jax.tree_util.tree_leaves(second), strict=False):
-        if not hasattr(one, "dtype") or not is_inexact(one):
-            continue
-        one_array, other_array = np.asarray(one, np.complex128), np.asarray(other, np.complex128)
-        if one_array.shape != other_array.shape or not np.allclose(
-            np.nan_to_num(one_array),
-            np.nan_to_num(other_array),
-            rtol=1e-2,
-            atol=1e-3 * np.abs(np.nan_to_num(other_array)).max(initial=0.0),
-        ):
+    pairs = zip(list_float_arrays(first), list_float_arrays(second), strict=False)
+    for one, other in ((np.asarray(one), np.asarray(other)) for one, other in pairs):
+        scale = np.abs(other[np.isfinite(other)]).max(initial=0.0)
+        if one.shape != other.shape or not np.allclose(one, other, rtol=1e-2, atol=1e-3 * scale, equal_nan=True):
             return False
     return True

@@ -9,6 +9,8 @@ from functools import partial, wraps
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...engine.record.interrupt_safe import InterruptSafeExit
 from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation
@@ -18,11 +20,11 @@ from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import check_step_count
-from .compiled_functions import GRADIENT_LIMIT, CompiledFunction, StaleValue
+from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .mutable_state import save_mutable_state
 from .program_origin import unwrap_function
 from .recording import JaxRecording, jax, record
-from .transforms import find_bad_example, find_bad_row, flatten_results, take_example
+from .transforms import are_finite, find_bad_example, find_bad_row, flatten_results, list_float_arrays, take_example
 
 if TYPE_CHECKING:
     from ...engine.types import ExitProperty
@@ -45,7 +47,9 @@ class FirstGradients:
         on_recorded: A function to call after each completed recording, or None.
         uncompiled_results: The results of the last function that ran without the compiler, or None if it raised an
             error.
-        stale_values: The values that compiled functions read when they were traced, and that the program has replaced.
+        watched_count: The number of calls after the recorded ones.
+        bad_step: The number of the first of these calls with a NaN or infinite result, or None.
+        stale_values: Explanations of values that compiled functions read when traced and that were replaced since.
 
     >>> with FirstGradients(first=1) as recording:
     ...     step = jax.jit(jax.grad(lambda w: jax.numpy.sum(jax.numpy.floor(w))))
@@ -67,7 +71,10 @@ class FirstGradients:
             int, Any
         ] = {}  # These objects are kept alive so that no other object gets their ids.
         self.uncompiled_results: Any = None
-        self.stale_values: list[StaleValue] = []
+        self.stale_values: list[Explanation] = []
+        self.watched_count = 0
+        self.bad_step: int | None = None
+        self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
         self._example_numbers: dict[str, int] = {}  # The index of the recorded example of each mapped function.
         self._entered = self._is_recording = False
         # The number of gradients that may still be recorded in a function that is run only to record it.
@@ -121,6 +128,10 @@ class FirstGradients:
                 page[key] = explanation
         return page
 
+    def count_seen_steps(self) -> tuple[int, int]:
+        """Return the number of recorded steps, and the number of later steps whose results were checked."""
+        return self.steps, self.watched_count
+
     def list_run_problems(self) -> list[Explanation]:
         """Explain the problems of the run that no single gradient shows."""
         explanations = [
@@ -129,7 +140,7 @@ class FirstGradients:
             if recording.target_row is not None
         ]
         found = [explanation for explanation in explanations if explanation is not None][:1]
-        return found + [stale_value.to_explanation() for stale_value in self.stale_values]
+        return found + self.stale_values
 
     def list_remarks(self) -> list[str]:
         """Return additional sentences about the run."""
@@ -139,6 +150,10 @@ class FirstGradients:
             if self._latest_recordings
         ]
         for recording in self._latest_recordings.values():
+            changes = recording.was_changed.values()
+            if changes:
+                sentence = "{n} of {all} parameters changed between the recorded steps."
+                remarks.append(fill(sentence, n=sum(changes), all=len(changes)))
             still = {row: update for row, update in recording.updates.items() if not update.is_moved}
             if still and len(still) < len(recording.updates):
                 names = join_parameter_names(recording.map_names_to_rows(sorted(still)))
@@ -165,13 +180,47 @@ class FirstGradients:
         The arguments must be concrete values instead of tracers, the call must be made in the program's thread, and a
         step must be due.
         """
+        return self.steps != self.first and self._may_watch(arguments)
+
+    def _may_watch(self, arguments: Any) -> bool:
+        """Return whether a call with these arguments is the program's own and computes numbers."""
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(arguments))
-        return (
-            self.steps != self.first
-            and self._patches.is_active_in_this_thread
-            and not self._is_recording
-            and not any(is_traced_flags)
-        )
+        return self._patches.is_active_in_this_thread and not self._is_recording and not any(is_traced_flags)
+
+    def watch_later_call(
+        self, function: Any, args: tuple, kwargs: dict, results: Any, record_call: Callable[[tuple, dict], object]
+    ) -> None:
+        """Check the results of a call that is not recorded, and record the call that made the first bad results.
+
+        JAX functions have no state, so a call can be repeated with its own arguments.
+
+        Args:
+            function: The program's function.
+            args: Its positional arguments.
+            kwargs: Its keyword arguments.
+            results: The results of the call.
+            record_call: Records a call with the given arguments.
+        """
+        if self.steps != self.first or self.bad_step is not None or not self._may_watch((args, kwargs)):
+            return
+        self.watched_count += 1
+        calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
+        self._latest_calls[id(function)] = args, kwargs
+        # A bad gradient reaches all parameters within a step or two, so the smallest arrays are enough.
+        if are_finite(sorted(list_float_arrays(results), key=np.size)[:4]):
+            return
+        self.bad_step = self.steps + self.watched_count
+        # If the arguments are bad, the call before this one has made them so.
+        call = next((call for call in calls if are_finite(list_float_arrays(call))), None)
+        if call is None:
+            return
+        restore_state = save_mutable_state(function, *call[0])
+        self.first += GRADIENT_LIMIT
+        try:
+            record_call(*call)
+        finally:
+            self.first = self.steps
+            restore_state()
 
     def record_gradients_uncompiled(self, function: Any, args: tuple, kwargs: dict, gradient_limit: int) -> int:
         """Run a compiled function without the compiler to record the gradients that it computes.
@@ -218,7 +267,16 @@ class FirstGradients:
                     self._remaining_gradients -= 1
                     if not self._remaining_gradients or self.steps == self.first:
                         raise StopIteration
-            return original_gradient(*args, **kwargs)
+                return original_gradient(*args, **kwargs)
+            gradients = original_gradient(*args, **kwargs)
+            self.watch_later_call(
+                function,
+                args,
+                kwargs,
+                gradients,
+                lambda args, kwargs: self._record_gradient(partial(function, **kwargs), args, argnums, has_aux),
+            )
+            return gradients
 
         return record_and_compute_gradient
 
@@ -294,23 +352,16 @@ class FirstGradients:
                 return original_jacobian(*args, **kwargs)
             jacobian = original_jacobian(*args, **kwargs)
 
+            computed = jax.grad(function, argnums, has_aux) if is_second else function
+
             @wraps(function)
             def compute_one_result(*args: Any) -> Any:
-                results = function(*args, **kwargs)
+                results = computed(*args, **kwargs)
                 return flatten_results(results[0] if has_aux else results)[index]
 
-            differentiated = compute_one_result
-            if is_second:
-                inner_gradient = self._compute_plain_gradient(function, argnums, has_aux)
-
-                @wraps(function)
-                def compute_one_slope(*args: Any) -> Any:
-                    return flatten_results(inner_gradient(*args, **kwargs))[index]
-
-                differentiated = compute_one_slope
             try:
                 index = find_bad_row(jacobian[0] if has_aux else jacobian, args[argnums], is_second)
-                self._record_gradient(differentiated, args, argnums, has_aux=False)
+                self._record_gradient(compute_one_result, args, argnums, has_aux=False)
             finally:
                 if self._remaining_gradients is None:
                     self._taken_count += 1
@@ -319,11 +370,6 @@ class FirstGradients:
             return jacobian
 
         return record_and_compute_jacobian
-
-    def _compute_plain_gradient(self, function: Any, argnums: Any, has_aux: bool) -> Any:
-        """Return a function that computes a gradient. The block does not record it for tracers."""
-        gradient = jax.grad(function, argnums, has_aux)
-        return (lambda *args, **kwargs: gradient(*args, **kwargs)[0]) if has_aux else gradient
 
     def _record_gradient(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
         self._is_recording, restore_state = True, save_mutable_state(function, *args)

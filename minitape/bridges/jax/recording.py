@@ -80,6 +80,7 @@ class JaxRecording(FrameworkRecording):
         differentiated_rows: The rows of the differentiated leaves.
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
+        was_changed: For each argument row, whether the argument has changed between the recorded calls.
         updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
 
@@ -102,6 +103,7 @@ class JaxRecording(FrameworkRecording):
         self.target_row: int | None = None
         self.differentiated_rows: list[int] = []
         self.unchanged_counts: dict[int, int] = {}
+        self.was_changed: dict[int, bool] = {}
         self.updates: dict[int, UpdateFact] = {}
         self.unreached_rows: set[int] = set()
 
@@ -155,7 +157,11 @@ class JaxRecording(FrameworkRecording):
             took_no_step = earlier.value is leaf.value and (update is None or not update.is_moved)
             # JAX deletes arrays that are donated to a compiled function.
             is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
-            if not is_deleted and not took_no_step and np.array_equal(earlier.value, leaf.value):
+            if is_deleted:
+                continue
+            is_unchanged = np.array_equal(earlier.value, leaf.value)
+            self.was_changed[leaf.row] = previous.was_changed.get(earlier.row, False) or not is_unchanged
+            if is_unchanged and not took_no_step:
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
 
     def note_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:

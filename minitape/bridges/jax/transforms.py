@@ -1,4 +1,4 @@
-"""Find the example of ``jax.vmap``, or the row of a Jacobian, that a recording should show."""
+"""Find the example of ``jax.vmap``, the row of a Jacobian, or the call that a recording should show."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .recording import jax
+from .row_log import is_inexact
 
 
 def flatten_results(results: Any) -> Any:
@@ -99,3 +100,24 @@ def map_along_axes(function: Callable[[int | None, Any], Any], axes: Any, tree: 
         tree,
         is_leaf=lambda axis: axis is None,
     )
+
+
+def list_float_arrays(tree: Any) -> list:
+    """Return the JAX arrays with a floating-point or complex dtype in a tree.
+
+    Args:
+        tree: The tree.
+    """
+    return [leaf for leaf in jax.tree_util.tree_leaves(tree) if isinstance(leaf, jax.Array) and is_inexact(leaf)]
+
+
+def are_finite(arrays: list) -> bool:
+    """Return whether arrays still exist and are finite. Arrays that are donated to a compiled function are deleted.
+
+    Args:
+        arrays: The arrays.
+
+    >>> are_finite([jax.numpy.ones(2)]), are_finite([jax.numpy.ones(2), jax.numpy.array(jax.numpy.inf)])
+    (True, False)
+    """
+    return all(not array.is_deleted() and np.isfinite(np.asarray(array)).all() for array in arrays)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tensorflow
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty
@@ -184,6 +186,27 @@ def _is_tape_or_step_function(owner: Any) -> bool:
     return not isinstance(owner, Function) or hasattr(owner, STEP_ATTRIBUTE)
 
 
+def _measure_step(args: tuple, results: Any) -> float | None:
+    """Return the loss of a step that is not recorded, NaN if its results are not finite, and None if it is unknown.
+
+    Args:
+        args: The arguments of ``tape.gradient`` or of the compiled step.
+        results: The results of the call.
+    """
+    if isinstance(results, tensorflow.experimental.Optional):  # A step of Keras returns its logs in this form.
+        results = results.get_value() if results.has_value() else None
+    tensors = [
+        tensor
+        for tensor in tensorflow.nest.flatten([args[1:2], results])
+        if hasattr(tensor, "_numpy") and tensor.dtype.is_floating
+    ]
+    # A bad gradient reaches all variables within a step or two, so the smallest tensors are enough.
+    arrays = [tensor._numpy() for tensor in sorted(tensors, key=lambda tensor: tensor.shape.num_elements())[:4]]
+    if not all(np.isfinite(array).all() for array in arrays):
+        return math.nan
+    return float(arrays[0].flat[0]) if arrays else None
+
+
 def record(
     *,
     open_functions: bool = False,
@@ -226,6 +249,8 @@ def record(
         _is_tape_or_step_function,
     )
     sampled_steps = build_sampled_steps(every, first, *sampling_options)
+    if sampled_steps is not None:
+        sampled_steps.measure_step = _measure_step
     recording = TensorFlowRecording()
     return sampled_steps or RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))
 

@@ -255,6 +255,10 @@ CAUSES = (
         {what}{line} is the first result that is NaN or infinite. All its inputs are finite.
         Fix: Look at its inputs in this step: print their smallest and largest elements before this line.
 
+        [tensorflow, jax: step]
+        Step {n} is the first with a loss or a gradient that is NaN or infinite, and no recording shows why.
+        Fix: Run minitape explain --steps {n}, so that this step is recorded as well.
+
         [torch, tensorflow, jax: log]
         Fix in torch: Keep its input above zero, such as with torch.clamp(x, min=1e-6).
         Fix in tensorflow: Keep its input above zero, such as with tf.maximum(x, 1e-6).
