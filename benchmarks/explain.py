@@ -24,11 +24,11 @@ from minitape.engine.record import provenance
 SILENT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "build_origin": lambda *given, **named: None,
     "find_place": lambda *given: (),
-    "note_escape": lambda *given: None,
-    "note_creation_stack": lambda *given: None,
-    "note_used_as_size": lambda *given: None,
-    "note_inputs_of_unrecorded_result": lambda value, *given: value,
-    "note_gradient_origins": lambda *given: (),
+    "log_escape": lambda *given: None,
+    "store_creation_stack": lambda *given: None,
+    "log_use_as_size": lambda *given: None,
+    "set_origin_from_inputs": lambda value, *given: value,
+    "set_gradient_origins": lambda *given: (),
     "capture_stack": lambda *given, **named: (),
 }
 WIDTHS = (16, 64, 256)

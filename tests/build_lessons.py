@@ -1,14 +1,16 @@
-"""Build the English notebooks from the lessons' sources.
+"""Build the English notebooks and the texts of the exercises from the lessons' sources.
 
     python -m tests.build_lessons            # all
     python -m tests.build_lessons 04 12      # some
 
 The sources are the Markdown files in ``minitape/course/lessons``. Their format is described in docs/lessons.md. An
 unchanged cell keeps its id and its outputs. The script lists the cells that must be run. ``minitape save`` runs them.
+What `check`, `predict` and `reveal` reply is written to ``minitape/course/texts``.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import sys
@@ -20,10 +22,12 @@ from typing import TYPE_CHECKING
 from minitape.common.atomic_write import write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.common.translation import ENGLISH
-from minitape.course.markdown_lessons import (
+from minitape.course.course_texts import TEXTS_FOLDER, LessonTexts
+from tests.lesson_source import (
     LessonSource,
     SourceCell,
     find_lesson_source,
+    get_lesson_name,
     list_lesson_sources,
     parse_lesson,
 )
@@ -135,8 +139,32 @@ def list_missing_output_lines(cell: SourceCell, output_text: str) -> list[str]:
     return missing_lines
 
 
+def write_texts(lesson: LessonSource, path: Path) -> None:
+    """Write what a lesson replies to a file, or remove the file if the lesson replies nothing.
+
+    Args:
+        lesson: The lesson.
+        path: The file, which `minitape.course.course_texts` reads.
+    """
+    texts = LessonTexts(**{part.name: getattr(lesson, part.name) for part in dataclasses.fields(LessonTexts)})
+    if texts == LessonTexts():
+        path.unlink(missing_ok=True)
+        return
+    parts = dataclasses.asdict(texts)
+    for exercise in parts["exercises"].values():
+        for answered in (exercise, *exercise["trials"].values()):
+            for wrong_answer in answered["wrong_answers"]:
+                wrong_answer["answer"] = repr(wrong_answer["answer"])
+    _write_if_changed(path, json.dumps(parts, indent=1, ensure_ascii=False) + "\n")
+
+
+def _write_if_changed(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_file(path, text)
+
+
 def build_lesson(source: Path, folder: Path) -> list[str]:
-    """Build a lesson's notebook in a folder.
+    """Build a lesson's notebook and the file with its texts.
 
     Args:
         source: The lesson's source.
@@ -152,8 +180,8 @@ def build_lesson(source: Path, folder: Path) -> list[str]:
     lesson = parse_lesson(source.read_text(encoding="utf-8"), source.name)
     notebook, cells_to_run = build_notebook(lesson, old_notebook)
     text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    if not target.exists() or target.read_text(encoding="utf-8") != text:
-        write_file(target, text)
+    _write_if_changed(target, text)
+    write_texts(lesson, TEXTS_FOLDER / f"{get_lesson_name(source)}.json")
     return cells_to_run
 
 

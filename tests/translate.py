@@ -28,11 +28,11 @@ from minitape.common.translation import CHECK, ENGLISH, LANGUAGE_CODE, TEXTS_FOL
 from minitape.course.checker import MARKS
 from minitape.course.framework_programs import FOLDER as RECORDINGS
 from minitape.course.framework_programs import LESSON, SENTENCE_BREAK
-from minitape.course.markdown_lessons import find_lesson_source, read_lesson
 from minitape.explain import error_texts
 from minitape.explain.causes import CAUSE_FILES
 from minitape.explain.translated_sentences import UNNAMED_ARRAY, UNNAMED_TENSOR
 from tests.cell_words import get_name, iter_named_values, iter_pieces, iter_text_nodes, translate_cell
+from tests.lesson_source import find_lesson_source, read_lesson_source
 
 if TYPE_CHECKING:
     from babel.messages import Catalog
@@ -71,7 +71,7 @@ def synchronize_translation(english: Path, translation: Path) -> list[str]:
     for domain, texts in collect_texts_by_domain(english).items():
         file = translation / TEXTS_FOLDER / f"{domain}.po"
         catalog = update_catalog(file, texts, translation.name)
-        take_translations_from_source(catalog, read_lesson(domain).translations.get(translation.name, {}))
+        take_translations_from_source(catalog, read_lesson_source(domain).translations.get(translation.name, {}))
         _write_if_changed(file, format_po_file(catalog))
         remaining_work += [f"{file.name}: {entry}" for entry in list_remaining_texts(catalog)]
         translations[domain] = {str(text.id): str(text.string) for text in catalog if text.string and not text.fuzzy}
@@ -273,7 +273,7 @@ def collect_lesson_texts(lesson: str) -> list[str]:
     Args:
         lesson: The number of the lesson, such as "01".
     """
-    source = read_lesson(lesson)
+    source = read_lesson_source(lesson)
     texts = []
     for exercise in source.exercises.values():
         texts += [wrong_answer.reply for wrong_answer in exercise.wrong_answers]

@@ -10,7 +10,7 @@ Exercise demo.1: correct.
 
 This module needs only NumPy. It never raises an error because of a learner's answer.
 
-``markdown_lessons``     reads a lesson's source in ``lessons``, with its cells, hints and replies
+``course_texts``         reads a lesson's hints, replies and solutions (``texts``, built from ``lessons``)
 ``exercise``             defines an exercise; ``lesson_NN`` contains the Python code of a lesson's exercises
 ``checker``              `check`, which tells a learner whether an answer is right
 ``judge``                judges an answer, which may be a value, a function or a class

@@ -138,7 +138,7 @@ def note_unknown_function_call(inputs: Case, result: EagerTensor) -> None:
         observed = _active_runs[-1]
         tape_counts = tuple(sum(_is_tracked(tape, value) for tape in state.tapes) for value in inputs)
         trainable_inputs = tuple(getattr(value, "trainable", None) for value in inputs)
-        is_in_function = result._record is not None and result._record.trace is not None
+        is_in_function = result._record is not None and result._record.first_run is not None
         input_values = () if is_in_function else tuple(np.array(value.numpy()) for value in inputs)
         row_count = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
         observed.calls.append(LoggedCall(tape_counts, is_in_function, trainable_inputs, input_values, row_count))
@@ -190,7 +190,7 @@ def limit_iterations(function: Answer) -> Iterator[None]:
     """
     import minitape
 
-    user_globals, lines_left, outer_trace = (
+    user_globals, lines_left, outer_run = (
         getattr(function, "__globals__", None),
         iter(range(MAX_LINES)),
         sys.gettrace(),
@@ -208,7 +208,7 @@ def limit_iterations(function: Answer) -> Iterator[None]:
         try:
             yield
         finally:
-            sys.settrace(outer_trace)
+            sys.settrace(outer_run)
 
 
 def _wrap_assign_method(observed: ObservedRun, method: Answer) -> Answer:

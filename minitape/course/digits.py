@@ -13,29 +13,19 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ..common.read_data import read_json
+
 SIDE = 12  # pixels
 MARGIN = 1  # pixels around the ink
 PEN_RADIUS = 0.6  # pixels
 Stroke: TypeAlias = Sequence[Sequence[float]]  # its points (x, y); y grows downwards
 NetworkParameters: TypeAlias = Sequence[np.ndarray]  # w1, b1, w2, b2
-DIGITS_PATH = Path(__file__).parent / "data" / "digits.npz"
+DATA_FOLDER = Path(__file__).parent / "data"
+DIGITS_PATH = DATA_FOLDER / "digits.npz"
+DRAWINGS_PATH = DATA_FOLDER / "typed_drawings.json"  # for each digit its strokes, in pixels of the pad
 INK_LEVELS = 15  # in the file, where each pixel takes four bits of information
 PARTS = ("training", "held_out", "exam")
 PARAMETER_NAMES = ("w1", "b1", "w2", "b2")
-
-# The strokes of each digit: x, y, x, y, ... in pixels of the pad.
-TYPED_DRAWINGS: tuple[tuple[tuple[float, ...], ...], ...] = (
-    ((130, 40, 95, 48, 72, 90, 70, 140, 88, 190, 125, 204, 158, 180, 172, 128, 160, 72, 128, 38),),
-    ((88, 84, 124, 44, 122, 110, 118, 200),),
-    ((78, 80, 92, 48, 128, 40, 156, 62, 150, 100, 112, 150, 74, 198, 120, 194, 172, 198),),
-    ((80, 56, 118, 40, 152, 60, 144, 96, 110, 114, 152, 130, 160, 170, 124, 204, 78, 190),),
-    ((104, 40, 78, 132, 168, 130), (142, 84, 138, 208)),
-    ((160, 44, 92, 48, 88, 108, 128, 100, 160, 130, 154, 176, 116, 202, 76, 186),),
-    ((148, 38, 104, 84, 80, 150, 96, 196, 136, 202, 160, 170, 142, 138, 104, 140, 84, 164),),
-    ((74, 50, 168, 46, 130, 122, 108, 206),),
-    ((150, 60, 120, 40, 90, 60, 104, 98, 148, 132, 156, 178, 122, 204, 84, 184, 92, 142, 140, 98, 152, 62),),
-    ((156, 70, 124, 42, 86, 62, 88, 104, 126, 116, 154, 84, 156, 68, 152, 140, 144, 208),),
-)
 
 
 def load_digits(part: str = "training") -> tuple[np.ndarray, np.ndarray]:
@@ -67,10 +57,8 @@ def load_trained_network() -> list[np.ndarray]:
 
 def load_drawings() -> list[list[Stroke]]:
     """Load ten digits that were typed as strokes by hand, for learners who cannot draw."""
-    return [
-        [[(x, y) for x, y in zip(points[::2], points[1::2], strict=True)] for points in strokes]
-        for strokes in TYPED_DRAWINGS
-    ]
+    drawings: list[list[Stroke]] = read_json(DRAWINGS_PATH)
+    return drawings
 
 
 @cache

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..common.translation import say
-from .markdown_lessons import ExerciseTexts, LessonSourceError, read_lesson
+from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
 Case: TypeAlias = tuple[Any, ...]  # what a function is called with

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..common.translation import join_sentences, say
 from .broken_networks import PATIENTS, Patient, PatientCase, find_current_ward, select_patients_for_beds
+from .course_texts import read_lesson
 from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error, say_from_lesson
-from .markdown_lessons import read_lesson
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .markdown_lessons import read_lesson
+from .course_texts import read_lesson
 from .trials import AnswerTrial
 
 if TYPE_CHECKING:

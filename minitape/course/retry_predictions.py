@@ -6,8 +6,8 @@ import sys
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import print_text, say
+from .course_texts import read_lesson
 from .exercise import list_built_in_lessons
-from .markdown_lessons import read_lesson
 from .predict import PredictionQuestion, register_question, reveal
 from .progress import read_progress
 

@@ -16,7 +16,7 @@ from ..picture.expressions import Expressions
 from ..picture.snapshots import build_rows_and_sweep
 from ..picture.tape_difference import TapeDifference, find_first_difference
 from .call_log import MAX_TAPES, ObservedRun
-from .markdown_lessons import read_lesson
+from .course_texts import read_lesson
 
 if TYPE_CHECKING:
     from ..picture.snapshot_types import RowFields, Snapshot

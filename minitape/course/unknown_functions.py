@@ -127,7 +127,7 @@ class TracedNumber(Polynomial):
             TypeError: If no function is being traced.
         """
         result: EagerTensor = super().__call__(*inputs)
-        if result._record is None or result._record.trace is None:
+        if result._record is None or result._record.first_run is None:
             raise TypeError(
                 say("this function works only inside a traced function: keep @tf.function and call it there")
             )

@@ -18,8 +18,9 @@ arrays (``backward/nested_sweep``, ``row_values.TensorValues``). Each operation 
 (``tensor/rule_functions``). The gradient is a row of the recording like any other, so the outer tape can differentiate
 it.
 
-**``tf.function``.** The first run of a function is an ordinary run that fills a separate recording. ``Record.trace`` is
-that run, and :class:`~minitape.engine.types.TracedRun` lists what the engine requires of it:
+**``tf.function``.** The first run of a function is an ordinary run that fills a separate recording.
+``Record.first_run`` is that run, and :class:`~minitape.engine.types.FirstRunInterface` lists the methods that the
+engine calls:
 
 * A tensor from outside, such as an argument, gets a row whose value later calls replace (``Record.find_or_add_row``
   calls ``enter_outside_tensor``). The state of a variable also gets such a row (``find_or_add_state``).
@@ -42,7 +43,8 @@ because their rules create tensors or check for the first run of a function. The
 ``record/``       ``record``, ``row_table``, ``row_parts``: the table that all open tapes share;
                   ``array_spec``: the shape and dtype that replace an array; ``kept_arrays``: which arrays a recording
                   keeps, and for how long; ``thread_state``: the open recording and tapes of a thread;
-                  ``pause``: ``stop_recording``; ``provenance``, ``user_frames``: notes for ``explain``;
+                  ``pause``: ``stop_recording``; ``provenance``: where values came from and where they went, for
+                  ``explain``; ``user_frames``: which frames belong to the user's program;
                   ``log_warnings``: warnings that TensorFlow logs; ``interrupt_safe``: blocks that Ctrl-C leaves cleanly
 ``tensor/``       ``tensor``: immutable values; ``conversion``: converts Python and NumPy values to tensors;
                   ``operation``, ``rule_functions``: run and record operations;

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from .record.provenance import Note
+    from .record.provenance import Origin
     from .record.record import Record
     from .tensor.tensor import Reference, Tensor
     from .tensor.variable import ResourceVariable
@@ -118,7 +118,7 @@ if TYPE_CHECKING:
             """The explanations of further breaks."""
             ...
 
-    class TracedRun(Protocol):
+    class FirstRunInterface(Protocol):
         """The part of a ``tf.function``'s first run that the engine uses (:mod:`minitape.functions.first_run`).
 
         Attributes:
@@ -215,7 +215,7 @@ if TYPE_CHECKING:
         _value: Array
         _record: Record | None
         _row: int
-        _origin: Note
+        _origin: Origin
 
         @property
         def dtype(self) -> DType:

@@ -17,7 +17,7 @@ import numpy as np
 from ..engine.backward.reachability import mark_reachable_rows
 from ..engine.backward.sweep import Sweep
 from ..engine.backward.tape import GradientTape
-from ..engine.backward.targets_and_sources import find_rows_of_value
+from ..engine.backward.targets_and_sources import find_rows_in_recording
 from ..engine.record.interrupt_safe import suspend_recording
 from ..engine.record.record import MAX_SMALL_SIZE
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
@@ -42,7 +42,7 @@ def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
     for target in rules.targets:
         if not target.dtype.differentiable:
             continue
-        for row in find_rows_of_value(rules.tape, target)[-1:]:
+        for row in find_rows_in_recording(rules.tape, target)[-1:]:
             seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return seeds
 
@@ -64,7 +64,7 @@ def replay_sweep(
         run again.
     """
     record, tape = rules.record, rules.tape
-    wanted = {row for source in sources if source.dtype.differentiable for row in find_rows_of_value(tape, source)}
+    wanted = {row for source in sources if source.dtype.differentiable for row in find_rows_in_recording(tape, source)}
     if not seeds or not wanted or len(record) > MAX_ROWS:
         return None
     reachable = mark_reachable_rows(tape, wanted)

@@ -114,7 +114,7 @@ def _explain_each_source(
 
 def _is_tensor_or_variable(value: object) -> bool:
     """Return whether a value is a tensor or a variable, which a tape can record."""
-    return isinstance(value, Tensor) or hasattr(value, "_find_tape_rows")
+    return isinstance(value, Tensor) or hasattr(value, "_find_rows_in_recording")
 
 
 def guess_cause_after_failure(adapter: TapeAdapter | None, source: TargetOrSource) -> str:

@@ -2,7 +2,7 @@
 
 ``docs/functions.md`` explains this with examples. Read the modules in this order:
 
-* ``first_run`` records the first run. It runs eagerly, and its operations become rows of a separate record.
+* ``first_run`` records the first run. It runs eagerly, and its operations become rows of a separate recording.
 * ``row_program`` computes the recorded rows for other arrays.
 * ``function_recording`` stores the result of a first run: feeds, results, assignments, effects and the gradient.
 * ``function`` chooses the recording for each call, or traces the function again.

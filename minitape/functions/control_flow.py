@@ -21,14 +21,14 @@ from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from .effect_rows import PythonRow, run_and_write_row
-from .first_run import FirstRun, GuardError, NotRecordableError, find_current_trace
+from .first_run import FirstRun, GuardError, NotRecordableError, find_current_first_run
 from .function_recording import FunctionRecording, record_function
 
 if TYPE_CHECKING:
     from ..engine.types import Function, Structure, Value
 
 
-class TracedBody(NamedTuple):
+class RecordedBody(NamedTuple):
     """A branch, or the condition or body of a loop.
 
     Attributes:
@@ -162,21 +162,21 @@ def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Stru
 
     Raises:
         NotRecordableError: If the branch or loop cannot be recorded, and Python must not run it because the current
-            trace is tentative.
+            run is tentative.
     """
-    trace = find_current_trace()
-    if trace is None:
+    first_run = find_current_first_run()
+    if first_run is None:
         return run_in_python()
     try:
         return record_row()
     except (NotRecordableError, GuardError):
-        if trace.is_tentative:
+        if first_run.is_tentative:
             raise NotRecordableError from None
     return run_in_python()
 
 
-def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> TracedBody:
-    """Record a branch, or the condition or body of a loop, in a tentative trace.
+def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> RecordedBody:
+    """Record a branch, or the condition or body of a loop, in a tentative run.
 
     Raises:
         NotRecordableError: If the function raises an error.
@@ -186,7 +186,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Trace
     except Exception as error:
         # If Python then runs the function for real, the error is raised again.
         raise NotRecordableError from error
-    return TracedBody(recording, [recording.table.shape_dtypes[row] for row in recording.results], pack)
+    return RecordedBody(recording, [recording.table.shape_dtypes[row] for row in recording.results], pack)
 
 
 def _write_control_flow_row(
@@ -233,9 +233,9 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
         recording, first_input = row.bodies[is_true], row.first_inputs[is_true]
         return recording, first_input, inputs[first_input : first_input + len(recording.feeds)]
 
-    def run_branch(arrays: Sequence, with_notes: bool) -> list:
+    def run_branch(arrays: Sequence, with_saved: bool) -> list:
         recording, _, branch_inputs = select_branch(arrays)
-        outputs = recording.build_array_function(with_notes)(*branch_inputs)
+        outputs = recording.build_array_function(with_saved)(*branch_inputs)
         return [*outputs[: len(shape_dtypes)], outputs[len(shape_dtypes) :]]
 
     def sweep_branch(positions: Sequence, inputs: Sequence, adjoints: Sequence, saved: Sequence) -> list:
@@ -249,15 +249,14 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
             return recording.replay_rows(branch_inputs)
 
     def is_blocked_in_its_branch(position: int, order: int) -> bool:
-        recording, first_input = row.bodies[0], row.first_inputs[0]
-        if position >= row.first_inputs[1]:
-            recording, first_input = row.bodies[1], row.first_inputs[1]
+        is_then = position >= row.first_inputs[1]
+        recording, first_input = row.bodies[is_then], row.first_inputs[is_then]
         for _ in range(1, order):
             recording = recording.gradient.pure_recording
         gradient = recording.gradient  # If the gradient could not be recorded, the sweep raises the error.
         return gradient.error is None and gradient.gradient_rows[position - first_input] is None
 
-    row = PythonRow("cond", run_branch, sweep_branch, op="If", has_notes=True)
+    row = PythonRow("cond", run_branch, sweep_branch, op="If", has_saved=True)
     row.is_blocked = is_blocked_in_its_branch
     bodies = [else_body.recording, then_body.recording]
     return then_body.pack(_write_control_flow_row(row, replay_branch, [pred], bodies))
@@ -283,14 +282,14 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
         body_end = body_start + len(body_recording.feeds) - count
         return inputs[:count], inputs[count:body_start], inputs[body_start:body_end]
 
-    def run_loop(arrays: Sequence, with_notes: bool) -> list:
+    def run_loop(arrays: Sequence, with_saved: bool) -> list:
         values, condition_inputs, body_inputs = split_loop_inputs(arrays)
         saved_turns = []
         run_condition = condition_recording.build_array_function(False)
-        run_body = body_recording.build_array_function(with_notes)
+        run_body = body_recording.build_array_function(with_saved)
         while run_condition(*values, *condition_inputs)[0]:
             outputs = run_body(*values, *body_inputs)
-            if with_notes:
+            if with_saved:
                 saved_turns.append((values, outputs[count:]))
             values = outputs[:count]
         return [*values, saved_turns]
@@ -335,5 +334,5 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
                 values = body_recording.replay_rows([*values, *body_inputs])
         return [*values]
 
-    row = PythonRow("while", run_loop, sweep_loop, op="While", has_notes=True)
+    row = PythonRow("while", run_loop, sweep_loop, op="While", has_saved=True)
     return _write_control_flow_row(row, replay_loop, variables, [condition_recording, body_recording])

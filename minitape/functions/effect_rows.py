@@ -1,4 +1,4 @@
-"""Write single rows for calls that a trace cannot record operation by operation.
+"""Write single rows for calls that a first run cannot record operation by operation.
 
 These are ``tf.print``, random numbers, ``tf.py_function``, functions that read values, and guards for Python's
 branches.
@@ -30,7 +30,7 @@ from .first_run import (
     GuardError,
     NotRecordableError,
     OperatorNotAllowedInGraphError,
-    find_current_trace,
+    find_current_first_run,
 )
 
 if TYPE_CHECKING:
@@ -89,12 +89,12 @@ class PythonRow(Primitive):
     """The operation of a row that calls Python in every run.
 
     Attributes:
-        run: ``run(arrays, with_notes)`` returns the output arrays. If the row has notes, they are the last item. If
-            `with_notes` is false, the notes may be empty or missing.
-        sweep: ``sweep(positions, inputs, adjoints, notes)`` returns the shares of the inputs at `positions`. Both
+        run: ``run(arrays, with_saved)`` returns the output arrays. If `has_saved` is true, the last item contains what
+            the gradient needs from the run. If `with_saved` is false, this item may be empty or missing.
+        sweep: ``sweep(positions, inputs, adjoints, saved)`` returns the shares of the inputs at `positions`. Both
             arguments and results are arrays, or both are tensors. The attribute is None if the operation has no
             gradient.
-        has_notes: Whether the last output of the row contains notes for the gradient.
+        has_saved: Whether the last output of the row contains what the gradient needs from the run.
         stateful: Whether every call runs the row, even if no result depends on it.
         is_guard: Whether the row raises `GuardError` if a call differs from the recorded run.
         blocked_inputs: The positions of inputs that do not receive a gradient.
@@ -119,7 +119,7 @@ class PythonRow(Primitive):
         run: Callable,
         sweep: Callable | None = None,
         op: str = "",
-        has_notes: bool = False,
+        has_saved: bool = False,
         stateful: bool = False,
         is_guard: bool = False,
     ) -> None:
@@ -130,7 +130,7 @@ class PythonRow(Primitive):
             run: A function that computes the outputs (see `PythonRow`).
             sweep: A function that computes the shares of the inputs (see `PythonRow`).
             op: TensorFlow's name for the operation.
-            has_notes: Whether the last output of the row contains notes for the gradient.
+            has_saved: Whether the last output of the row contains what the gradient needs from the run.
             stateful: Whether every call runs the row, even if no result depends on it.
             is_guard: Whether the row raises `GuardError` if a call differs from the recorded run. Guards are always
                 stateful.
@@ -138,7 +138,7 @@ class PythonRow(Primitive):
         rule = None if sweep is None else pass_adjoints_as_list(self._compute_shares)
         super().__init__(name, self.compute_outputs, rule, op=op)
         self.run, self.sweep = run, sweep
-        self.has_notes = has_notes
+        self.has_saved = has_saved
         self.stateful = stateful or is_guard
         self.is_guard = is_guard
         self.blocked_inputs: set[int] = set()
@@ -150,7 +150,7 @@ class PythonRow(Primitive):
         )
 
     def compute_outputs(self, *arrays: Array) -> tuple:
-        """Run the row without notes.
+        """Run the row without saving anything for the gradient.
 
         Args:
             *arrays: The inputs.
@@ -160,26 +160,26 @@ class PythonRow(Primitive):
         """
         return tuple(self._run_or_recall(arrays, False))
 
-    def compute_with_notes(self, *arrays: Array) -> tuple:
-        """Run the row with notes.
+    def compute_with_saved(self, *arrays: Array) -> tuple:
+        """Run the row, and save what the gradient needs.
 
         Args:
             *arrays: The inputs.
 
         Returns:
-            The outputs as arrays, followed by an object array of shape () that contains the notes.
+            The outputs as arrays, followed by an object array of shape () that contains what was saved.
         """
-        *outputs, notes = self._run_or_recall(arrays, True)
+        *outputs, saved = self._run_or_recall(arrays, True)
         box = np.empty((), object)
-        box[()] = notes
+        box[()] = saved
         return *outputs, box
 
-    def _run_or_recall(self, arrays: Sequence, with_notes: bool) -> Sequence:
+    def _run_or_recall(self, arrays: Sequence, with_saved: bool) -> Sequence:
         log = thread_effects.log if self.stateful and not self.is_guard else None
         if log is None:
-            outputs: Sequence = self.run(arrays, with_notes)
+            outputs: Sequence = self.run(arrays, with_saved)
         else:
-            outputs = log.run_or_recall_effect(self.run, arrays, with_notes)
+            outputs = log.run_or_recall_effect(self.run, arrays, with_saved)
         return outputs
 
     def _is_blocked_in_gradient(self, adjoint_count: int, position: int, order: int) -> bool:
@@ -189,17 +189,17 @@ class PythonRow(Primitive):
     def _compute_shares(self, adjoints: list, z: Adjoint, *inputs: Adjoint) -> list:
         """Return a share or None for each input.
 
-        If a trace records the sweep, the shares are the outputs of another row that calls Python.
+        If a first run records the sweep, the shares are the outputs of another row that calls Python.
         """
-        output_count = len(adjoints) - self.has_notes
+        output_count = len(adjoints) - self.has_saved
         input_end = output_count + len(inputs)
         positions = [i for i, value in enumerate(inputs) if _is_differentiable(value) and not self.is_blocked(i, 1)]
         if not positions:
             return [None] * len(inputs)
 
         def compute_operand_shares(operands: Sequence) -> list:
-            notes = getattr(operands[input_end], "_value", operands[input_end])[()] if self.has_notes else None
-            return self.sweep(positions, operands[output_count:input_end], operands[:output_count], notes)  # type: ignore[misc]
+            saved = getattr(operands[input_end], "_value", operands[input_end])[()] if self.has_saved else None
+            return self.sweep(positions, operands[output_count:input_end], operands[:output_count], saved)  # type: ignore[misc]
 
         def compute_shares_or_zeros(operands: Sequence) -> list:
             zeros = TABLE["zeros_like"] if isinstance(operands[0], Tensor) else np.zeros_like
@@ -208,9 +208,9 @@ class PythonRow(Primitive):
                 for i, share in zip(positions, compute_operand_shares(operands), strict=True)
             ]
 
-        trace = find_current_trace()
-        operands = [*adjoints[:output_count], *inputs, *(z[-1:] if self.has_notes else ())]
-        if trace is not None and isinstance(adjoints[0], Tensor):
+        first_run = find_current_first_run()
+        operands = [*adjoints[:output_count], *inputs, *(z[-1:] if self.has_saved else ())]
+        if first_run is not None and isinstance(adjoints[0], Tensor):
             row = PythonRow(
                 self.name + "_gradient",
                 lambda operands, _: compute_shares_or_zeros(operands),
@@ -219,7 +219,7 @@ class PythonRow(Primitive):
             )
             row.is_blocked = partial(self._is_blocked_in_gradient, output_count)
             shape_dtypes = [(inputs[i].dims, inputs[i]._value.dtype) for i in positions]
-            computed_shares = run_and_write_row(row, operands, None if trace.has_values else shape_dtypes)
+            computed_shares = run_and_write_row(row, operands, None if first_run.has_values else shape_dtypes)
         else:
             computed_shares = compute_operand_shares(operands)
         shares = dict(zip(positions, computed_shares, strict=True))
@@ -240,7 +240,7 @@ def build_sweep_by_rerun(function: Callable) -> Callable:
         A function for `PythonRow.sweep`.
     """
 
-    def rerun_under_tape(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, notes: Object) -> list:
+    def rerun_under_tape(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, saved: Object) -> list:
         as_arrays = not isinstance(output_adjoints[0], Tensor)
         with suspend_recording() if as_arrays else nullcontext():
             tensors, adjoints = (
@@ -262,7 +262,7 @@ def build_sweep_by_rerun(function: Callable) -> Callable:
 
 
 def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequence | None = None) -> list:
-    """Run a row, add it to the trace, and return its results.
+    """Run a row, append it to the recording of the first run, and return its results.
 
     Args:
         row: The operation.
@@ -271,10 +271,10 @@ def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequ
             run, and its results are zeros.
 
     Returns:
-        A tensor for each output, including the notes.
+        A tensor for each output, including what was saved for the gradient.
     """
     if zero_shape_dtypes is None:
-        compute = row.compute_with_notes if row.has_notes else row.compute_outputs
+        compute = row.compute_with_saved if row.has_saved else row.compute_outputs
         with suspend_recording():
             arrays = compute(*[tensor._value for tensor in tensors])
     else:
@@ -295,7 +295,7 @@ def write_branch_guard(tensor: Tensor) -> None:
     """
     recorded_answer = bool(tensor._value)
 
-    def raise_if_answer_differs(arrays: Sequence, with_notes: bool) -> list:
+    def raise_if_answer_differs(arrays: Sequence, with_saved: bool) -> list:
         if bool(arrays[0]) is not recorded_answer:
             raise GuardError
         return [NO_VALUE]
@@ -335,7 +335,7 @@ class _ReplayableCall:
         self.result = self.function(*args, **kwargs)
         return [tensor for tensor in nest.flatten(self.result) if isinstance(tensor, Tensor)]
 
-    def compute_arrays(self, arrays: Sequence, with_notes: bool) -> list:
+    def compute_arrays(self, arrays: Sequence, with_saved: bool) -> list:
         """Call the function with these arrays, and return the arrays in its result."""
         with suspend_recording():
             return [tensor._value for tensor in self([*map(from_array, arrays)])] or [NO_VALUE]
@@ -344,8 +344,8 @@ class _ReplayableCall:
 def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Object) -> Structure:
     """Call a function that may read tensor values.
 
-    If a value depends on the arguments of the trace, write a row that calls the function in every run. Results with
-    different shapes or dtypes need another recording.
+    If a value depends on the arguments of the traced function, write a row that calls the function in every run.
+    Results with different shapes or dtypes need another recording.
 
     Args:
         function: A public function, such as ``tf.boolean_mask``.
@@ -366,8 +366,8 @@ def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Objec
     call = _ReplayableCall(function, args, kwargs)
     first_shape_dtypes: list = []
 
-    def run_and_check_shapes(arrays: Sequence, with_notes: bool) -> list:
-        outputs = call.compute_arrays(arrays, with_notes)
+    def run_and_check_shapes(arrays: Sequence, with_saved: bool) -> list:
+        outputs = call.compute_arrays(arrays, with_saved)
         shape_dtypes = [(output.shape, output.dtype) for output in outputs]
         if not first_shape_dtypes:
             first_shape_dtypes.extend(shape_dtypes)
@@ -392,11 +392,11 @@ def write_effect_row(function: Callable, *args: Object, **kwargs: Object) -> Non
     Raises:
         NotRecordableError: If the call is in a branch or loop body, which Python must then run.
     """
-    trace = _require_trace_for_effects(function, can_be_skipped=True)
+    first_run = _require_run_for_effects(function, can_be_skipped=True)
     call = _ReplayableCall(function, args, kwargs)
     row = PythonRow(function.__name__, call.compute_arrays, stateful=True)
-    # In a tentative trace, the row is written, but the effect is not executed.
-    run_and_write_row(row, call.tensors, [((), NO_VALUE.dtype)] if trace.is_tentative else None)
+    # In a tentative run, the row is written, but the effect is not executed.
+    run_and_write_row(row, call.tensors, [((), NO_VALUE.dtype)] if first_run.is_tentative else None)
 
 
 def write_random_row(function: Callable, *args: Object, **kwargs: Object) -> Tensor:
@@ -414,7 +414,7 @@ def write_random_row(function: Callable, *args: Object, **kwargs: Object) -> Ten
         NotRecordableError: If the run is tentative, because it must not draw random numbers.
         OperatorNotAllowedInGraphError: If a gradient is being recorded, because it must not draw random numbers.
     """
-    _require_trace_for_effects(function)
+    _require_run_for_effects(function)
     call = _ReplayableCall(function, args, kwargs)
     row = PythonRow("random_" + function.__name__, call.compute_arrays, op="Random", stateful=True)
     return run_and_write_row(row, call.tensors)[0]
@@ -425,8 +425,8 @@ def write_py_function_row(
 ) -> Structure:
     """Write the row of a ``tf.py_function`` or ``tf.numpy_function``.
 
-    The row's notes contain the call to the user's function that produced the row. The tape of this call computes the
-    gradient of a py_function.
+    The row saves the call to the user's function that produced it. The tape of this call computes the gradient of a
+    py_function.
 
     Args:
         function: The public function: py_function, numpy_function or py_func.
@@ -443,13 +443,15 @@ def write_py_function_row(
         NotRecordableError: If the run is tentative, because it must not call `func`.
         OperatorNotAllowedInGraphError: If a gradient is being recorded, because `func` would have no values to read.
     """
-    trace = _require_trace_for_effects(function)
+    first_run = _require_run_for_effects(function)
     dtypes, has_several = parse_result_types(Tout)
     inputs = [*map(convert_to_tensor, inp)]
     input_count = len(inputs)
     differentiate = function.__name__ == "py_function"
-    # The user's function may read variables, so the row also depends on states that the trace has assigned.
-    changed_variables = [(variable, trace.variable_states[key]) for key, variable in trace.assigned_variables.items()]
+    # The user's function may read variables, so the row also depends on states that the first run has assigned.
+    changed_variables = [
+        (variable, first_run.variable_states[key]) for key, variable in first_run.assigned_variables.items()
+    ]
 
     def call_with_numpy_arrays(*tensors: EagerTensor) -> list:
         results = func(*map(np.array, tensors))
@@ -458,7 +460,7 @@ def write_py_function_row(
             return [convert_to_tensor(np.asarray(results))]
         return [convert_to_tensor(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
-    def run_function(arrays: Sequence, with_notes: bool) -> list:
+    def run_function(arrays: Sequence, with_saved: bool) -> list:
         tensors = [*map(from_array, arrays)]
         with suspend_recording(), ExitStack() as blocks:
             for (variable, _), tensor in zip(changed_variables, tensors[input_count:], strict=True):
@@ -481,7 +483,7 @@ def write_py_function_row(
 
     op = "EagerPyFunc" if differentiate else "PyFunc"
     row = PythonRow(
-        function.__name__, run_function, sweep_function if differentiate else None, op, has_notes=True, stateful=True
+        function.__name__, run_function, sweep_function if differentiate else None, op, has_saved=True, stateful=True
     )
     row.is_linear = True  # Outer tapes cannot follow how the run computes its gradient.
     row.blocked_inputs = set(range(input_count, input_count + len(changed_variables)))
@@ -489,22 +491,26 @@ def write_py_function_row(
     return outputs if has_several else outputs[0]
 
 
-def _require_trace_for_effects(function: Callable, can_be_skipped: bool = False) -> FirstRun:
-    """Return the current trace, or raise an error if an effect must not happen now.
+def _require_run_for_effects(function: Callable, can_be_skipped: bool = False) -> FirstRun:
+    """Return the current first run, or raise an error if an effect must not happen now.
 
     Args:
         function: The public function with the effect.
-        can_be_skipped: Whether a tentative trace may skip the effect, because it has no result.
+        can_be_skipped: Whether a tentative run may skip the effect, because it has no result.
 
     Raises:
-        NotRecordableError: If the trace is tentative and the effect cannot be skipped. Inside a branch or loop body, no
+        NotRecordableError: If the run is tentative and the effect cannot be skipped. Inside a branch or loop body, no
             effect can be skipped.
-        OperatorNotAllowedInGraphError: If the trace computes with zeros and the effect needs values.
+        OperatorNotAllowedInGraphError: If the run computes with zeros and the effect needs values.
     """
-    trace = find_current_trace()
-    assert trace is not None
-    if not trace.has_values and not can_be_skipped:
-        trace.raise_value_access_error(function.__name__)
-    if trace.has_values and trace.note_branch is None and (trace.outer_trace is not None or not can_be_skipped):
+    first_run = find_current_first_run()
+    assert first_run is not None
+    if not first_run.has_values and not can_be_skipped:
+        first_run.raise_value_access_error(function.__name__)
+    if (
+        first_run.has_values
+        and first_run.write_guard is None
+        and (first_run.outer_run is not None or not can_be_skipped)
+    ):
         raise NotRecordableError
-    return trace
+    return first_run

@@ -1,7 +1,8 @@
 """Record the first run of a function.
 
-A first run is an ordinary eager run whose operations become rows of a separate record. Its tensors have values. Python
-may not read values that depend on the arguments, because decisions based on them would be wrong for other arguments.
+A first run is an ordinary eager run whose operations become rows of a separate recording. Its tensors have values, but
+Python may not read values that depend on the arguments, because decisions based on them would be wrong for other
+arguments.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..engine.record.array_spec import ArraySpec, get_array_spec
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
 from ..engine.record.record import DIFFERENTIABLE_KINDS, Record
 from ..engine.record.row_parts import LEAF, Leaf
-from ..engine.record.thread_state import state
+from ..engine.record.thread_state import get_current_first_run, state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
@@ -129,10 +130,13 @@ ASSIGN_PRIMITIVES = {
 SHAPE_PRIMITIVES = {"shape", "size", "rank", "zeros_like", "ones_like"}
 
 
-def find_current_trace() -> FirstRun | None:
-    """Return the first run that this thread is recording, or None outside traced functions."""
-    trace: Any = None if state.record is None else state.record.trace
-    return trace
+def find_current_first_run() -> FirstRun | None:
+    """Return the first run that this thread is executing, or None outside traced functions.
+
+    This is the engine's `get_current_first_run`, with the type that ``minitape/functions`` needs.
+    """
+    first_run: Any = get_current_first_run()  # The engine declares only an interface.
+    return first_run
 
 
 class FirstRun:
@@ -140,13 +144,13 @@ class FirstRun:
 
     Attributes:
         name: The name of the function.
-        outer_trace: The first run during which this run began, or None.
+        outer_run: The first run during which this run began, or None.
         argument_names: For each argument tensor, the name of its parameter.
-        note_branch: A function that writes a guard for a tensor on which Python branches, or None for a tentative run,
+        write_guard: A function that writes a guard for a tensor on which Python branches, or None for a tentative run,
             which only finds out whether the function can be recorded, and must not have effects.
         record: The rows of the run.
         has_values: Whether tensors have the values of the first run. While a gradient is recorded, this is False,
-            because zeros replace the arrays that the trace has released.
+            because zeros replace the arrays that the recording has released.
         feeds: The feeds, keyed by row. Arguments come first.
         variable_states: The current state of each variable, keyed by the variable's id.
         assigned_variables: The variables that have been assigned during the run, keyed by id.
@@ -156,22 +160,22 @@ class FirstRun:
     """
 
     def __init__(
-        self, name: str, note_branch: Callable[[Tensor], None] | None = None, argument_names: Sequence[str] = ()
+        self, name: str, write_guard: Callable[[Tensor], None] | None = None, argument_names: Sequence[str] = ()
     ) -> None:
-        """Create an empty trace. If another trace is current, it becomes the outer trace.
+        """Create a run without rows. If another first run is current, it becomes the outer run.
 
         Args:
             name: The name of the function, used in messages.
-            note_branch: A function that writes a guard for a tensor on which Python branches, or None for a tentative
+            write_guard: A function that writes a guard for a tensor on which Python branches, or None for a tentative
                 run.
             argument_names: For each argument tensor, the name of its parameter.
         """
         self.name = name
-        self.outer_trace = find_current_trace()
+        self.outer_run = find_current_first_run()
         self.argument_names = argument_names
-        self.note_branch = note_branch
+        self.write_guard = write_guard
         self.record = Record()
-        self.record.trace, self.record.is_open = self, False
+        self.record.first_run, self.record.is_open = self, False
         self.has_values = True
         self.feeds: dict[int, Feed] = {}
         self.variable_states: dict[int, EagerTensor] = {}
@@ -185,14 +189,14 @@ class FirstRun:
     @property
     def is_tentative(self) -> bool:
         """Whether the run must not have effects, because it is a trial or computes with zeros."""
-        return self.note_branch is None or not self.has_values
+        return self.write_guard is None or not self.has_values
 
     @make_interrupt_safe
     def record_operations(self) -> Iterator[None]:
-        """Open a block whose operations become rows of the trace. Tapes outside the function do not record them.
+        """Open a block whose operations become rows of the first run. Tapes outside the function do not record them.
 
         In the block, tensors that an earlier block invalidated have values again: constants have their own values, and
-        all others are zeros. After the block, all tensors of the trace are out of scope.
+        all others are zeros. After the block, all tensors of the run are out of scope.
         """
         outside_tensors = [
             feed.captured_ref() for feed in self.feeds.values() if feed.captured_ref is not None and feed.is_varying
@@ -243,8 +247,8 @@ class FirstRun:
 
         In the first run, the feeds were written as unwatched leaves, so ``Record.untracked`` contains all rows except
         those that the function computed under its own tapes. The tape is therefore irregular. For an irregular tape,
-        and for any recording with a trace, gradient calls derive the rows on the tape from its spans and watches, and
-        do not read ``Record.untracked``.
+        and for the recording of any first run, gradient calls derive the rows on the tape from its spans and watches,
+        and do not read ``Record.untracked``.
         """
         tape = GradientTape(persistent=True)
         tape._record, tape.irregular, tape.spans = self.record, True, [(0, len(self.record))]
@@ -265,12 +269,12 @@ class FirstRun:
             variable: The variable, if the feed is its state, or None for an argument.
 
         Returns:
-            A new tensor of the trace.
+            A new tensor of the run.
         """
         tensor = from_array(value)
         owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
         leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
-        row = self._write_leaf(tensor, leaf, self.record.note_current_site())
+        row = self._write_leaf(tensor, leaf, self.record.store_current_site())
         self.feeds[row] = Feed(row, variable)
         self.tensor_refs.append(weakref.ref(tensor))
         return tensor
@@ -278,7 +282,7 @@ class FirstRun:
     def _write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, old_record: Record | None = None) -> int:
         """Write the row of a leaf, and return its number.
 
-        The tensor moves to this record only if it belongs to `old_record`.
+        The tensor moves to this recording only if it belongs to `old_record`.
         """
         record = self.record
         row = record.append_leaf(leaf, site, tensor._value)
@@ -287,10 +291,10 @@ class FirstRun:
         return row
 
     def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:
-        """Add a feed for a tensor that was created outside the trace.
+        """Add a feed for a tensor that was created outside the run.
 
         Args:
-            tensor: The tensor. It still belongs to its own record.
+            tensor: The tensor. It still belongs to its own recording.
             site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
         Returns:
@@ -302,11 +306,11 @@ class FirstRun:
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
-        site = self.record.note_current_site() if site is None else site
-        # The tensor stays in its own record, because it does not belong to this one.
+        site = self.record.store_current_site() if site is None else site
+        # The tensor stays in its own recording, because it does not belong to this one.
         row = self._write_leaf(tensor, leaf, site, self.record)
         self.record.leaf_rows[id(tensor)] = row
-        is_traced = tensor._record is not None and tensor._record.trace is not None
+        is_traced = tensor._record is not None and tensor._record.first_run is not None
         self.feeds[row] = Feed(row, None, (lambda: tensor) if is_traced else leaf.tensor_ref, is_traced)
         return row
 
@@ -318,21 +322,21 @@ class FirstRun:
         Python may read values that are the same in every call.
 
         Args:
-            tensor: A tensor of this trace.
+            tensor: A tensor of this run.
             access: "bool" for a branch, otherwise the name of the method or conversion that reads the value.
 
         Raises:
             OperatorNotAllowedInGraphError: If the value can differ between calls, and no guard can be written for this
                 access.
-            NotRecordableError: If Python branches on the tensor in another trace or in a tentative run.
+            NotRecordableError: If Python branches on the tensor in a different first run or in a tentative run.
             InaccessibleTensorError: If the first run has ended.
         """
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
         if access == "bool" and self.is_varying(tensor._row) and self.has_values and state.record is not None:
-            if state.record.trace is not self or self.note_branch is None:
+            if state.record.first_run is not self or self.write_guard is None:
                 raise NotRecordableError
-            self.note_branch(tensor)
+            self.write_guard(tensor)
         elif self.is_varying(tensor._row):
             self.raise_value_access_error(access)
 
@@ -357,7 +361,7 @@ class FirstRun:
         random number. Operations that read only shapes have the same results in every call.
 
         Args:
-            row: A row of the trace.
+            row: A row of the run.
         """
         first_row = len(self._varying_flags)
         if row >= first_row:
@@ -414,10 +418,10 @@ class FirstRun:
         self.new_variables.append(variable)
 
     def find_or_add_state(self, variable: ResourceVariable) -> EagerTensor:
-        """Return the current state of a variable as a tensor of this trace.
+        """Return the current state of a variable as a tensor of this run.
 
-        The first read of a variable adds a feed. In a nested trace, the feed starts with the variable's state in the
-        outer trace. After an assignment, the state is the assigned tensor.
+        The first read of a variable adds a feed. In a nested run, the feed starts with the variable's state in the
+        outer run. After an assignment, the state is the assigned tensor.
 
         Args:
             variable: The variable.
@@ -425,7 +429,7 @@ class FirstRun:
         key = id(variable)
         if key in self.variable_states:
             return self.variable_states[key]
-        current_state = variable._state if self.outer_trace is None else self.outer_trace.find_or_add_state(variable)
+        current_state = variable._state if self.outer_run is None else self.outer_run.find_or_add_state(variable)
         tensor = self.add_feed(current_state._value, variable)
         self.variable_states[key] = tensor
         self.record.variables[key] = variable, [tensor._row]
@@ -447,11 +451,11 @@ class FirstRun:
             method: "assign", "assign_add" or "assign_sub".
 
         Raises:
-            NotRecordableError: If the trace is the body of a branch or loop, where assignments are not allowed.
+            NotRecordableError: If the run is the body of a branch or loop, where assignments are not allowed.
             InvalidArgumentError: If the shape of `change` differs from the shape of the variable, and the method is not
                 "assign".
         """
-        if self.note_branch is None and self.outer_trace is not None:
+        if self.write_guard is None and self.outer_run is not None:
             raise NotRecordableError
         key = id(variable)
         old_state = variable._enter_state_in_record(self.record, is_access=False)
@@ -461,7 +465,7 @@ class FirstRun:
             )
         operands = (change,) if method == "assign" else (old_state, change)
         new_state = apply(ASSIGN_PRIMITIVES[method], operands, {})
-        self.record.note_event(method, (variable, variable._version, new_state._row))
+        self.record.append_event(method, (variable, variable._version, new_state._row))
         self.variable_states[key] = new_state
         self.assigned_variables[key] = variable
         self.record.variables[key][1].append(new_state._row)

@@ -21,8 +21,8 @@ from ..recording.sites import describe_line_of_row
 from .effect_rows import EffectLog, thread_effects, write_branch_guard
 from .first_run import FirstRun, GuardError, NotRecordableError
 from .function_recording import (
+    FirstRunResult,
     FunctionRecording,
-    TracedFunction,
     convert_function_result,
     join_call_outputs,
     record_function,
@@ -176,7 +176,7 @@ class Function(Generic[Params, Returned]):
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
         record = state.record
-        if record is not None and record.trace is not None:
+        if record is not None and record.first_run is not None:
             # The rows of an inner function become rows of the outer function.
             call = self._bind_arguments(args, kwargs)
             first_row = record.next
@@ -184,8 +184,8 @@ class Function(Generic[Params, Returned]):
                 functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
             )
             arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
-            trace = cast(FirstRun, record.trace)  # The engine declares the trace only as a protocol.
-            return join_call_outputs(trace, first_row, arguments, returned)
+            first_run = cast(FirstRun, record.first_run)  # The engine declares only an interface.
+            return join_call_outputs(first_run, first_row, arguments, returned)
         tensor_types: tuple = ()
         arrays, arguments_record = [], record
         for argument in args:
@@ -194,8 +194,8 @@ class Function(Generic[Params, Returned]):
             value = argument._value
             tensor_types += value.dtype, value.shape
             arrays.append(value)
-            # The shortcut below writes no origin notes. If a recording contains an argument, `explain` must be able to
-            # follow the results back to that recording, so the call needs the longer way, which writes the notes.
+            # The shortcut below stores no origins. If a recording contains an argument, `explain` must be able to
+            # follow the results back to that recording, so the call needs the longer way, which stores them.
             if argument._record is not None:
                 arguments_record = argument._record
         recordings = None if kwargs else self._recordings_by_types.get(tensor_types)
@@ -276,11 +276,11 @@ class Function(Generic[Params, Returned]):
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
             # Under a tape, the first call therefore computes everything twice. The row of the call keeps the values
             # that its gradient reads. Which values these are is known only after the gradient has been recorded, and by
-            # then the trace has released its arrays. The log returns the results of effects that already ran.
+            # then the first run has released its arrays. The log returns the results of effects that already ran.
             log.position = 0
             return pack_results(recording.call_recording(tensors))
 
-    def _trace_first_run(self, values: list, pack_arguments: Callable, tensors: list) -> TracedFunction:
+    def _trace_first_run(self, values: list, pack_arguments: Callable, tensors: list) -> FirstRunResult:
         """Record a first run.
 
         If the run creates variables, a second, tentative run checks that the function creates them only once.
@@ -310,10 +310,10 @@ class Function(Generic[Params, Returned]):
         names = [
             parameters[min(index, len(parameters) - 1)] for index, leaf in indexed_leaves if isinstance(leaf, Tensor)
         ]
-        trace = FirstRun(self._name, write_branch_guard, names)
-        traced = record_function(trace, run_on_copies, tensors)
+        first_run = FirstRun(self._name, write_branch_guard, names)
+        traced = record_function(first_run, run_on_copies, tensors)
         self._trace_count += 1
-        if trace.new_variables:
+        if first_run.new_variables:
             with suppress(NotRecordableError):
                 record_function(FirstRun(self._name), run_on_copies, tensors)
         return traced

@@ -1,8 +1,9 @@
 """Store the result of a first run: its feeds, results, assignments, effects and gradient.
 
-The gradient of a recording consists of further rows of the same trace. A recorded sweep writes these rows once, with
-zeros in place of the arrays that the trace has released. (Scalars are not released, so the rows of computed scalars
-still contain the values of the first run.) The gradient of a recording is therefore itself a recording with a gradient.
+The gradient of a function recording consists of further rows of the same first run. A recorded sweep writes these rows
+once, with zeros in place of the arrays that the first run has released. (Scalars are not released, so the rows of
+computed scalars still contain the values of the first run.) The gradient is therefore itself a function recording with
+a gradient.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, create_tensor, from_arra
 from ..engine.values import nest
 from . import inner_rows
 from .first_run import Feed, FirstRun, GuardError
-from .row_program import RowProgram, TraceTable
+from .row_program import FirstRunTable, RowProgram
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -52,7 +53,7 @@ class Assignment(NamedTuple):
     site: tuple[CodeType, int] | tuple[()]
 
 
-class TracedFunction(NamedTuple):
+class FirstRunResult(NamedTuple):
     """The result of a first run.
 
     Attributes:
@@ -67,11 +68,11 @@ class TracedFunction(NamedTuple):
 
 
 class FunctionRecording:
-    """A function that computes some rows of a trace from other rows.
+    """A function that computes some rows of a first run from other rows.
 
     Attributes:
-        table: The rows of the trace.
-        trace: The first run that wrote the rows.
+        table: The rows of the first run.
+        first_run: The first run that wrote the rows.
         name: The name of the traced function.
         feeds: The rows whose values each call provides. Arguments come first.
         results: The rows that a call returns.
@@ -86,7 +87,7 @@ class FunctionRecording:
 
     def __init__(
         self,
-        table: TraceTable,
+        table: FirstRunTable,
         feeds: Sequence[Feed],
         results: Sequence[int],
         assignments: Sequence[Assignment] = (),
@@ -95,13 +96,13 @@ class FunctionRecording:
         """Describe a recording. Its programs and its gradient are built on first use.
 
         Args:
-            table: The rows of the trace.
+            table: The rows of the first run.
             feeds: The rows whose values each call provides. Arguments come first.
             results: The rows that a call returns.
             assignments: The new states of the variables that a call assigns.
             effects: The calls that run in every call of the function: effects and guards.
         """
-        self.table, self.trace, self.name = table, table.trace, table.trace.name
+        self.table, self.first_run, self.name = table, table.first_run, table.first_run.name
         self.feeds, self.results = feeds, results
         self.assignments, self.effects = assignments, effects
         self.fetches = [*self.results, *(assignment.row for assignment in self.assignments)]
@@ -122,23 +123,23 @@ class FunctionRecording:
     @property
     def gradient(self) -> GradientRecording:
         """The recording of the backward sweep, which is written on first use."""
-        with self.trace.lock:
+        with self.first_run.lock:
             if self._gradient is None:
                 self._gradient = GradientRecording(self)
         return self._gradient
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def build_array_function(self, with_notes: bool) -> Callable:
+    def build_array_function(self, with_saved: bool) -> Callable:
         """Return the function that computes the recording from the arrays of all feeds.
 
         Args:
-            with_notes: Whether it also returns the values that the gradient reads, after the results and new states.
+            with_saved: Whether it also returns the values that the gradient reads, after the results and new states.
 
         Returns:
             A function that takes the array of each feed as an argument, and returns a tuple of arrays.
         """
-        program = self.gradient.forward if with_notes else self.program
+        program = self.gradient.forward if with_saved else self.program
         function = program.count_run_and_get_function()
         if len(self.varying_rows) == len(self.feeds):
             return function
@@ -166,8 +167,8 @@ class FunctionRecording:
     def call_recording(self, arguments: Sequence) -> list:
         """Call the recording, return its results, and assign the new states to the variables.
 
-        If a record is open, the call becomes one row. If an input is watched, the row keeps the values that its
-        gradient reads.
+        If a recording is open, the call becomes one of its rows. If an input is watched, the row keeps the values that
+        its gradient reads.
 
         Args:
             arguments: The tensors to use for feeds that are passed as arguments.
@@ -241,13 +242,13 @@ class FunctionRecording:
             for tensor in outputs:
                 tensor._origin = origin
             for (variable, _, site), value in zip(self.assignments, arrays[len(outputs) :], strict=False):
-                note = clock, "assign", (*site, *place), values, ref(variable), depth + ASSIGNMENT_GENERATIONS
-                variable._take_state_from_trace(from_array(value), note)
+                state_origin = clock, "assign", (*site, *place), values, ref(variable), depth + ASSIGNMENT_GENERATIONS
+                variable._take_state_from_first_run(from_array(value), state_origin)
         return outputs
 
 
 class GradientRecording:
-    """The backward sweep through a recording, as further rows of the same trace.
+    """The backward sweep through a recording, as further rows of the same first run.
 
     Attributes:
         recording: The recording of the forward pass.
@@ -270,18 +271,18 @@ class GradientRecording:
         """
         self.recording = recording
         self.error: Exception | None = None
-        trace, table, feeds = recording.trace, recording.table, recording.feeds
+        first_run, table, feeds = recording.first_run, recording.table, recording.feeds
         table.read_and_release_new_rows()
         first_gradient_row = len(table.record)
-        trace.has_values = False
-        with trace.record_operations():
+        first_run.has_values = False
+        with first_run.record_operations():
             targets = [_build_stand_in_tensor(table, row) for row in recording.results]
             # The source is the variable instead of its fed state, because the gradient must include all states.
             variables = {rows[0]: variable for variable, rows in table.record.variables.values()}
             sources = [variables.get(feed.row, _build_stand_in_tensor(table, feed.row)) for feed in feeds]
-            seeds = [trace.add_feed(np.ones(target.dims, target._value.dtype)) for target in targets]
+            seeds = [first_run.add_feed(np.ones(target.dims, target._value.dtype)) for target in targets]
             try:
-                gradients = compute_gradients(trace.build_tape_watching_all(), targets, sources, list(seeds))
+                gradients = compute_gradients(first_run.build_tape_watching_all(), targets, sources, list(seeds))
             except LookupError as error:
                 # `compute_shares` raises the error, because calls that need no gradient must still work.
                 self.error = error
@@ -352,12 +353,12 @@ class GradientRecording:
                     [*self.recording.select_varying_values(inputs), *saved, *adjoints]
                 )
             except GuardError:
-                self.recording.trace.raise_value_access_error("sizes in its gradient")
+                self.recording.first_run.raise_value_access_error("sizes in its gradient")
         values = iter(computed)
         return [None if gradient_row is None else next(values) for gradient_row in self.gradient_rows]
 
 
-def _build_stand_in_tensor(table: TraceTable, row: int) -> EagerTensor:
+def _build_stand_in_tensor(table: FirstRunTable, row: int) -> EagerTensor:
     """Return a tensor for a row. Its value is the row's constant, or zeros if the row can differ between calls."""
     tensor = from_array(table.constants.get(row, get_array_spec(*table.shape_dtypes[row]).zeros))
     tensor._record, tensor._row = table.record, row
@@ -388,7 +389,7 @@ CALL_OUTPUTS_PRIMITIVE = Primitive(
 )
 
 
-def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, returned: Structure) -> Structure:
+def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, returned: Structure) -> Structure:
     """Join the outputs of an inner function in a single row if they depend on different inputs.
 
     The rows of an inner function belong to the outer function, but TensorFlow differentiates the call as a whole. If
@@ -396,12 +397,12 @@ def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, retu
     instead of None.
 
     Args:
-        trace: The first run of the outer function.
+        first_run: The first run of the outer function.
         first_row: The first row of the call.
         arguments: The tensors among the arguments.
         returned: The value that the function returned, with its tensors.
     """
-    record = trace.record
+    record = first_run.record
     outputs = {id(leaf): leaf for leaf in nest.flatten(returned) if isinstance(leaf, Tensor)}
     outputs = {key: output for key, output in outputs.items() if output.dtype.differentiable}
     if len(outputs) < 2:
@@ -417,7 +418,7 @@ def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, retu
         propagate_marks_to_consumers(record, marks, first_row, record.next)
         return 0 < sum(marks[output_row] & 1 for output_row in output_rows) < len(outputs)
 
-    if not any(map(reaches_some_outputs, (*arguments, *trace.variable_states.values()))):
+    if not any(map(reaches_some_outputs, (*arguments, *first_run.variable_states.values()))):
         return returned
     joined = [from_array(output._value) for output in outputs.values()]
     record_operation(CALL_OUTPUTS_PRIMITIVE, tuple(outputs.values()), {}, tuple(joined))
@@ -428,12 +429,12 @@ def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, retu
 # -- the first run ---------------------------------------------------------------------------------
 
 
-def record_function(trace: FirstRun, function: Callable, tensors: Sequence) -> TracedFunction:
+def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) -> FirstRunResult:
     """Run a function for the first time, and return its recording.
 
     Args:
-        trace: An empty first run. The rows are added to it.
-        function: The function. It is called with copies of `tensors` that belong to the trace.
+        first_run: A first run without rows. The function's rows are added to it.
+        function: The function. It is called with copies of `tensors` that belong to the first run.
         tensors: The tensors among the arguments.
 
     Returns:
@@ -442,23 +443,23 @@ def record_function(trace: FirstRun, function: Callable, tensors: Sequence) -> T
     Raises:
         TypeError: If the function returns something that is not a tensor.
     """
-    with trace.record_operations():
-        returned = function(*[trace.add_feed(tensor._value) for tensor in tensors])
-        results = [convert_function_result(trace.name, tensor) for tensor in nest.flatten(returned)]
+    with first_run.record_operations():
+        returned = function(*[first_run.add_feed(tensor._value) for tensor in tensors])
+        results = [convert_function_result(first_run.name, tensor) for tensor in nest.flatten(returned)]
         present_results = [tensor for tensor in results if tensor is not None]
-        result_rows = [trace.record.find_or_add_row(tensor) for tensor in present_results]
-        new_states = [trace.variable_states[key] for key in trace.assigned_variables]
+        result_rows = [first_run.record.find_or_add_row(tensor) for tensor in present_results]
+        new_states = [first_run.variable_states[key] for key in first_run.assigned_variables]
         values = [tensor._value for tensor in (*present_results, *new_states)]
         pack = _build_result_packer(returned, [tensor is not None for tensor in results])
-        table = TraceTable(trace)
+        table = FirstRunTable(first_run)
         table.read_and_release_new_rows()
     assignments = []
-    for key, variable in trace.assigned_variables.items():
-        row = trace.variable_states[key]._row
-        assignments.append(Assignment(variable, row, trace.record.find_site(row) or ()))
-    feeds = [feed for feed in trace.feeds.values() if feed.captured_ref is None or _is_live_capture_to_watch(feed)]
+    for key, variable in first_run.assigned_variables.items():
+        row = first_run.variable_states[key]._row
+        assignments.append(Assignment(variable, row, first_run.record.find_site(row) or ()))
+    feeds = [feed for feed in first_run.feeds.values() if feed.captured_ref is None or _is_live_capture_to_watch(feed)]
     recording = FunctionRecording(table, feeds, result_rows, assignments, table.list_effects_from())
-    return TracedFunction(recording, pack, values)
+    return FirstRunResult(recording, pack, values)
 
 
 def _is_live_capture_to_watch(feed: Feed) -> bool:

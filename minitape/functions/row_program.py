@@ -1,4 +1,4 @@
-"""Compute the rows of a trace for other arrays.
+"""Compute the rows of a first run for other arrays.
 
 This is the plain form. It applies one primitive after another. ``speed/`` compiles the same rows into a single
 function.
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 FUSE_AFTER_RUNS = 63
 
 
-class TraceTable:
-    """The rows of a trace, without the values that differ between calls.
+class FirstRunTable:
+    """The rows of a first run, without the values that differ between calls.
 
     Attributes:
-        trace: The first run.
-        record: The record of its rows.
+        first_run: The first run.
+        record: The recording of its rows.
         calls: The call that computed each row, keyed by row.
         shape_dtypes: The shape and dtype of each row, keyed by row.
         constants: The values that are the same in every call, keyed by row.
     """
 
-    def __init__(self, trace: FirstRun) -> None:
+    def __init__(self, first_run: FirstRun) -> None:
         """Create an empty table. `read_and_release_new_rows` fills it."""
-        self.trace, self.record = trace, trace.record
+        self.first_run, self.record = first_run, first_run.record
         self.calls: dict[int, Call] = {}
         self.shape_dtypes: dict[int, tuple] = {}
         self.constants: dict[int, Any] = {}
@@ -49,8 +49,8 @@ class TraceTable:
     def read_and_release_new_rows(self) -> None:
         """Read the rows that were written since the last call to this method, and release their arrays.
 
-        The table keeps the values that are the same in every call. For all other arrays, the record keeps only the
-        shape and dtype. Scalars remain in the record, because they take little memory.
+        The table keeps the values that are the same in every call. For all other arrays, the recording keeps only the
+        shape and dtype. Scalars remain in the recording, because they take little memory.
         """
         record, first_row = self.record, len(self.shape_dtypes)
         ops, first_inputs, second_inputs, calls, _, values = record.read_columns(first_row)
@@ -60,8 +60,8 @@ class TraceTable:
             self.shape_dtypes[row] = value.shape, value.dtype
             if op != LEAF:
                 self.calls[row] = call or build_elementwise_call(row, op, a, b)
-            # A constant that the record did not keep is computed in every call.
-            if not self.trace.is_varying(row) and type(value) is not ArraySpec:
+            # A constant that the recording did not keep is computed in every call.
+            if not self.first_run.is_varying(row) and type(value) is not ArraySpec:
                 self.constants[row] = value
             elif value.ndim:
                 record.store_value(row, get_array_spec(value.shape, value.dtype))
@@ -112,7 +112,7 @@ def has_tuple_output(call: Call) -> bool:
     """Return whether the primitive of a call returns a tuple of results.
 
     Args:
-        call: A call in a trace.
+        call: A call in a first run.
     """
     return call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False)
 
@@ -136,7 +136,7 @@ class Rows:
 
     def __init__(
         self,
-        table: TraceTable,
+        table: FirstRunTable,
         calls: Sequence[Call],
         constants: dict[int, Any],
         fetches: Sequence,
@@ -146,7 +146,7 @@ class Rows:
         """Build the array function of each call.
 
         Args:
-            table: The rows of the trace.
+            table: The rows of the first run.
             calls: The needed calls in row order.
             constants: The needed constants, keyed by row.
             fetches: The rows to compute.
@@ -193,7 +193,7 @@ class RowProgram:
     """A function that computes the arrays of some rows from the arrays of other rows.
 
     Attributes:
-        table: The rows of the trace.
+        table: The rows of the first run.
         fetches: The rows to compute.
         feeds: The rows whose arrays are provided.
         effects: Calls that run even if no fetched row depends on them.
@@ -201,11 +201,11 @@ class RowProgram:
         next_fuse: The run count at which to try fusing next, or 0 if the decision is final.
     """
 
-    def __init__(self, table: TraceTable, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()) -> None:
+    def __init__(self, table: FirstRunTable, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()) -> None:
         """Describe a program. It is built when it first runs.
 
         Args:
-            table: The rows of the trace.
+            table: The rows of the first run.
             fetches: The rows to compute.
             feeds: The rows whose arrays are provided.
             effects: Calls that run even if no fetched row depends on them.
@@ -258,22 +258,22 @@ class RowProgram:
             restore_fp_errors(warning_state)
 
 
-def build_call_function(record: Record, call: Call, with_notes: bool = True) -> Callable:
+def build_call_function(record: Record, call: Call, with_saved: bool = True) -> Callable:
     """Return the array function that computes a call.
 
     Eager operations check their operands. If the check depends on their values, the returned function repeats it.
 
     Args:
-        record: The record of the trace, which provides the line for error messages.
-        call: A call in the trace.
-        with_notes: Whether the last output of the call is read (:class:`.effect_rows.PythonRow`).
+        record: The recording of the first run, which provides the line for error messages.
+        call: A call in the first run.
+        with_saved: Whether the last output of the call is read (:class:`.effect_rows.PythonRow`).
 
     Returns:
         A function that takes the arrays of the inputs and returns the result, or a tuple of results.
     """
     primitive: Any = call.primitive
-    if with_notes and getattr(primitive, "has_notes", False):
-        return primitive.compute_with_notes
+    if with_saved and getattr(primitive, "has_saved", False):
+        return primitive.compute_with_saved
     forward = partial(primitive.forward, **call.attrs) if call.attrs else primitive.forward
     check = OPERAND_CHECKS.get(primitive.op)
     if check is None or len(call.inputs) != 2:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
-from .first_run import find_current_trace
+from .first_run import find_current_first_run
 
 # Whether every tf.function runs as plain Python. The flag is in a list, so that modules that import the name see
 # changes.
@@ -31,8 +31,8 @@ def init_scope() -> Iterator[None]:
     ...     tf.executing_eagerly()
     True
     """
-    trace = find_current_trace()
-    with nullcontext() if trace is None else trace.leave_scope(), ThreadContext(record=None, tapes=[]):
+    first_run = find_current_first_run()
+    with nullcontext() if first_run is None else first_run.leave_scope(), ThreadContext(record=None, tapes=[]):
         yield
 
 
@@ -48,7 +48,7 @@ def executing_eagerly() -> bool:
     >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
     (True, False)
     """
-    return find_current_trace() is None
+    return find_current_first_run() is None
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:

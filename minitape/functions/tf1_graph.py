@@ -25,7 +25,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes, errors, nest
 from ..engine.values.shape import TensorShape
 from ..recording.graph_nodes import find_operation_and_inputs
-from .traced_calls import wrap_for_traces
+from .traced_calls import wrap_for_first_runs
 
 if TYPE_CHECKING:
     from ..engine.types import Attributes, DTypeLike, Index, Object, ShapeLike, Structure
@@ -315,7 +315,7 @@ _DEFERRED_MODULES = ("minitape.tf.", "minitape.engine.", "minitape.functions.")
 
 def _wrap_for_graphs(name: str, value: Structure) -> Object:
     """Return the object that a namespace provides under a name. In a graph, calls to the object are deferred."""
-    value = wrap_for_traces(name, value)
+    value = wrap_for_first_runs(name, value)
     if name in _IMMEDIATE_NAMES or not inspect.isfunction(value) or not value.__module__.startswith(_DEFERRED_MODULES):
         return value
 

@@ -29,7 +29,7 @@ _ROW_WRITERS = {
 }
 
 
-def wrap_for_traces(name: str, public_object: Object) -> Object:
+def wrap_for_first_runs(name: str, public_object: Object) -> Object:
     """Return the object that a namespace provides under a name.
 
     Args:
@@ -37,10 +37,10 @@ def wrap_for_traces(name: str, public_object: Object) -> Object:
         public_object: The function, class or value with that name.
 
     Returns:
-        If the table contains the name, a function that writes one row when it is called in a trace, and calls
+        If the table contains the name, a function that writes one row when it is called in a first run, and calls
         `public_object` elsewhere. Otherwise, `public_object` itself.
 
-    >>> wrap_for_traces("cos", abs) is abs
+    >>> wrap_for_first_runs("cos", abs) is abs
     True
     """
     writer_name = _ROW_WRITERS.get(name)
@@ -50,7 +50,7 @@ def wrap_for_traces(name: str, public_object: Object) -> Object:
     @functools.wraps(public_object)
     def call_or_write_row(*args: Object, **kwargs: Object) -> Object:
         record = state.record
-        if record is None or record.trace is None:
+        if record is None or record.first_run is None:
             return public_object(*args, **kwargs)
         from . import effect_rows
 

@@ -51,7 +51,7 @@ CUSTOM_GRADIENT = CustomGradientPrimitive(
 
 
 def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Structure:
-    """Call a function with a custom gradient in a trace, and record the call as one row.
+    """Call a function with a custom gradient in a first run, and record the call as one row.
 
     Args:
         f: The user's function, which returns its result and a gradient function.

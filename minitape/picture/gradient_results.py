@@ -8,7 +8,11 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from ..common.translation import join_sentences
-from ..engine.backward.targets_and_sources import GradientRequest, find_rows_of_value, flatten_with_gradient_carriers
+from ..engine.backward.targets_and_sources import (
+    GradientRequest,
+    find_rows_in_recording,
+    flatten_with_gradient_carriers,
+)
 from ..recording.variable_names import iter_public_names_and_values, use_namespaces
 from .path_breaks import is_zero
 from .shown_values import to_value_fields
@@ -89,7 +93,7 @@ def list_gradient_results(
 
     def find_last_target_row(tape_and_request: tuple[GradientTape, GradientRequest]) -> int:
         request_tape, request = tape_and_request
-        return max((find_rows_of_value(request_tape, value)[-1:] or (-1,))[0] for value in request.targets)
+        return max((find_rows_in_recording(request_tape, value)[-1:] or (-1,))[0] for value in request.targets)
 
     requests[:-1] = sorted(requests[:-1], key=find_last_target_row)
     namespaces = list(namespaces)
@@ -127,14 +131,14 @@ def _build_gradient_result(
     for source_index, (source, (parts, gradient)) in enumerate(
         zip(sources[:MAX_SOURCES], parts_and_gradients, strict=False)
     ):
-        rows = [state_row for state_row, _ in parts] if is_known else list(find_rows_of_value(tape, source))
+        rows = [state_row for state_row, _ in parts] if is_known else list(find_rows_in_recording(tape, source))
         current_value, assignment_count = _find_assigned_value_and_count(tape, rows)
         source_result: SourceFields = {
             "name": names.find_name(source),
             "rows": rows,
             "parts": [to_value_fields(part) for _, part in parts],
             "gradient": gradient,
-            "at": (find_rows_of_value(tape, source) or (-1,))[-1],
+            "at": (find_rows_in_recording(tape, source) or (-1,))[-1],
             "reason": None,
             "why": None,
             "blame": None,
@@ -154,7 +158,7 @@ def _build_gradient_result(
         source_results.append(source_result)
     _add_reasons(tape, targets, unexplained)
     target_fields: list[TargetFields] = [
-        {"name": names.find_name(target), "row": (find_rows_of_value(tape, target) or (-1,))[-1]}
+        {"name": names.find_name(target), "row": (find_rows_in_recording(tape, target) or (-1,))[-1]}
         for target in targets[:MAX_SOURCES]
     ]
     result: ResultFields = {
@@ -210,7 +214,7 @@ def _add_reasons(
         source_result["reason"], source_result["why"] = find_reason_and_blamed_line(explanation)
         blamed_rows = list(explanation._rows)
         if explanation.cause in SOURCE_CAUSES:
-            blamed_rows = [*find_rows_of_value(tape, source)[-1:], *blamed_rows]
+            blamed_rows = [*find_rows_in_recording(tape, source)[-1:], *blamed_rows]
         source_result["blame"] = next(iter(blamed_rows), None)
 
 

@@ -14,7 +14,7 @@ from ..engine.derivatives.custom_gradient import CUSTOM
 from ..engine.derivatives.forward_mode import ForwardTape
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.record import Record
-from ..engine.record.row_parts import CALL, LEAF, REALS
+from ..engine.record.row_parts import CALL, FLOAT_TYPES, LEAF
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
 from ..recording.graph_nodes import find_operation_and_inputs
@@ -139,7 +139,7 @@ class TapeReader(Reader):
             if context is None or row >= end:
                 context = self.enter_row_context(row)
                 end, forms, recording_tapes = context.end, context.forms, context.recording_tapes
-            if op < FIRST_CODE or row in watchers_by_row or type(value) not in REALS:
+            if op < FIRST_CODE or row in watchers_by_row or type(value) not in FLOAT_TYPES:
                 if record.is_open and op == LEAF and row not in record.leaves:
                     break  # The recording has written the row but not yet its leaf.
                 rows.append(self._build_general_row(row, (op, a, b, site), value, context))

@@ -14,7 +14,7 @@ from ..engine.backward.reachability import mark_reachable_rows
 from ..engine.backward.sweep import Sweep
 from ..engine.backward.targets_and_sources import (
     build_seed,
-    find_rows_of_value,
+    find_rows_in_recording,
     flatten_with_gradient_carriers,
     list_seeds_if_also_target,
 )
@@ -176,11 +176,11 @@ class Stepper(SweepSteps):
         self._output_gradients = adjoints or [None] * len(targets)
         seeds: dict[int, Adjoint] = {}
         for target, adjoint in zip(targets, self._output_gradients, strict=True):
-            for row in find_rows_of_value(tape, target)[-1:]:
+            for row in find_rows_in_recording(tape, target)[-1:]:
                 if target.dtype.differentiable:
                     seed = build_seed(target, adjoint, False)
                     seeds[row] = seeds[row] + seed if row in seeds else seed
-        state_rows = [find_rows_of_value(tape, source) for source in sources]
+        state_rows = [find_rows_in_recording(tape, source) for source in sources]
         self.rows_by_source = [
             rows if s.dtype.differentiable else () for s, rows in zip(sources, state_rows, strict=True)
         ]

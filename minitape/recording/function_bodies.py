@@ -129,10 +129,10 @@ def find_loop_condition(call: Call) -> FunctionBody | None:
 
 
 def iter_assignments_before(record: Record, variable: object, end_row: int) -> Iterator[tuple[Call, list[Call]]]:
-    """Yield the calls in a trace that assign to a variable before a given row.
+    """Yield the calls in a first run that assign to a variable before a given row.
 
     Args:
-        record: The recording of the trace.
+        record: The recording of the first run.
         variable: The variable.
         end_row: The row before which the assignments were made.
 
@@ -157,10 +157,10 @@ def iter_assignments_before(record: Record, variable: object, end_row: int) -> I
 
 
 def find_variable_of_state_row(record: Record, row: int) -> ResourceVariable | None:
-    """Return the variable whose state a row of a trace holds, or None if the row is not a state.
+    """Return the variable whose state a row of a first run holds, or None if the row is not a state.
 
     Args:
-        record: The recording of the trace.
+        record: The recording of the first run.
         row: The row.
     """
     return next((variable for variable, state_rows in record.variables.values() if row in state_rows), None)

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.row_marks import has_differentiable_dtype
-from ..engine.backward.targets_and_sources import find_rows_of_value, is_read_off_tape
+from ..engine.backward.targets_and_sources import find_rows_in_recording, is_read_off_tape
 from ..engine.record import provenance
 from ..engine.record.array_spec import ArraySpec
-from ..engine.record.provenance import EscapeNote, get_thread_escapes
+from ..engine.record.provenance import LoggedEscape, get_thread_escapes
 from ..engine.record.row_parts import CALL, CHUNK
 from ..engine.record.thread_state import state
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from .graph_nodes import CodePlace, ValueNode, iter_operations_from_row
 from .value_graph import ValueGraph
-from .value_origins import ValueOrigin, convert_note_to_origin
+from .value_origins import ValueOrigin, to_value_origin
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
@@ -107,7 +107,9 @@ class TapeRules:
             return last_answer
         return source.dtype.differentiable and (
             (any(target is source for target in self.targets) and not is_read_off_tape(self.tape, source, self.targets))
-            or any(self.rows_on_tape[row] and self.reached_rows[row] for row in find_rows_of_value(self.tape, source))
+            or any(
+                self.rows_on_tape[row] and self.reached_rows[row] for row in find_rows_in_recording(self.tape, source)
+            )
         )
 
     def _was_connected_in_last_call(self, source: TargetOrSource) -> bool | None:
@@ -137,7 +139,7 @@ class TapeRules:
             target_row
             for target in self.targets
             if target.dtype.differentiable
-            for target_row in find_rows_of_value(self.tape, target)[-1:]
+            for target_row in find_rows_in_recording(self.tape, target)[-1:]
         ]
         for row in rows:
             reached[row] = 1
@@ -190,11 +192,12 @@ class TapeRules:
             node: The node of the value.
 
         Returns:
-            An array or number with the value's shape and dtype, or None if it no longer exists or belongs to a trace.
+            An array or number with the value's shape and dtype, or None if it no longer exists or belongs to a first
+            run.
         """
         if node.tensor is not None:
             value = getattr(node.tensor, "_value", None)
-            return None if isinstance(value, ArraySpec) else value  # A tensor in a finished trace has only a shape.
+            return None if isinstance(value, ArraySpec) else value  # After a first run, its tensors have only shapes.
         if node.record is None or node.enclosing_call is not None:
             return None
         return node.record.get_value_or_none(node.row)
@@ -206,13 +209,13 @@ class TapeRules:
             source: The tensor or variable.
         """
         if isinstance(source, Tensor):
-            return convert_note_to_origin(source._origin)
-        return convert_note_to_origin(getattr(source, "_creation_origin", None))
+            return to_value_origin(source._origin)
+        return to_value_origin(getattr(source, "_creation_origin", None))
 
     @property
     def block_begins(self) -> list[BlockBegin]:
         """The beginnings of the tape's ``with`` blocks, in chronological order."""
-        return [BlockBegin(clock, frames) for event, _, clock, frames in self.tape.notes if event == "enter"]
+        return [BlockBegin(clock, frames) for event, _, clock, frames in self.tape.history if event == "enter"]
 
     def find_last_use_before_target(self, source: TargetOrSource) -> CodePlace | None:
         """Return the last statement under this tape, before the target, that computed something from a source.
@@ -223,7 +226,7 @@ class TapeRules:
         Returns:
             The location of the statement, or None if nothing was computed from the source.
         """
-        source_rows = find_rows_of_value(self.tape, source)
+        source_rows = find_rows_in_recording(self.tape, source)
         target_row = next((node.row for node in self.target_nodes if node.record is self.record), len(self.record))
         derived_rows = set(source_rows)
         for row, inputs in iter_operations_from_row(self.record, min(source_rows, default=target_row)):
@@ -235,13 +238,13 @@ class TapeRules:
         return self.graph.find_or_add_row_node(self.record, last_row).find_recorded_place()
 
     @cached_property
-    def escapes(self) -> list[EscapeNote]:
-        """The notes on values that left TensorFlow in any thread, the oldest first."""
-        escapes = [*get_thread_escapes().notes]
+    def escapes(self) -> list[LoggedEscape]:
+        """The values that left TensorFlow in any thread, the oldest first."""
+        escapes = [*get_thread_escapes().escapes]
         for thread_log in [*provenance.THREAD_ESCAPE_LOGS]:
             if thread_log is not state.memory.escapes:
-                with suppress(RuntimeError):  # Another thread may append a note during the iteration.
-                    escapes += thread_log.notes
+                with suppress(RuntimeError):  # Another thread may append an escape during the iteration.
+                    escapes += thread_log.escapes
         return sorted(escapes, key=lambda escape: escape.clock)
 
 

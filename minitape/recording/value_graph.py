@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..engine.backward.targets_and_sources import find_rows_of_value
+from ..engine.backward.targets_and_sources import find_rows_in_recording
 from ..engine.hooks import hooks
 from ..engine.record.record import Record
 from ..engine.record.row_parts import CALL
@@ -28,12 +28,12 @@ from .function_bodies import (
 )
 from .graph_nodes import Break, CodePlace, ValueNode, find_origin_place, find_variable_of_origin, is_variable_state
 from .scalar_chains import LONG_RECORD, ScalarChains
-from .value_origins import ValueOrigin, ValueRef, convert_note_to_origin, find_origin
+from .value_origins import ValueOrigin, ValueRef, find_origin, to_value_origin
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
     from ..engine.derivatives.py_function import PythonCall
-    from ..engine.record.provenance import EscapeNote
+    from ..engine.record.provenance import LoggedEscape
     from ..engine.record.row_parts import Call, Event
     from ..engine.table.primitives import Primitive, Rule
     from ..engine.types import TargetOrSource
@@ -80,7 +80,9 @@ class ValueGraph:
         state = getattr(value, "_state", None)
         if state is None:
             return []
-        nodes = [self.find_or_add_row_node(self.record, row) for row in reversed(value._find_tape_rows(self.tape))]
+        nodes = [
+            self.find_or_add_row_node(self.record, row) for row in reversed(value._find_rows_in_recording(self.tape))
+        ]
         current = self.find_or_add_tensor_node(state)
         return nodes if current in nodes else [current, *nodes]
 
@@ -113,8 +115,8 @@ class ValueGraph:
             tensor = origin = variable = None
             if leaf is not None:
                 tensor, variable = leaf.tensor, leaf.variable
-                origin = convert_note_to_origin(leaf.origin) if tensor is None else find_origin(tensor)
-            elif record.trace is not None:  # In the trace of a function, a state has no leaf.
+                origin = to_value_origin(leaf.origin) if tensor is None else find_origin(tensor)
+            elif record.first_run is not None:  # In the first run of a function, a state has no leaf.
                 variable = find_variable_of_state_row(record, row)
             node = self.nodes[key] = ValueNode(key, record, row, origin, tensor, variable)
         return node
@@ -132,7 +134,7 @@ class ValueGraph:
         if record is not None and len(record):
             return self.find_or_add_row_node(record, ref.row)
         key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref.tensor), ref.row)
-        origin = convert_note_to_origin(ref.origin)
+        origin = to_value_origin(ref.origin)
         return self._find_or_add_node(ValueNode(key, origin=origin, variable=find_variable_of_origin(origin)))
 
     def _find_or_add_node(self, node: ValueNode) -> ValueNode:
@@ -211,7 +213,7 @@ class ValueGraph:
         primitive = BY_CODE[op - FIRST_CODE]
         inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
         scope_break = self._find_scope_break(node)
-        if "-" not in primitive.texts[1:] and node.known_record.trace is None:
+        if "-" not in primitive.texts[1:] and node.known_record.first_run is None:
             # All inputs are floats with a rule, so these edges have a break only if the tape did not record the
             # operation.
             yield from ((self.find_node_in_same_run(node, row), scope_break) for row in inputs)
@@ -251,7 +253,9 @@ class ValueGraph:
         record = node.known_record
         for index, row in enumerate(inputs):
             input_node = self.find_node_in_same_run(node, row)
-            if record.trace is not None:  # Assignments inside the function are newer than the state before the call.
+            if (
+                record.first_run is not None
+            ):  # Assignments inside the function are newer than the state before the call.
                 yield from self._iter_inner_assignment_edges(node, row)
             yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
 
@@ -343,7 +347,7 @@ class ValueGraph:
             return None
         cause = "outside_tape"
         if is_own_row:
-            for event, row, _, frames in reversed(self.tape.notes):
+            for event, row, _, frames in reversed(self.tape.history):
                 if event == "reset" and node.row < row and frames:
                     return Break("outside_tape", CodePlace(frames), "reset")
             if self.find_pause_around_row(node.row) is not None:
@@ -491,7 +495,7 @@ class ValueGraph:
         place = find_origin_place(origin)
         if origin.kind == "constant":
             if origin.detail is not None:
-                escape: EscapeNote = origin.detail
+                escape: LoggedEscape = origin.detail
                 place = CodePlace(escape.stack) if escape.place else place
                 yield (
                     self.find_or_add_ref_node(ValueRef(*escape.reference_fields)),
@@ -531,7 +535,7 @@ class ValueGraph:
             *values: Tensors and variables.
         """
         if len(self.record) > LONG_RECORD:
-            self.exclude_rows_from_chains(row for value in values for row in find_rows_of_value(self.tape, value))
+            self.exclude_rows_from_chains(row for value in values for row in find_rows_in_recording(self.tape, value))
 
     def exclude_rows_from_chains(self, rows: Iterable[int]) -> None:
         """Exclude the given scalar rows from the chains that a search contracts, and discard existing nodes.

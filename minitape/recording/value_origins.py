@@ -1,4 +1,4 @@
-"""Read the origin of a value from the note on its tensor (:mod:`minitape.engine.record.provenance`)."""
+"""Read the origin that a tensor stores (:mod:`minitape.engine.record.provenance`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
-from ..engine.record.provenance import Note, Place, Stack, place_to_stack
+from ..engine.record.provenance import Origin, Place, Stack, place_to_stack
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class ValueOrigin(NamedTuple):
     """The operation or event that produced a value.
 
-    To save time, frequent notes are plain tuples of these fields, which :func:`convert_note_to_origin` converts.
+    To save time, the engine stores plain tuples of these fields, which :func:`to_value_origin` converts.
 
     The kinds are:
 
@@ -58,28 +58,28 @@ class ValueOrigin(NamedTuple):
         )
 
 
-def convert_note_to_origin(note: Note) -> ValueOrigin | None:
-    """Return an origin note as a :class:`ValueOrigin`.
+def to_value_origin(origin: Origin) -> ValueOrigin | None:
+    """Return an origin as a :class:`ValueOrigin`, or None if there is no origin.
 
     Args:
-        note: A ValueOrigin, a plain tuple of its fields, or None.
+        origin: A ValueOrigin, a plain tuple of its fields, or None.
     """
-    return ValueOrigin(*note) if type(note) is tuple else note
+    return ValueOrigin(*origin) if type(origin) is tuple else origin
 
 
-def _build_value_ref(tensor_ref: ref[Tensor], origin_note: Note) -> ValueRef:
-    if type(origin_note) is tuple and len(origin_note) == 2:
-        return ValueRef(tensor_ref, None, ref(origin_note[0]), origin_note[1])
-    return ValueRef(tensor_ref, origin_note, None, -1)
+def _build_value_ref(tensor_ref: ref[Tensor], origin: Origin) -> ValueRef:
+    if type(origin) is tuple and len(origin) == 2:
+        return ValueRef(tensor_ref, None, ref(origin[0]), origin[1])
+    return ValueRef(tensor_ref, origin, None, -1)
 
 
 def find_origin(tensor: Tensor) -> ValueOrigin | None:
-    """Return the origin of a tensor, or None if it has no note.
+    """Return the origin that a tensor stores, or None if it has none.
 
     Args:
         tensor: The tensor.
     """
-    return convert_note_to_origin(tensor._origin)
+    return to_value_origin(tensor._origin)
 
 
 class ValueRef(NamedTuple):

@@ -20,7 +20,7 @@ from ..engine.backward.row_values import (
     iter_operations_backward,
 )
 from ..engine.backward.sweep import Sweep
-from ..engine.record.row_parts import CALL, REALS, WIDTH
+from ..engine.record.row_parts import CALL, FLOAT_TYPES, WIDTH
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.table.generated_code import compile_expression, execute_definitions
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, to_recorded_formula
@@ -78,7 +78,7 @@ def run_fast_sweep(
         A function that takes a row and returns its adjoint, or None if the row has no adjoint.
     """
     last_row, first_row, rows, find_adjoint = max(adjoints), min(sources), record.rows, adjoints.get
-    only_numbers = record.kinds <= REALS
+    only_numbers = record.kinds <= FLOAT_TYPES
     if not is_recorded and last_row - first_row >= (MIN_NUMBER_ROWS if only_numbers else MIN_MIXED_ROWS):
         compiled_sweep = build_long_sweep(record, adjoints, sources, reachable)
         if compiled_sweep is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Function, NumPyType, Object
 
     class ProgramTable(Protocol):
-        """The part of ``minitape.functions.row_program.TraceTable`` that the program writers use.
+        """The part of ``minitape.functions.row_program.FirstRunTable`` that the program writers use.
 
         This class is a protocol, because the package of that class imports this package.
         """

@@ -43,10 +43,10 @@ def try_recorded_sweep_of_numbers(
 
     Returns:
         Whether the sweep was run. If not, nothing has changed. The recording must be open in this thread, must not
-        contain calls, and must not be the trace of a function. It must also not be packed during the sweep.
+        contain calls, and must not be the recording of a first run. It must also not be packed during the sweep.
     """
     open_record = state.record
-    if open_record is not record or record.fixed_site is None or record.has_calls or record.trace is not None:
+    if open_record is not record or record.fixed_site is None or record.has_calls or record.first_run is not None:
         return False
     if record.base or record.next > CHUNK // 32:  # The recording might be packed before the sweep ends.
         return False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
-from ..engine.record.row_parts import REALS
+from ..engine.record.row_parts import FLOAT_TYPES
 from ..engine.record.thread_state import state
 from ..engine.table.float_warnings import ignore_fp_errors
 from ..engine.table.primitives import Primitive
@@ -51,7 +51,7 @@ def apply(plain: Function) -> Function:
         else:
             out = ignore_fp_errors().run(primitive.forward, *arrays, **attrs)
         result_type = type(out)
-        if (result_type is ndarray and out.shape) or result_type in REALS:
+        if (result_type is ndarray and out.shape) or result_type in FLOAT_TYPES:
             result = EagerTensor()
             result._value, result._record, result._origin = out, None, None
             tensors = (result,)

@@ -2,7 +2,7 @@
 
 All of them are generated from a single template, which covers the usual operands: floats of the same dtype whose shapes
 broadcast. A generated function computes the value, creates a tensor and writes a row. If no recording is open, the
-tensor gets a note for `explain` instead of a row. The plain function, ``general``, handles all other operands and
+tensor stores its origin for `explain` instead. The plain function, ``general``, handles all other operands and
 performs TensorFlow's checks.
 """
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # row             computes an array and writes its row
 # any_other       reads the second operand if ``record.write_rows`` writes the row or no recording is open
 # fits            whether the operands are floats of one dtype that broadcast; ``general`` handles all others
-# note_inputs     collects what the value was computed from, for `explain`, if no recording is open
+# collect_inputs  collects what the value was computed from, for `explain`, if no recording is open
 _TEXT = """
 def {name}({signature}):
 {first_operand}    {start}
@@ -70,7 +70,7 @@ def {name}({signature}):
     made._value, made._record = value, None
     if record is None:
         depth = 0
-{note_inputs}        made._origin = clock(), "op", find_place(frame), values, primitive, depth
+{collect_inputs}        made._origin = clock(), "op", find_place(frame), values, primitive, depth
     else:
         made._origin = None
         record.write_rows(primitive, ({operands}), NO_ATTRS, (made,), frame)
@@ -103,7 +103,7 @@ _RECORDED_OTHER = """
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
 # This code inlines minitape.engine.record.provenance.build_origin.
-_NOTE_INPUT = """
+_ORIGIN_OF_INPUT = """
         {origin} = {t}._origin
         if {t}._record is not None:
             {origin} = {t}._record, {t}._row
@@ -113,15 +113,15 @@ _NOTE_INPUT = """
             else:
                 depth = age
 """.lstrip("\n")
-_NOTE_FIRST, _NOTE_SECOND = (
-    _NOTE_INPUT.format(t="a", origin="first"),
-    indent(_NOTE_INPUT.format(t="other", origin="second"), "    "),
+_ORIGIN_OF_FIRST, _ORIGIN_OF_SECOND = (
+    _ORIGIN_OF_INPUT.format(t="a", origin="first"),
+    indent(_ORIGIN_OF_INPUT.format(t="other", origin="second"), "    "),
 )
-_NOTE_ONE = f"{_NOTE_FIRST}        values = ref(a), first\n"
-_NOTE_TWO = f"""{_NOTE_FIRST}        if other is None:
+_ORIGIN_OF_ONE = f"{_ORIGIN_OF_FIRST}        values = ref(a), first\n"
+_ORIGIN_OF_TWO = f"""{_ORIGIN_OF_FIRST}        if other is None:
             values = ref(a), first
         else:
-{_NOTE_SECOND}            values = ref(a), first, ref(other), second
+{_ORIGIN_OF_SECOND}            values = ref(a), first, ref(other), second
 """
 _NUMBER = "kind is float32 or kind is float64"
 _ARRAY = "{x}.size {bound} and {x}.dtype.char in 'fd'"
@@ -155,7 +155,7 @@ _UNARY_TEXTS = {
     "any_other": "",
     "convert_other": "",
     "enter_other": "",
-    "note_inputs": _NOTE_ONE,
+    "collect_inputs": _ORIGIN_OF_ONE,
     "operands": "a,",
     "rows": "a._row, a._row",
     "constant": "a._row < record.untracked_end and a._row in record.untracked",
@@ -194,7 +194,7 @@ def _build_binary_texts(first_name: str, second_name: str, reflected: bool) -> d
         "any_other": _ANY_OTHER.format(y=second_name, arguments="a, b"),
         "convert_other": _CONVERT_OTHER.format(y=second_name, first=first_name),
         "enter_other": " and (other._record is record or enter(record, other, site))",
-        "note_inputs": _NOTE_TWO,
+        "collect_inputs": _ORIGIN_OF_TWO,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
         "constant": "a._row < record.untracked_end and a._row in record.untracked and other._row in record.untracked",
@@ -336,7 +336,7 @@ def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
         return None
     if record.fixed_site is None and (state.fixed_site or OWN_FILES[frame.f_code.co_filename]):
         return None
-    return record.note_current_site(frame)
+    return record.store_current_site(frame)
 
 
 def try_entering_operand(record: Record, tensor: Tensor, site: int) -> bool:

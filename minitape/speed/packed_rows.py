@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.record.interrupt_safe import leave_ended_tapes
-from ..engine.record.row_parts import CHUNK, REALS, WIDTH
+from ..engine.record.row_parts import CHUNK, FLOAT_TYPES, WIDTH
 from ..engine.record.thread_state import append_to_list_or_tuple
 from ..engine.table.primitives.elementwise import FIRST_CODE
 
@@ -76,10 +76,10 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             del cells[3 :: WIDTH - 1]
             block = np.frombuffer(bytearray(struct.pack(f"{len(cells)}i", *cells)), np.int32).reshape(-1, WIDTH - 2)
             kinds = set(map(type, values)) if np.ndarray in self.kinds else self.kinds
-            if len(kinds) == 1 and kinds <= REALS:
+            if len(kinds) == 1 and kinds <= FLOAT_TYPES:
                 values = np.fromiter(values, next(iter(kinds)), len(values))
             else:
-                arrays = [type(value) not in REALS for value in values]
+                arrays = [type(value) not in FLOAT_TYPES for value in values]
                 block[arrays & (block[:, 0] >= FIRST_CODE), 0] += ARRAY_ROW
             self.blocks = append_to_list_or_tuple(self.blocks, (self.base, block, values, calls))
             self.rows.clear()  # The order matters: a picture in another thread must never see a row twice.
@@ -93,7 +93,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
 
             A compiled sweep needs scalars of a single type.
             """
-            number_types = self.kinds & REALS
+            number_types = self.kinds & FLOAT_TYPES
             return next(iter(number_types)) if len(number_types) == 1 else None
 
         def build_number_column(self, number_type: NumPyType) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_place
+from ..engine.record.row_parts import FLOAT_TYPES
 from ..engine.record.thread_state import state
 from ..engine.table.float_warnings import ignore_fp_errors
 from ..engine.tensor.tensor import EagerTensor, from_array
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Function, Object
 
 MAX_ELEMENTS = 50_000  # Copying larger variables to one buffer takes longer than the calls that this saves.
-FLOATS = (np.float32, np.float64)
 
 
 def update_variables(plain: Function) -> Function:
@@ -73,7 +73,7 @@ def _can_update_together(gradients_and_variables: Sequence[tuple]) -> bool:
     if state.record is not None or state.read_variables or len(gradients_and_variables) < 2:
         return False
     dtype = gradients_and_variables[0][0].dtype
-    if dtype.as_numpy_dtype not in FLOATS:
+    if dtype.as_numpy_dtype not in FLOAT_TYPES:
         return False
     size, variables = 0, set()
     for gradient, variable in gradients_and_variables:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..common.api_suggestions import build_attribute_error
 from ..common.lazy_names import load_name, parse_name_table
-from ..functions.traced_calls import wrap_for_traces
+from ..functions.traced_calls import wrap_for_first_runs
 
 if TYPE_CHECKING:
     from ..engine.types import Object
@@ -108,7 +108,7 @@ NAMES: dict[str, dict[str, str]] = {
 TOOLS = ("bridges", "cli", "course", "gradient_check")
 
 # Public functions behave differently while a function is traced or a TensorFlow 1 graph is built, so each is wrapped.
-_wrap: Callable[[str, Object], Object] = wrap_for_traces
+_wrap: Callable[[str, Object], Object] = wrap_for_first_runs
 
 
 def describe_missing_name(name: str) -> str:

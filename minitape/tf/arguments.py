@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.record.provenance import note_used_as_size
+from ..engine.record.provenance import log_use_as_size
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import apply
@@ -162,7 +162,7 @@ def to_integers(value: Value, argument: str) -> Sizes:
     if isinstance(value, TensorShape):
         value = value.as_list()
     tensor = to_tensor(value)
-    note_used_as_size(tensor)
+    log_use_as_size(tensor)
     if not tensor.dtype.is_integer and tensor.shape.num_elements():
         raise TypeError(f"{argument} must be an integer or a list of integers, got {value!r}")
     if tensor.ndim > 1:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.record.provenance import note_used_as_size
+from ..engine.record.provenance import log_use_as_size
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor, stack_tensors
 from ..engine.tensor.operation import apply
@@ -644,7 +644,7 @@ def pad(
     x, padding_tensor = to_tensor(tensor), to_tensor(paddings)
     if mode.upper() != "CONSTANT":
         raise ValueError(f"minitape pads with constants only: mode must be 'CONSTANT', got {mode!r}")
-    note_used_as_size(padding_tensor)
+    log_use_as_size(padding_tensor)
     sizes = np.asarray(padding_tensor.array)
     if sizes.shape != (x.ndim, 2) or not padding_tensor.dtype.is_integer or (sizes < 0).any():
         raise build_argument_error(

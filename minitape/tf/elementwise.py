@@ -34,7 +34,7 @@ from .arguments import (
 if TYPE_CHECKING:
     from ..engine.types import DTypeLike, Function, GraphName, Value
 
-FLOATS, REALS, NUMBERS, ANY = "f", "fiu", "fciu", "fciubs"
+FLOAT_KINDS, REAL_KINDS, NUMBER_KINDS, ALL_KINDS = "f", "fiu", "fciu", "fciubs"
 _DOC_TEMPLATE = """Return {sentence}, elementwise{broadcast}.
 
     {rules}
@@ -57,12 +57,12 @@ _DOC_TEMPLATE = """Return {sentence}, elementwise{broadcast}.
     """
 _TIES = "If x and y are equal, the gradient goes to x."
 _DTYPE_NAMES = {
-    FLOATS: "floats",
+    FLOAT_KINDS: "floats",
     "fc": "floats or complex numbers",
-    REALS: "real numbers",
-    NUMBERS: "numbers",
-    NUMBERS + "s": "numbers or strings",
-    ANY: "any dtype",
+    REAL_KINDS: "real numbers",
+    NUMBER_KINDS: "numbers",
+    NUMBER_KINDS + "s": "numbers or strings",
+    ALL_KINDS: "any dtype",
 }
 
 
@@ -171,7 +171,7 @@ def _define_binary(
     name: str,
     sentence: str,
     example: str,
-    kinds: str = NUMBERS,
+    kinds: str = NUMBER_KINDS,
     primitive_name: str = "",
     convert: Callable[[Value, Value], list[Tensor]] = convert_to_one_dtype,
     note: str = "",
@@ -208,18 +208,18 @@ asin = _define_unary("asin", "The inverse sine, in radians", "0.0 -> 0.0")
 asinh = _define_unary("asinh", "The inverse hyperbolic sine", "0.0 -> 0.0")
 atan = _define_unary("atan", "The inverse tangent, in radians", "0.0 -> 0.0")
 atanh = _define_unary("atanh", "The inverse hyperbolic tangent", "0.0 -> 0.0")
-ceil = _define_unary("ceil", "The smallest integer not below x", "1.2 -> 2.0", FLOATS)
+ceil = _define_unary("ceil", "The smallest integer not below x", "1.2 -> 2.0", FLOAT_KINDS)
 cos = _define_unary("cos", "The cosine of x in radians", "0.0 -> 1.0")
 cosh = _define_unary("cosh", "The hyperbolic cosine", "0.0 -> 1.0")
 exp = _define_unary("exp", "e to the power x", "0.0 -> 1.0")
 expm1 = _define_unary("expm1", "exp(x) - 1, accurate near 0", "0.0 -> 0.0")
-floor = _define_unary("floor", "The largest integer not above x", "1.8 -> 1.0", FLOATS)
+floor = _define_unary("floor", "The largest integer not above x", "1.8 -> 1.0", FLOAT_KINDS)
 log = _define_unary("log", "The natural logarithm", "1.0 -> 0.0", note="The gradient at 0 is infinite.")
 log1p = _define_unary("log1p", "log(1 + x), accurate near 0", "0.0 -> 0.0")
-negative = _define_unary("negative", "-x", "2.0 -> -2.0", NUMBERS)
+negative = _define_unary("negative", "-x", "2.0 -> -2.0", NUMBER_KINDS)
 reciprocal = _define_unary("reciprocal", "1 / x", "4.0 -> 0.25")
 rint = _define_unary(
-    "rint", "The nearest integer", "2.5 -> 2.0", FLOATS, note="Halves are rounded to the even integer."
+    "rint", "The nearest integer", "2.5 -> 2.0", FLOAT_KINDS, note="Halves are rounded to the even integer."
 )
 rsqrt = _define_unary("rsqrt", "1 / sqrt(x)", "4.0 -> 0.5")
 sigmoid = _define_unary("sigmoid", "1 / (1 + exp(-x))", "0.0 -> 0.5")
@@ -228,7 +228,7 @@ sinh = _define_unary("sinh", "The hyperbolic sine", "0.0 -> 0.0")
 sqrt = _define_unary(
     "sqrt", "The square root", "9.0 -> 3.0", note="The gradient is 0 wherever the gradient of the result is 0."
 )
-square = _define_unary("square", "x * x", "3.0 -> 9.0", NUMBERS)
+square = _define_unary("square", "x * x", "3.0 -> 9.0", NUMBER_KINDS)
 tan = _define_unary("tan", "The tangent of x in radians", "0.0 -> 0.0")
 tanh = _define_unary("tanh", "The hyperbolic tangent", "0.0 -> 0.0")
 
@@ -236,21 +236,23 @@ add = _define_binary(
     "add",
     "x + y",
     "[1, 2], 3 -> [4 5]",
-    NUMBERS + "s",
+    NUMBER_KINDS + "s",
     convert=convert_with_dtype_hint,
     note="Strings are joined.",
 )
-equal = _define_binary("equal", "Whether x == y", "1, 1 -> True", ANY)
-floordiv = _define_binary("floordiv", "floor(x / y)", "7, 2 -> 3", REALS, note="Integers must not be divided by 0.")
-floormod = _define_binary("floormod", "The remainder of floordiv, with the sign of y", "-7, 3 -> 2", REALS, "mod")
-greater = _define_binary("greater", "Whether x > y", "2, 1 -> True", REALS)
-greater_equal = _define_binary("greater_equal", "Whether x >= y", "2, 2 -> True", REALS)
-less = _define_binary("less", "Whether x < y", "2, 1 -> False", REALS)
-less_equal = _define_binary("less_equal", "Whether x <= y", "2, 2 -> True", REALS)
-maximum = _define_binary("maximum", "The larger of x and y", "1.0, 2.0 -> 2.0", REALS, note=_TIES)
-minimum = _define_binary("minimum", "The smaller of x and y", "1.0, 2.0 -> 1.0", REALS, note=_TIES)
+equal = _define_binary("equal", "Whether x == y", "1, 1 -> True", ALL_KINDS)
+floordiv = _define_binary(
+    "floordiv", "floor(x / y)", "7, 2 -> 3", REAL_KINDS, note="Integers must not be divided by 0."
+)
+floormod = _define_binary("floormod", "The remainder of floordiv, with the sign of y", "-7, 3 -> 2", REAL_KINDS, "mod")
+greater = _define_binary("greater", "Whether x > y", "2, 1 -> True", REAL_KINDS)
+greater_equal = _define_binary("greater_equal", "Whether x >= y", "2, 2 -> True", REAL_KINDS)
+less = _define_binary("less", "Whether x < y", "2, 1 -> False", REAL_KINDS)
+less_equal = _define_binary("less_equal", "Whether x <= y", "2, 2 -> True", REAL_KINDS)
+maximum = _define_binary("maximum", "The larger of x and y", "1.0, 2.0 -> 2.0", REAL_KINDS, note=_TIES)
+minimum = _define_binary("minimum", "The smaller of x and y", "1.0, 2.0 -> 1.0", REAL_KINDS, note=_TIES)
 multiply = _define_binary("multiply", "x * y", "2.0, 3.0 -> 6.0")
-not_equal = _define_binary("not_equal", "Whether x != y", "1, 1 -> False", ANY)
+not_equal = _define_binary("not_equal", "Whether x != y", "1, 1 -> False", ALL_KINDS)
 pow = _define_binary("pow", "x to the power y", "2.0, 3.0 -> 8.0", note="For integers, y must not be negative.")
 subtract = _define_binary("subtract", "x - y", "3.0, 1.0 -> 2.0")
 
@@ -281,7 +283,7 @@ def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
     1.5707964
     """
     y, x = convert_to_one_dtype(y, x)
-    return run_binary(TABLE["atan2"], check_dtype_kind("math.atan2", y, FLOATS), x)
+    return run_binary(TABLE["atan2"], check_dtype_kind("math.atan2", y, FLOAT_KINDS), x)
 
 
 def softplus(features: Value, name: GraphName = None) -> Tensor:
@@ -305,7 +307,7 @@ def softplus(features: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.math.softplus(0.0).numpy())
     0.6931472
     """
-    return apply_primitive("softplus", check_dtype_kind("math.softplus", to_tensor(features), FLOATS))
+    return apply_primitive("softplus", check_dtype_kind("math.softplus", to_tensor(features), FLOAT_KINDS))
 
 
 def abs(x: Value, name: GraphName = None) -> Tensor:
@@ -382,7 +384,7 @@ def round(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.round([0.5, 1.5, 2.5]).numpy())
     [0. 2. 2.]
     """
-    x = check_dtype_kind("round", to_tensor(x), REALS)
+    x = check_dtype_kind("round", to_tensor(x), REAL_KINDS)
     return x if x.dtype.is_integer else apply_primitive("rint", x)
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.record.provenance import build_origin, note_escape
+from ..engine.record.provenance import build_origin, log_escape
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import OPERAND_CHECKS, apply
 from ..engine.tensor.partial_updates import attach_assign_to_slice, build_slice_assign
 from ..engine.tensor.tensor import EagerTensor, Tensor, create_tensor
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error, check_indices
-from ..functions.traced_calls import wrap_for_traces
+from ..functions.traced_calls import wrap_for_first_runs
 from .arguments import apply_primitive, check_dtype_kind, convert_to_one_dtype, normalize_axis, to_integer, to_tensor
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def getitem(
         attrs = _find_plain_slice_attrs(key, tensor._value.shape)
     if attrs is None:
         parts = key if isinstance(key, (list, tuple)) else [key]
-        return _slice_by_parts_traced(
+        return _slice_by_parts_or_write_row(
             tensor, [(part.start, part.stop, part.step) if type(part) is slice else part for part in parts], variable
         )
     selected: Tensor = apply(TABLE["slice"], (tensor,), attrs, _getframe(1))
@@ -83,7 +83,7 @@ def _slice_by_parts(tensor: Tensor, parts: list[Index], variable: ResourceVariab
 
 
 # A traced function records each slice as a single row.
-_slice_by_parts_traced = wrap_for_traces("getitem", _slice_by_parts)
+_slice_by_parts_or_write_row = wrap_for_first_runs("getitem", _slice_by_parts)
 
 
 def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
@@ -193,7 +193,7 @@ def _to_index_number(index: Index) -> int:
             f"An index must be one number, got a tensor of shape {shape}: use tf.gather for several"
         )
     index = to_tensor(index)
-    note_escape(index, "index")
+    log_escape(index, "index")
     return int(index.array)
 
 

@@ -24,7 +24,7 @@ from ..common.api_suggestions import build_attribute_error
 from ..engine.backward.targets_and_sources import unwrap_keras_variable
 from ..engine.hooks import hooks
 from ..engine.record.interrupt_safe import TemporaryAttributes
-from ..engine.record.provenance import note_creation_stack
+from ..engine.record.provenance import store_creation_stack
 from ..engine.record.thread_state import state
 from ..engine.table.accelerator import fast
 from ..engine.tensor.conversion import convert_to_tensor
@@ -33,7 +33,7 @@ from ..engine.tensor.variable import ResourceVariable
 from ..engine.types import TensorOperators
 from ..engine.values import dtypes, nest
 from ..functions.settings import init_scope
-from ..functions.traced_calls import wrap_for_traces
+from ..functions.traced_calls import wrap_for_first_runs
 from . import nn
 from .api import describe_missing_name
 from .arguments import to_sizes, to_tensor
@@ -170,7 +170,7 @@ for _operator_name in [
 # -- layers ----------------------------------------------------------------------------------------
 
 
-_draw_uniform = wrap_for_traces("uniform", uniform)  # A traced function records each draw as a row.
+_draw_uniform = wrap_for_first_runs("uniform", uniform)  # A traced function records each draw as a row.
 
 
 def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: DTypeLike) -> Value:
@@ -255,7 +255,7 @@ class Layer:
         """Store the arguments without creating weights."""
         self.name, self.trainable, self.built = name or _create_unique_name(self), trainable, False
         self.dtype: str = dtypes.as_dtype(dtype or "float32").name
-        note_creation_stack(self)
+        store_creation_stack(self)
 
     def _open_name_scope(self) -> TemporaryAttributes:
         """Return a context manager that adds the layer's name to the names of new variables."""

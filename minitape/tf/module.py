@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
-from ..engine.record.provenance import note_creation_stack
+from ..engine.record.provenance import store_creation_stack
 from ..engine.record.thread_state import state
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
@@ -69,7 +69,7 @@ class Module:
             raise ValueError(f"The name of a module must be a Python identifier, got {name!r}")
         self._name = name
         self._open_name_scope = (*state.scope, name)
-        note_creation_stack(self)
+        store_creation_stack(self)
 
     @property
     def name(self) -> str:

@@ -17,8 +17,8 @@ import minitape
 import minitape.course
 from minitape.course.answer_comparison import compare_answers
 from minitape.course.exercise import collect_exercises, list_built_in_lessons
-from minitape.course.markdown_lessons import read_lesson
 from minitape.course.unknown_functions import TracedNumber, UnknownFunction
+from tests.lesson_source import read_lesson_source
 
 tensorflow = pytest.importorskip("tensorflow")
 
@@ -44,7 +44,7 @@ def run_cells(lesson: str, tf: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
     names = {name: getattr(minitape.course, name) for name in minitape.course.__all__}
     names |= {**OWN_NAMES, "tf": tf, "np": np, "reveal": reveal}
-    for number, cell in enumerate(read_lesson(lesson).cells):
+    for number, cell in enumerate(read_lesson_source(lesson).cells):
         if cell.kind == "code":
             file_name = f"<lesson {lesson}, cell {number}>"
             source = re.sub(
@@ -88,14 +88,14 @@ def test_the_systems_differ_as_the_lesson_says(runs):
 
 
 def test_most_predictions_are_asked_of_both(runs):
-    asked = [name for lesson in LESSONS for name in read_lesson(lesson).explanations]
+    asked = [name for lesson in LESSONS for name in read_lesson_source(lesson).explanations]
     pairs = [runs[lesson] for lesson in LESSONS]
     revealed = [name for (own, _), (theirs, _) in pairs for name in own.keys() & theirs.keys()]
     assert len(revealed) >= MIN_SHARE * len(asked), sorted(set(asked) - set(revealed))
 
 
 def list_exercise_cells(lesson: str) -> list[str]:
-    return [cell.source for cell in read_lesson(lesson).cells if "exercise" in cell.marks]
+    return [cell.source for cell in read_lesson_source(lesson).cells if "exercise" in cell.marks]
 
 
 def takes_unknown_function(case: tuple[Any, ...]) -> bool:
@@ -113,7 +113,7 @@ SOLVED = [
 @pytest.mark.parametrize("exercise", SOLVED, ids=[exercise.name for exercise in SOLVED])
 def test_the_solution_is_right_in_tensorflow(exercise, runs):
     names = dict(runs[exercise.lesson][1][1])
-    exec(read_lesson(exercise.lesson).solutions[exercise.name], names)
+    exec(read_lesson_source(exercise.lesson).solutions[exercise.name], names)
     calls = re.findall(rf'check\(\s*"{exercise.name}", (\w+)\)', "\n".join(list_exercise_cells(exercise.lesson)))
     solution = names[calls[0]]
     for case in exercise.cases:

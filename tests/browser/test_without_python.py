@@ -49,8 +49,10 @@ def test_the_playground_says_it_and_tries_again(fresh, site, missing, way, name,
     page.locator("#output", has_text=said).wait_for()
     if way == "refused":
         return  # what comes then is the same
-    page.locator("#stop").click()  # so far it was only late
+    page.locator("#stop").click()  # So far it was only late, and Stop lets it load once more.
     missing()
+    # This second attempt has failed or is ready.
+    page.wait_for_function("document.querySelector('#state').textContent === ''")
     page.locator("#run").click()
     page.wait_for_function("document.documentElement.dataset.running === 'false'")
     assert "0.077" in page.locator("#output").inner_text()

@@ -98,7 +98,7 @@ def test_the_wheel_is_that_of_the_running_minitape_and_always_the_same(tmp_path)
         archive.extractall(tmp_path / "site")
     assert "minitape/course/lesson_01.py" in names and "minitape_widgets/static/tapeview.js" in names
     assert not [name for name in names if name.endswith((".pyc", ".pyi"))]
-    assert "minitape/course/lessons/01_the_first_tape.md" in names and not [name for name in names if "ipynb" in name]
+    assert "minitape/course/texts/01.json" in names and not [name for name in names if "ipynb" in name]
     program = """
 import minitape as tf, minitape_widgets
 from minitape.course import check

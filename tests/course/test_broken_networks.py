@@ -24,9 +24,9 @@ from minitape.course.broken_networks import (
     select_patients_for_beds,
 )
 from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.course_texts import read_lesson
 from minitape.course.exercise import collect_exercises
 from minitape.course.lesson_13 import DISEASES, _find_diagnosis_hint
-from minitape.course.markdown_lessons import read_lesson
 from minitape.course.plot import COLORS
 
 CELLS = nbformat.read(find_lessons_folder() / "13_capstone.ipynb", as_version=4).cells

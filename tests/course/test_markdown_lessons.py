@@ -1,7 +1,7 @@
 """A lesson has one source: the notebook agrees with it, and Python and the source know the same names."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import nbformat
 import pytest
@@ -9,9 +9,10 @@ from test_exercise_programs import check_program
 
 from minitape.cli.lesson_files import find_lessons_folder
 from minitape.cli.notebook_rules import format_outputs
+from minitape.course.course_texts import LessonSourceError, LessonTexts, read_lesson
 from minitape.course.exercise import ADDED_EXERCISES, Exercise, Mistake, collect_exercises, complete_exercises
-from minitape.course.markdown_lessons import LessonSourceError, list_lesson_sources, parse_lesson, read_lesson
 from tests.build_lessons import build_notebook, list_missing_output_lines
+from tests.lesson_source import get_lesson_name, list_lesson_sources, parse_lesson, read_lesson_source
 from tests.translate import list_remaining_texts, take_translations_from_source, update_catalog
 
 SOURCES = list_lesson_sources()
@@ -74,13 +75,20 @@ def test_a_notebook_is_built_from_its_source(source):
     assert built == saved
 
 
+def test_replies_are_those_of_the_source(source):
+    """Where this fails: python -m tests.build_lessons."""
+    lesson = get_lesson_name(source)
+    texts = read_lesson(lesson)
+    assert texts == LessonTexts(**{part.name: getattr(read_lesson_source(lesson), part.name) for part in fields(texts)})
+
+
 def test_each_notebook_has_a_source():
     assert [path.stem for path in sorted(FOLDER.glob("*.ipynb"))] == [path.stem for path in SOURCES]
 
 
 def test_the_output_that_a_source_quotes_is_what_the_cell_prints(source):
     saved_cells = nbformat.read(FOLDER / f"{source.stem}.ipynb", as_version=4).cells
-    cells = zip(read_lesson(source.stem.partition("_")[0]).cells, saved_cells, strict=True)
+    cells = zip(read_lesson_source(get_lesson_name(source)).cells, saved_cells, strict=True)
     missing = [
         (cell.line, line)
         for cell, saved in cells
@@ -244,7 +252,7 @@ def test_a_line_that_does_not_fit_the_form_is_named(text, problem):
 PROGRAMS = [
     (name, number, wrong)
     for source in SOURCES
-    for name, texts in read_lesson(source.stem.partition("_")[0]).exercises.items()
+    for name, texts in read_lesson(get_lesson_name(source)).exercises.items()
     for number, wrong in enumerate(texts.wrong_answers, 1)
     if wrong.kind == "program"
 ]

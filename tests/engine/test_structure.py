@@ -9,7 +9,7 @@ import pytest
 
 import minitape as tf
 from minitape.engine.backward.reachability import mark_reachable_rows
-from minitape.engine.backward.targets_and_sources import find_rows_of_value
+from minitape.engine.backward.targets_and_sources import find_rows_in_recording
 
 
 def run_in_new_process(code):
@@ -84,7 +84,7 @@ def test_a_sweep_visits_only_rows_that_matter():
         for _ in range(50):
             z = tf.sin(z)
         total = tf.reduce_sum(y) + tf.reduce_sum(z)
-    reachable = mark_reachable_rows(tape, set(find_rows_of_value(tape, x)))
+    reachable = mark_reachable_rows(tape, set(find_rows_in_recording(tape, x)))
     assert sum(reachable) <= 5, "only what depends on x is reachable"
     assert tape.gradient(total, x).numpy().tolist() == [2.0, 2.0, 2.0]
 

@@ -13,7 +13,7 @@ import pytest
 import minitape as tf
 from minitape import explain
 from minitape.engine.record.provenance import get_thread_escapes
-from minitape.recording.value_origins import convert_note_to_origin, find_origin
+from minitape.recording.value_origins import find_origin, to_value_origin
 
 
 def record_stop_gradient() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:
@@ -190,7 +190,7 @@ def test_chains_of_origins_are_cut() -> None:
         w = w * 1.01
     depth, origin = 0, find_origin(w)
     while origin is not None and origin.inputs:
-        depth, origin = depth + 1, convert_note_to_origin(origin.inputs[0].origin)
+        depth, origin = depth + 1, to_value_origin(origin.inputs[0].origin)
     assert 0 < depth < 100
 
 
@@ -199,8 +199,8 @@ def test_what_explain_reads_did_not_leave() -> None:
     with tf.GradientTape() as tape:
         y = tf.sin(w)
         loss = tf.constant(float(y)) * 2.0
-    known = [*get_thread_escapes().notes]
-    assert tape.explain(loss, w).cause == "left_through_numpy" and get_thread_escapes().notes == known
+    known = [*get_thread_escapes().escapes]
+    assert tape.explain(loss, w).cause == "left_through_numpy" and get_thread_escapes().escapes == known
 
 
 def test_exits_are_bounded() -> None:
@@ -209,7 +209,9 @@ def test_exits_are_bounded() -> None:
         x.numpy()
     for i in range(2000):
         exec(compile(f"x.numpy(){' ' * (i % 7)}", f"<cell {i}>", "exec"), {"x": x})
-    assert len(get_thread_escapes().notes) <= 2 * 256 + 512 and len(get_thread_escapes().notes_by_result_id) <= 6 * 256
+    assert (
+        len(get_thread_escapes().escapes) <= 2 * 256 + 512 and len(get_thread_escapes().escapes_by_result_id) <= 6 * 256
+    )
 
 
 def test_lines_in_a_notebook_name_the_cell() -> None:

@@ -20,8 +20,8 @@ from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, 
 from minitape.cli.lesson_pages import map_cells_to_heading_anchors
 from minitape.cli.notebook_rules import format_outputs, is_exercise
 from minitape.common.translation import load_translations, say
+from minitape.course.course_texts import read_lesson
 from minitape.course.exercise import collect_exercises
-from minitape.course.markdown_lessons import read_lesson
 
 FOLDERS = [find_lessons_folder(), find_lessons_folder().parent / "zh"]
 LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_exercise_prefix(path)]

@@ -1,7 +1,8 @@
 """Compute the gradients of a tape's targets.
 
-A gradient takes three steps. The first step finds the rows at which the sweep starts and ends. The second step runs the
-sweep over the rows between them. The third step reads the adjoints of the sources.
+``GradientTape.gradient`` calls :func:`compute_gradients`, which takes three steps. The first step finds the rows at
+which the sweep starts (the targets) and ends (the sources). The second step, :func:`sweep_to_sources`, marks the rows
+between them that matter, and runs the sweep. The third step reads the adjoints of the sources.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from typing import TYPE_CHECKING
 from numpy import ndarray
 
 from ..record.record import DIFFERENTIABLE_KINDS
-from ..record.row_parts import REALS
+from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
 from ..tensor.tensor import EagerTensor, Tensor, from_array
 from .nested_sweep import run_recorded_sweep
 from .reachability import mark_reachable_rows
 from .row_marks import has_differentiable_dtype
 from .sweep import run_sweep
-from .targets_and_sources import ONE_BY_TYPE, build_seed, compute_gradient_if_also_target, find_rows_of_value
+from .targets_and_sources import ONE_BY_TYPE, build_seed, compute_gradient_if_also_target, find_rows_in_recording
 
 if TYPE_CHECKING:
     from ..record.record import Record
@@ -46,9 +47,10 @@ def compute_gradients(
     Returns:
         A tensor for each source, with its shape and dtype, or None if no path connects the source to a target.
     """
-    record, outer = tape._record, state.record
+    record, open_record = tape._record, state.record
     assert record is not None
-    is_recorded = outer is not None and (bool(state.tapes) or outer.trace is not None)
+    # Under an outer tape, and in the first run of a function, the operations of the sweep must append rows themselves.
+    is_recorded = open_record is not None and (bool(state.tapes) or open_record.first_run is not None)
 
     # The sweep starts at the rows of the targets. Scalars, the most common targets, need no call.
     row: int | None
@@ -86,7 +88,7 @@ def compute_gradients(
     gradients: list[Result] = []
     for source, rows in zip(sources, rows_by_source):  # noqa: B905 - A strict zip is slower.
         g = adjoint_of(rows[0]) if len(rows) == 1 else None
-        if type(g) in REALS or (type(g) is ndarray and g.shape):  # This is from_array, without the call.
+        if type(g) in FLOAT_TYPES or (type(g) is ndarray and g.shape):  # This is from_array, without the call.
             tensor = EagerTensor()
             tensor._value, tensor._record, tensor._origin = g, None, None
             gradients.append(tensor)
@@ -103,9 +105,10 @@ def compute_gradients(
 def _find_last_row(tape: GradientTape, target: TargetOrSource) -> int | None:
     """Return the row at which the sweep starts for a target, or None if the target is not in the tape's recording.
 
-    This is the last row that `find_rows_of_value` returns. For a variable, it is the row of a watched state, if any.
+    This is the last row that `find_rows_in_recording` returns. For a variable, it is the row of a watched state, if
+    there is one.
     """
-    rows = find_rows_of_value(tape, target)
+    rows = find_rows_in_recording(tape, target)
     return rows[-1] if rows else None
 
 
@@ -123,7 +126,7 @@ def _build_seed_if_number(target: TargetOrSource, output_gradient: Adjoint, is_r
 
 def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Sequence[int]:
     """Return the rows of a source in the tape's recording, or () if no gradient flows through the source's dtype."""
-    rows = find_rows_of_value(tape, source)
+    rows = find_rows_in_recording(tape, source)
     return rows if rows and source.dtype.differentiable else ()
 
 
@@ -144,25 +147,14 @@ def sweep_to_sources(
     Returns:
         A function that takes a row of ``source_rows`` and returns its adjoint, or None if the row has none.
     """
-    record, spans = tape._record, tape.spans
+    record = tape._record
     assert record is not None
     if record.mandatory_calls:
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:
         return NO_ADJOINT
-    # Most calls ask for gradients with respect to everything that any tape watches. For such a call, the rows that
-    # depend on a source are exactly the tracked rows, so no pass over all rows is needed to mark them. There are three
-    # reasons for this. The tape is regular, so it has watched each source since the source's leaf was written. The
-    # tape's only span ended after the last target, so no row is missing. No other tape watches anything else, so a row
-    # that does not depend on a source is untracked.
-    asks_for_everything = (
-        tape.watched.keys() == source_rows
-        and not (tape.irregular or tape._recording or record.trace)
-        and max(seeds) < spans[0][1]
-        and (len(record.members) == 1 or all(map(source_rows.issuperset, map(_get_watched, record.members))))
-    )
     reachable: bytearray | None = None
-    if not asks_for_everything:
+    if not _is_every_watched_row_a_source(tape, record, seeds, source_rows):
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.members) > 1):
         reachable = _mark_tracked_rows(record)
@@ -172,8 +164,32 @@ def sweep_to_sources(
         seeds = {row: seed for row, seed in seeds.items() if reachable[row]}
         if not seeds or not source_rows:
             return NO_ADJOINT
-    sweep_arguments = record, seeds, source_rows, reachable, is_recorded
-    return run_recorded_sweep(tape, *sweep_arguments) if is_recorded else run_sweep(*sweep_arguments)
+    if is_recorded:
+        return run_recorded_sweep(tape, record, seeds, source_rows, reachable)
+    return run_sweep(record, seeds, source_rows, reachable, is_recorded=False)
+
+
+def _is_every_watched_row_a_source(
+    tape: GradientTape, record: Record, seeds: dict[int, Adjoint], source_rows: set[int]
+) -> bool:
+    """Return whether every row that any tape watches is a source of this gradient, as in most calls.
+
+    For such a call, `mark_reachable_rows` would mark exactly the tracked rows between the sources and the targets, so
+    its pass over the rows can be skipped. There are three reasons:
+
+    * The tape is regular, so it has watched each source since the leaf of the source was written. Every row that reads
+      the source therefore depends on this watch.
+    * The only span of the tape ended after the last target, so every row before the target is on the tape.
+    * No tape of the recording watches anything else, so a row that does not depend on a source is untracked.
+
+    The recording of a first run is excluded, because all its rows are untracked (``Record.untracked``).
+    """
+    return (
+        tape.watched.keys() == source_rows
+        and not (tape.irregular or tape._recording or record.first_run)
+        and max(seeds) < tape.spans[0][1]
+        and (len(record.members) == 1 or all(map(source_rows.issuperset, map(_get_watched, record.members))))
+    )
 
 
 def _mark_tracked_rows(record: Record) -> bytearray:

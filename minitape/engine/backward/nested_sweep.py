@@ -16,44 +16,48 @@ from .sweep import run_sweep
 
 if TYPE_CHECKING:
     from ..record.record import Record
-    from ..types import Adjoint, AdjointLookup, Object
+    from ..types import Adjoint, AdjointLookup
     from .tape import GradientTape
 
 
 def run_recorded_sweep(
-    tape: GradientTape, record: Record, seeds: dict[int, Adjoint], source_rows: set[int], *sweep_options: Object
+    tape: GradientTape,
+    record: Record,
+    seeds: dict[int, Adjoint],
+    source_rows: set[int],
+    reachable: bytearray | None,
 ) -> AdjointLookup:
-    """Run a sweep whose operations are recorded.
+    """Run a sweep whose operations append rows to the open recording.
 
-    All rows of the sweep get the site of the statement that requested the gradient. The outer recording's
-    ``gradient_rows`` store where these rows begin and end.
+    The open recording is usually also the recording of the tape. All new rows get the site of the statement that
+    requested the gradient. The ``gradient_rows`` of the open recording store where the new rows begin and end.
 
     Args:
         tape: The tape that computes the gradient.
-        record: The recording to sweep over.
+        record: The recording of this tape, over which the sweep runs.
         seeds: The adjoints of the targets, keyed by row.
         source_rows: The rows of the sources.
-        *sweep_options: The remaining arguments of ``run_sweep``.
+        reachable: A mark for each row (0 if the row does not matter), or None if all rows matter.
 
     Returns:
         A function that takes a row and returns its adjoint, or None if the row has none.
     """
-    outer, site = state.record, state.fixed_site
-    assert outer is not None
-    outer_site = outer.fixed_site
-    previous_member = outer.gradient_rows[-1].member if outer.gradient_rows else None
+    open_record, site = state.record, state.fixed_site
+    assert open_record is not None
+    outer_site = open_record.fixed_site
+    previous_member = open_record.gradient_rows[-1].member if open_record.gradient_rows else None
     try:
         if site is None:
             frame = find_user_frame(_getframe(1))
             state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)
-        member = tape.member if tape.record is outer else None
-        gradient_rows = new_tuple(GradientRows, (outer.next, member, [*seeds], [*source_rows], [*tape.spans]))
-        outer.gradient_rows = append_to_list_or_tuple(outer.gradient_rows, gradient_rows)
-        if outer.is_open and state.fixed_site is not None:
-            outer.fixed_site = outer.note_current_site()
-        return run_sweep(record, seeds, source_rows, *sweep_options)
+        member = tape.member if record is open_record else None
+        gradient_rows = new_tuple(GradientRows, (open_record.next, member, [*seeds], [*source_rows], [*tape.spans]))
+        open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, gradient_rows)
+        if open_record.is_open and state.fixed_site is not None:
+            open_record.fixed_site = open_record.store_current_site()
+        return run_sweep(record, seeds, source_rows, reachable, is_recorded=True)
     finally:
-        state.fixed_site, outer.fixed_site = site, outer_site
-        outer.gradient_rows = append_to_list_or_tuple(
-            outer.gradient_rows, new_tuple(GradientRows, (outer.next, previous_member, (), (), ()))
+        state.fixed_site, open_record.fixed_site = site, outer_site
+        open_record.gradient_rows = append_to_list_or_tuple(
+            open_record.gradient_rows, new_tuple(GradientRows, (open_record.next, previous_member, (), (), ()))
         )

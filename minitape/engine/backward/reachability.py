@@ -61,7 +61,7 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray
     record = tape._record
     assert record is not None
     foreign_rows: set[int] = set()
-    if source_rows <= tape.watched.keys() and not (tape.irregular or tape._recording or record.trace):
+    if source_rows <= tape.watched.keys() and not (tape.irregular or tape._recording or record.first_run):
         # The sources were watched before their first use, so every row that depends on them is on the tape.
         marks, ((start, end),) = None, tape.spans
     else:

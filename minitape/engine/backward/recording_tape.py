@@ -19,9 +19,9 @@ from weakref import ref
 from ..record.interrupt_safe import InterruptSafeExit, leave_ended_tapes
 from ..record.log_warnings import warn_not_watchable
 from ..record.pause import Pause
-from ..record.provenance import MAX_TAPE_NOTES, capture_stack, clock, try_create_weak_ref
+from ..record.provenance import MAX_TAPE_EVENTS, capture_stack, clock, try_create_weak_ref
 from ..record.record import Record
-from ..record.row_parts import FLOATS
+from ..record.row_parts import FLOAT_DTYPES
 from ..record.thread_state import state
 from ..record.user_frames import OWN_FILES, find_user_frame
 from ..tensor.tensor import EagerTensor, Tensor
@@ -33,7 +33,7 @@ from .row_values import iter_operations_backward
 if TYPE_CHECKING:
     from typing import Self
 
-    from ..record.provenance import TapeNote
+    from ..record.provenance import TapeEvent
     from ..types import ExitProperty, Object, Structure
     from .targets_and_sources import GradientRequest
 
@@ -53,7 +53,7 @@ class RecordingTape:
         last_request: The last gradient call that returned, or None before the first such call.
         listeners: Functions without arguments that refresh live pictures. The recording calls them when it grows.
         member: The tape's position in ``Record.members``, or None before its first block.
-        notes: The tape's history, as tuples (event, row, clock or weak reference, user frames).
+        history: What happened to the tape, as tuples (event, row, clock or weak reference, user frames).
         requests: The gradient calls of a persistent tape, up to ``MAX_REQUESTS``.
         spans: The closed spans of rows, as pairs (first row, row after the last). The open span starts at
             ``span_start``.
@@ -75,7 +75,7 @@ class RecordingTape:
         """Create a tape that has not recorded anything yet."""
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
         self._recording = self._used = self._paused = self.irregular = False
-        self.notes: list[TapeNote] = []
+        self.history: list[TapeEvent] = []
         self.spans: list[tuple[int, int]] = []
         self.watched: dict[int, int] = {}
         self.variables: dict[int, ResourceVariable] = {}
@@ -112,7 +112,7 @@ class RecordingTape:
             record.members.append((ref(self), self.spans, self.watched))  # type: ignore[arg-type]
             self.member = len(record.members) - 1
         self._start = now = record.next
-        self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
+        self.history.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
         self._recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
         if open_record is None:
             state.record, record.is_open = record, True
@@ -140,7 +140,7 @@ class RecordingTape:
             tapes.remove(self)
         if tapes and error:
             leave_ended_tapes()
-        if not (tapes or record.pause_count or record.trace) and state.record is record:
+        if not (tapes or record.pause_count or record.first_run) and state.record is record:
             record.is_open, record.frame, state.record = False, None, None
         record.tape_set = object()
         if self._recording:
@@ -165,7 +165,7 @@ class RecordingTape:
         # As long as `pause_count` is not 0, the recording stays open.
         record.pause_count, self._paused = record.pause_count + 1, True
         self._leave()
-        record.note_event("pause", self)
+        record.append_event("pause", self)
 
     def _end_pause(self) -> None:
         """Record again, unless the tape's own block ended during the pause. An interrupted call may be repeated."""
@@ -180,7 +180,7 @@ class RecordingTape:
             self._start, self._recording = record.next, True
         record.tape_set = object()
         record.pause_count, self._paused = record.pause_count - 1, False
-        record.note_event("resume", self)
+        record.append_event("resume", self)
 
     def __del__(self) -> None:
         """Release the recording when its last tape is deleted."""
@@ -188,7 +188,7 @@ class RecordingTape:
             record = self._record
             if record is not None:
                 record.tape_count -= 1
-                if record.tape_count <= 0 and record.trace is None:
+                if record.tape_count <= 0 and record.first_run is None:
                     record.release()
         except KeyboardInterrupt:
             # Python ignores exceptions in __del__, so another thread interrupts the program again.
@@ -228,18 +228,18 @@ class RecordingTape:
         stack = ((frame.f_code, frame.f_lasti),)
         record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
-            if len(self.notes) < MAX_TAPE_NOTES:
+            if len(self.history) < MAX_TAPE_EVENTS:
                 row = 0 if record is None else record.next
-                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
+                self.history.append(("watch", row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
             if type(t) is not EagerTensor and self._watch_if_variable(t):
                 continue
-            is_watchable = t._value.dtype in FLOATS or t.dtype.differentiable
+            is_watchable = t._value.dtype in FLOAT_DTYPES or t.dtype.differentiable
             if not is_watchable:
                 warn_not_watchable(t.dtype)
             can_watch = self._recording or self._can_watch()
             assert record is not None
             if can_watch and is_watchable:
-                self._watch_row(record.find_or_add_row(t, None, record.note_current_site(frame)))
+                self._watch_row(record.find_or_add_row(t, None, record.store_current_site(frame)))
 
     def _watch_if_variable(self, value: Object) -> bool:
         """Watch a variable.
@@ -320,8 +320,8 @@ class RecordingTape:
             raise ValueError("Tape is not recording.")
         assert self._record is not None
         self._start = now = self._record.next
-        if len(self.notes) < MAX_TAPE_NOTES:
-            self.notes.append(("reset", now, None, capture_stack(max_frames=1)))
+        if len(self.history) < MAX_TAPE_EVENTS:
+            self.history.append(("reset", now, None, capture_stack(max_frames=1)))
         self._forget_rows()
         self._record.tape_set = object()  # Variables are watched again when they are next read.
 

@@ -15,7 +15,7 @@ from weakref import ref
 from ..hooks import hooks
 from ..record.interrupt_safe import leave_ended_tapes
 from ..record.kept_arrays import release_large_arrays
-from ..record.provenance import find_place, note_gradient_origins
+from ..record.provenance import find_place, set_gradient_origins
 from ..record.row_parts import new_tuple
 from ..record.thread_state import append_to_list_or_tuple, state
 from ..tensor.tensor import EagerTensor, Tensor
@@ -154,7 +154,7 @@ class GradientTape(RecordingTape):
             raise hooks.add_refusal_reason(error, self, targets, carriers)  # noqa: B904 - It is the same error.
         place = find_place(_getframe(1))
         if not tapes:  # Otherwise, the rows of the outer tape show where the gradients came from.
-            note_gradient_origins(gradients, targets, carriers, place)
+            set_gradient_origins(gradients, targets, carriers, place)
         nones = [*map(is_, gradients, repeat(None))]
         self.last_request = new_tuple(GradientRequest, (targets, carriers, adjoints, nones, "gradient", ()))
         if True in nones and self._warns_of_none:
@@ -201,7 +201,7 @@ class GradientTape(RecordingTape):
                 self.requests = append_to_list_or_tuple(self.requests, request)
         else:
             self._used = True
-            self.notes.append(("gradient", record.next, None, call_stack))
+            self.history.append(("gradient", record.next, None, call_stack))
             if record.has_large_arrays and (
                 record.tape_count == 1
                 or all(other_tape is None or other_tape._used for other_tape in record.list_tapes_or_none())

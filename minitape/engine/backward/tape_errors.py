@@ -25,7 +25,7 @@ def build_reentry_error(tape: RecordingTape) -> Exception:
     """Build the error for entering a tape that is already recording.
 
     Args:
-        tape: The tape. Its notes contain the line on which it was entered.
+        tape: The tape. Its history contains the line on which it was entered.
 
     Returns:
         The ValueError to raise.
@@ -33,7 +33,7 @@ def build_reentry_error(tape: RecordingTape) -> Exception:
     return add_first_use_note(
         ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
         "The tape was entered",
-        tape.notes,
+        tape.history,
         "enter",
     )
 
@@ -62,7 +62,7 @@ def build_used_up_error(tape: RecordingTape) -> Exception:
     As in TensorFlow, the first gradient call of a tape that was never entered raises the same error.
 
     Args:
-        tape: The tape. Its notes contain the line on which it computed its only gradient.
+        tape: The tape. Its history contains the line on which it computed its only gradient.
 
     Returns:
         The RuntimeError to raise.
@@ -75,7 +75,7 @@ def build_used_up_error(tape: RecordingTape) -> Exception:
     return add_first_use_note(
         error,
         "The tape was used up",
-        tape.notes,
+        tape.history,
         "gradient",
         " For several, use GradientTape(persistent=True).",
     )

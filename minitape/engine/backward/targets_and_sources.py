@@ -117,7 +117,7 @@ def convert_output_gradients(output_gradients: Structure, target_count: int) -> 
     return [*map(unwrap_keras_variable, tensors)] + [None] * (target_count - len(flat_gradients))
 
 
-def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, ...]:
+def find_rows_in_recording(tape: GradientTape, value: TargetOrSource) -> tuple[int, ...]:
     """Find the rows of a value in a tape's recording.
 
     Args:
@@ -128,7 +128,7 @@ def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, 
         The rows, ordered so that the last row counts if the value is a target. A tensor has one row, or two rows in
         ascending order if it was a leaf before it became a result. A variable has a row for each of its states in the
         recording. The oldest state comes first, except that watched rows come after all others
-        (``ResourceVariable._find_tape_rows``). Other values have no rows.
+        (``ResourceVariable._find_rows_in_recording``). Other values have no rows.
 
     Raises:
         AttributeError: If the value is neither a tensor, a variable nor a string.
@@ -140,9 +140,9 @@ def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, 
         # The tensor may also have been a leaf here, if its own tape joined this recording later.
         leaf_row = record.leaf_rows.get(id(value), row)
         return (row,) if leaf_row == row or record.leaves[leaf_row].tensor is not value else (leaf_row, row)
-    if not hasattr(value, "_find_tape_rows"):
+    if not hasattr(value, "_find_rows_in_recording"):
         raise build_no_tensor_error(value)
-    rows: tuple[int, ...] = value._find_tape_rows(tape)
+    rows: tuple[int, ...] = value._find_rows_in_recording(tape)
     return rows
 
 
@@ -265,13 +265,13 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
         source: The source.
         targets: The targets of the gradient call.
     """
-    rows, record, foreign_rows = {*find_rows_of_value(tape, source)}, tape.record, set[int]()
+    rows, record, foreign_rows = {*find_rows_in_recording(tape, source)}, tape.record, set[int]()
     if record is None or not rows:
         return False
     marks = mark_rows_on_tape(tape, foreign_rows)
     if any(marks[row] for row in rows):
         return False
-    rows_to_visit = {row for target in targets for row in find_rows_of_value(tape, target)[-1:]} - foreign_rows
+    rows_to_visit = {row for target in targets for row in find_rows_in_recording(tape, target)[-1:]} - foreign_rows
     is_variable = not isinstance(source, Tensor)
     for row, _, a, b, call in iter_operations_backward(record, min(rows), max(rows_to_visit, default=-1)):
         if row in rows_to_visit and marks[row]:

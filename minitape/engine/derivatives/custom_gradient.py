@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @make_interrupt_safe
 def pause_open_tapes() -> Iterator[None]:
-    """Pause all open tapes during the block. The trace of a ``tf.function`` continues."""
+    """Pause all open tapes during the block. The first run of a ``tf.function`` continues to record."""
     with contextlib.ExitStack() as stack:
         for tape in reversed(state.tapes):
             stack.enter_context(tape.stop_recording())

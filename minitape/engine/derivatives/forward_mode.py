@@ -23,7 +23,7 @@ from ..backward.targets_and_sources import (
     Unconnected,
     build_recorded_zeros_like_source,
     build_zeros_like_source,
-    find_rows_of_value,
+    find_rows_in_recording,
     should_return_zeros,
 )
 from ..record.interrupt_safe import InterruptSafeExit, make_interrupt_safe
@@ -132,7 +132,7 @@ class ForwardAccumulator:
         values = nest.flatten(primals)
         primal_tangents = {id(primal): tangent for primal, tangent in zip(self._primals, self._tangents, strict=True)}
         rows = [
-            find_rows_of_value(self._tape, value)[-1:]
+            find_rows_in_recording(self._tape, value)[-1:]
             if id(value) not in primal_tangents and value.dtype.differentiable
             else ()
             for value in values
@@ -175,7 +175,7 @@ class ForwardAccumulator:
         """
         tape, record = self._tape, self._tape.record
         pairs = zip(self._primals, self._tangents, strict=True)
-        tangents = {row: tangent for primal, tangent in pairs for row in find_rows_of_value(tape, primal)}
+        tangents = {row: tangent for primal, tangent in pairs for row in find_rows_in_recording(tape, primal)}
         if not (values_by_row and tangents) or record is None:
             return {}
         reachable = mark_reachable_rows(tape, set(tangents))

@@ -13,7 +13,7 @@ from ..backward.reachability import mark_reachable_rows
 from ..backward.sweep import Sweep
 from ..backward.targets_and_sources import (
     GradientRequest,
-    find_rows_of_value,
+    find_rows_in_recording,
     should_return_zeros,
     unwrap_keras_variable,
 )
@@ -182,8 +182,8 @@ def _sweep_stacked_seeds(
     The arguments and the result are the same as for ``_compute_stacked_gradients``.
     """
     record = tape.record
-    rows_by_source = [find_rows_of_value(tape, source) if source.dtype.differentiable else () for source in sources]
-    target_rows = find_rows_of_value(tape, target)[-1:]
+    rows_by_source = [find_rows_in_recording(tape, source) if source.dtype.differentiable else () for source in sources]
+    target_rows = find_rows_in_recording(tape, target)[-1:]
     source_rows = {row for rows in rows_by_source for row in rows}
     if record is None or not (target_rows and source_rows):
         return [None] * len(sources)

@@ -1,1 +1,1 @@
-"""Record the rows that all open tapes share, and notes about these rows."""
+"""Record the rows that all open tapes share, and store what ``explain`` needs to know about them."""

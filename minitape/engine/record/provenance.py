@@ -1,16 +1,15 @@
-"""Note where values came from if no tape recorded them, and where they went, for `explain`.
+"""Store where values came from if no tape recorded them, and where they went, for `explain`.
 
-A recording contains every operation under a tape. This module notes what a recording cannot contain:
+A recording contains every operation under a tape. This module stores what a recording cannot contain:
 
-* the operation outside any tape that computed a tensor,
-* the line that created a constant or a variable's state,
-* the values that left for NumPy or Python (escapes).
+* the *origin* of a tensor: the operation outside any tape that computed it, or the line that created it,
+* the *escapes*: the values that left for NumPy or Python.
 
-Notes hold weak references, so they do not keep tensors or arrays alive. Chains of notes are cut after ``DEPTH``
+Both hold weak references, so they do not keep tensors or arrays alive. A chain of origins is cut after ``DEPTH``
 generations.
 
-A tensor's origin note is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins`
-describes and reads its fields.
+The origin of a tensor is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins` describes
+and reads its fields.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ DEPTH = 40  # An origin keeps at most this many generations.
 DEPTH_FIELD = 5  # This field of an origin counts its generations.
 # An assignment counts as this many generations. Otherwise, a loop would keep many old states of a variable.
 ASSIGNMENT_GENERATIONS = 5
-MAX_RECENT_ESCAPES = 256  # A thread keeps the notes of this many recent escapes.
+MAX_RECENT_ESCAPES = 256  # A thread keeps this many recent escapes.
 MAX_ESCAPE_SITES = 512  # It also keeps one older escape for each of this many statements.
 _PRUNE_AFTER = 2 * MAX_RECENT_ESCAPES + MAX_ESCAPE_SITES
-STACK_DEPTH = 3  # A note on a constant or a variable contains this many user frames.
-MAX_TAPE_NOTES = 1000  # A tape keeps this many notes on calls such as watch().
+STACK_DEPTH = 3  # The origin of a constant or a variable contains this many user frames.
+MAX_TAPE_EVENTS = 1000  # The history of a tape contains at most this many calls such as watch().
 
 Stack = tuple[tuple[CodeType, int], ...]  # (code, bytecode offset) pairs, innermost first
 Place: TypeAlias = tuple  # The code and offset of a statement, followed by those of the caller, if any.
-Note: TypeAlias = Any  # An origin note is a ValueOrigin, a plain tuple of its fields, or None.
-TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
+Origin: TypeAlias = Any  # A ValueOrigin, a plain tuple of its fields, or None.
+TapeEvent: TypeAlias = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
 clock = count(1).__next__
 ref = weakref.ref
 
@@ -84,8 +83,8 @@ def place_to_stack(place: Place) -> Stack:
     return tuple(zip(place[::2], place[1::2], strict=True))
 
 
-class EscapeNote(NamedTuple):
-    """A note on a value that left for NumPy or Python.
+class LoggedEscape(NamedTuple):
+    """A value that left for NumPy or Python.
 
     Attributes:
         clock: The time of the escape.
@@ -121,40 +120,40 @@ class EscapeLog:
     """The most recent escapes of one thread: values that left for NumPy or Python.
 
     Attributes:
-        notes: A note on each escape, oldest first.
-        notes_by_result_id: The same notes, by the id of the array or scalar that the user received.
+        escapes: The escapes, oldest first.
+        escapes_by_result_id: The same escapes, by the id of the array or scalar that the user received.
     """
 
     def __init__(self) -> None:
         """Create an empty log."""
-        self.notes: list[EscapeNote] = []
-        self.notes_by_result_id: dict[int, EscapeNote] = {}
+        self.escapes: list[LoggedEscape] = []
+        self.escapes_by_result_id: dict[int, LoggedEscape] = {}
 
-    def prune_notes(self) -> None:
-        """Keep the newest ``MAX_RECENT_ESCAPES`` notes. Of the older notes, keep only the latest for each statement."""
-        last_note_by_site: dict[Hashable, EscapeNote] = {}
-        for note in self.notes[:-MAX_RECENT_ESCAPES]:
+    def prune_escapes(self) -> None:
+        """Keep the newest ``MAX_RECENT_ESCAPES`` escapes. Of older ones, keep only the latest for each statement."""
+        last_escape_by_site: dict[Hashable, LoggedEscape] = {}
+        for escape in self.escapes[:-MAX_RECENT_ESCAPES]:
             # The key contains the id of the code object, because hashing a code object is slow.
-            site = (id(note.place[0]), note.place[1]) if note.place else None
-            last_note_by_site.pop(site, None)  # Inserting a key again moves it to the end.
-            last_note_by_site[site] = note
-        older_notes = list(last_note_by_site.values())
-        self.notes[:-MAX_RECENT_ESCAPES] = older_notes[-MAX_ESCAPE_SITES:]
-        self.notes_by_result_id = {id(note.result): note for note in self.notes}
+            site = (id(escape.place[0]), escape.place[1]) if escape.place else None
+            last_escape_by_site.pop(site, None)  # Inserting a key again moves it to the end.
+            last_escape_by_site[site] = escape
+        older_escapes = list(last_escape_by_site.values())
+        self.escapes[:-MAX_RECENT_ESCAPES] = older_escapes[-MAX_ESCAPE_SITES:]
+        self.escapes_by_result_id = {id(escape.result): escape for escape in self.escapes}
 
-    def find_note_of_result(self, result: object) -> EscapeNote | None:
+    def find_escape_of_result(self, result: object) -> LoggedEscape | None:
         """Find the escape that passed an array or scalar to the user.
 
         Args:
             result: An array, a view of an array, or a NumPy scalar. Objects are compared by identity.
 
         Returns:
-            The note on the escape, or None if the object did not come from a tensor of this thread.
+            The escape, or None if the object did not come from a tensor of this thread.
         """
         while result is not None:
-            note = self.notes_by_result_id.get(id(result))
-            if note is not None and note.result is result:
-                return note
+            escape = self.escapes_by_result_id.get(id(result))
+            if escape is not None and escape.result is result:
+                return escape
             result = getattr(result, "base", None)
         return None
 
@@ -197,10 +196,10 @@ def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH)
 
 def build_origin(
     kind: str, inputs: Iterable[Tensor] = (), detail: object = None, place: Place | None = None, generations: int = 1
-) -> Note:
-    """Build the origin note for a new value.
+) -> Origin:
+    """Build the origin of a new value.
 
-    An origin counts its generations. After ``DEPTH`` generations, it is dropped from the notes of later values.
+    An origin counts its generations. After ``DEPTH`` generations, it is dropped from the origins of later values.
 
     Args:
         kind: The kind of origin, such as "op" or "constant" (:class:`minitape.recording.value_origins.ValueOrigin`).
@@ -232,15 +231,16 @@ def _get_state_tensor(value: TargetOrSource) -> TargetOrSource:
     return getattr(value, "_state", value)
 
 
-def note_gradient_origins(
+def set_gradient_origins(
     gradients: list[Result],
     targets: list[TargetOrSource],
     sources: list[TargetOrSource],
     place: Place,
 ) -> None:
-    """Store an origin note in each gradient.
+    """Store the origin of each gradient.
 
-    This is only needed if no tape recorded the sweep. Otherwise, its rows contain the origin.
+    This is only needed if no tape recorded the sweep. Otherwise, the rows of the sweep show where the gradients came
+    from.
 
     Args:
         gradients: The gradients, with None for unconnected sources.
@@ -258,46 +258,46 @@ def note_gradient_origins(
             g._origin = time, "gradient", place, inputs, ref(source), depth
 
 
-def note_used_as_size(tensor: Object) -> None:
-    """Note that a tensor's value was read as a size, an axis or an index.
+def log_use_as_size(tensor: Object) -> None:
+    """Log that a tensor's value was read as a size, an axis or an index.
 
     Args:
-        tensor: The object that was read. If it is not a tensor, nothing is noted.
+        tensor: The object that was read. If it is not a tensor, nothing is logged.
     """
     if hasattr(tensor, "_origin"):
-        note_escape(tensor, "index")
+        log_escape(tensor, "index")
 
 
-def note_inputs_of_unrecorded_result(result: Result, inputs: Sequence[TargetOrSource], op: str) -> Result:
-    """Note which values determined a result that has no row.
+def set_origin_from_inputs(result: Result, inputs: Sequence[TargetOrSource], op: str) -> Result:
+    """Store which values determined a result that has no row.
 
     Args:
-        result: The result. If it is not a tensor, nothing is noted.
+        result: The result. If it is not a tensor, nothing is stored.
         inputs: The tensors and variables whose values determined it, such as a mask.
         op: The name of the operation.
 
     Returns:
         The result.
     """
-    noted_inputs = [t for t in map(_get_state_tensor, inputs) if hasattr(t, "_origin")]
-    if noted_inputs and hasattr(result, "_origin"):
-        result._origin = build_origin("value", noted_inputs, op)
+    input_tensors = [t for t in map(_get_state_tensor, inputs) if hasattr(t, "_origin")]
+    if input_tensors and hasattr(result, "_origin"):
+        result._origin = build_origin("value", input_tensors, op)
     return result
 
 
-def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
-    """Note that a tensor's value leaves for NumPy or Python, where no tape can follow.
+def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
+    """Log that a tensor's value leaves for NumPy or Python, where no tape can follow.
 
-    Reads by ``explain`` itself do not count. In the first run of a ``tf.function``, the trace raises an error or guards
-    the value.
+    Reads by ``explain`` itself do not count. In the first run of a ``tf.function``, reading a value that may differ in
+    later calls raises an error or writes a guard.
 
     Args:
         tensor: The tensor.
         method: The way in which the value leaves, such as "numpy" or "float".
         result: The array or scalar that the user receives, or None if the user receives neither.
     """
-    if tensor._record is not None and tensor._record.trace is not None:
-        tensor._record.trace.refuse_or_guard_value(tensor, method)
+    if tensor._record is not None and tensor._record.first_run is not None:
+        tensor._record.first_run.refuse_or_guard_value(tensor, method)
     memory = state.memory
     if memory.is_explaining:
         return
@@ -310,21 +310,21 @@ def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
     )
     time, place = clock(), find_place(_getframe(2))
     if record is None:
-        note = new_tuple(EscapeNote, (time, method, reference_fields, place, None, 0, result_reference))
+        escape = new_tuple(LoggedEscape, (time, method, reference_fields, place, None, 0, result_reference))
     else:
-        note = new_tuple(
-            EscapeNote, (time, method, reference_fields, place, ref(record), record.next, result_reference)
+        escape = new_tuple(
+            LoggedEscape, (time, method, reference_fields, place, ref(record), record.next, result_reference)
         )
-        record.note_event(method, record.find_row(tensor))
-    log.notes.append(note)
+        record.append_event(method, record.find_row(tensor))
+    log.escapes.append(escape)
     if result is not None:
-        log.notes_by_result_id[id(result)] = note
-    if len(log.notes) > _PRUNE_AFTER:
-        log.prune_notes()
+        log.escapes_by_result_id[id(result)] = escape
+    if len(log.escapes) > _PRUNE_AFTER:
+        log.prune_escapes()
 
 
-def build_origin_in_released_record(tensor: Tensor, old_record: Record) -> Note:
-    """Build the origin note for a tensor that moves from a released recording to a new recording.
+def build_origin_in_released_record(tensor: Tensor, old_record: Record) -> Origin:
+    """Build the origin of a tensor that moves from a released recording to a new recording.
 
     Args:
         tensor: The tensor. It still refers to its old row.
@@ -344,10 +344,11 @@ def _get_nothing() -> None:
 _creation_stacks: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDictionary()
 
 
-def note_creation_stack(created_object: object) -> None:
-    """Note where a layer or module is created.
+def store_creation_stack(created_object: object) -> None:
+    """Store where a layer or module is created.
 
-    The note contains the user's statement that calls the outermost constructor, and the callers of that statement.
+    The stored stack contains the user's statement that calls the outermost constructor, and the callers of that
+    statement.
 
     Args:
         created_object: The layer or module, whose constructor is running.
@@ -400,21 +401,21 @@ def try_create_weak_ref(value: object) -> weakref.ref[Object] | None:
 
 
 def add_first_use_note(
-    error: Exception, description: str, tape_notes: list[TapeNote], event_kind: str, fix: str = ""
+    error: Exception, description: str, tape_history: list[TapeEvent], event_kind: str, fix: str = ""
 ) -> Exception:
     """Add a note about an earlier tape event to an error. The message of the error remains TensorFlow's.
 
     Args:
         error: The error.
         description: What happened earlier. The note continues with "first in" and the place.
-        tape_notes: The notes of the tape.
-        event_kind: The kind of event to find. The first note of this kind that has a user frame provides the place.
+        tape_history: The history of the tape.
+        event_kind: The kind of event to find. The first event of this kind that has a user frame provides the place.
         fix: A sentence on how to fix the error.
 
     Returns:
         `error` itself.
     """
-    for event, _, _, frames in tape_notes:
+    for event, _, _, frames in tape_history:
         if event == event_kind and frames:
             code, offset = frames[0]
             line = next((line for start, end, line in code.co_lines() if start <= offset < end), None)

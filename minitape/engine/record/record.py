@@ -41,7 +41,7 @@ from .row_parts import (
     CALL,
     CALL_COLUMN,
     CHUNK,
-    FLOATS,
+    FLOAT_DTYPES,
     LEAF,
     VALUE_COLUMN,
     WIDTH,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Array, Attributes, TracedRun
+    from ..types import Array, Attributes, FirstRunInterface
 
 MAX_RETAINED_RECORDS = 4  # A thread keeps this many released recordings for `explain`.
 MAX_SKELETON_ROWS = 4096  # A longer recording is not kept after its release.
@@ -76,12 +76,10 @@ _NO_ROWS: Any = frozenset()  # `Any`, because it replaces a set.
 
 
 class GradientRows(NamedTuple):
-    """A note on the rows from `first_row` on.
-
-    They were written by a recorded sweep or, after the sweep, by the program.
+    """A block of rows that were written by a recorded sweep or, after the sweep, by the program.
 
     Attributes:
-        first_row: The first row. The rows end before the `first_row` of the next note.
+        first_row: The first row. The block ends before the `first_row` of the next block.
         member: The position in `Record.members` of the tape that computed the gradient, or None if that tape belongs
             to another recording.
         targets: The rows of the gradient's targets. Empty if the sweep has ended and the program continues.
@@ -101,8 +99,8 @@ class Record(RowTable):
     """The table of rows. Operations append rows, and a sweep reads them in reverse order.
 
     Attributes:
-        trace: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`). Otherwise
-            None.
+        first_run: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`).
+            Otherwise None.
         is_open: Whether a tape has opened this recording and no tape has closed it yet. Only then is the frame of the
             last row cached in `frame`, and only then does a recorded sweep set `fixed_site`. The recording of a first
             run is never open in this sense, although the run appends rows, because no tape would clear the cached frame
@@ -138,7 +136,7 @@ class Record(RowTable):
             Resetting a tape does not clear its entry.
     """
 
-    trace: TracedRun | None = None
+    first_run: FirstRunInterface | None = None
     is_open = True
     blocks: Sequence[Any] = ()  # The blocks have types from minitape.speed, which may be deleted.
     tape_count = 0
@@ -178,7 +176,7 @@ class Record(RowTable):
 
         Args:
             leaf: The owner of the row.
-            site: The bytecode offset of the user's statement, as `note_current_site` returns it.
+            site: The bytecode offset of the user's statement, as `store_current_site` returns it.
             value: The scalar or array of the leaf.
 
         Returns:
@@ -230,8 +228,8 @@ class Record(RowTable):
         old_record = tensor._record
         if (old_record is self or id(tensor) in self.leaf_rows) and (row := self.find_row(tensor)) is not None:
             return row
-        if self.trace is not None:
-            return self.trace.enter_outside_tensor(tensor, site)
+        if self.first_run is not None:
+            return self.first_run.enter_outside_tensor(tensor, site)
         # A result does not move while its old recording has tapes. A leaf may move, because leaf_rows still contains
         # it, unless the old recording belongs to another thread.
         keeps_old_record = (
@@ -242,7 +240,7 @@ class Record(RowTable):
         if old_record is not None and not keeps_old_record and tensor._origin is None:
             tensor._origin = build_origin_in_released_record(tensor, old_record)
         if site is None:
-            site = self.note_current_site()
+            site = self.store_current_site()
         variable_ref, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), variable_ref, version, None, tensor._origin))
         self.kinds.add(type(value := tensor._value))
@@ -291,7 +289,7 @@ class Record(RowTable):
         """
         site = self.fixed_site
         if site is None:
-            site = frame.f_lasti if frame and frame is self.frame else self.note_current_site(frame)
+            site = frame.f_lasti if frame and frame is self.frame else self.store_current_site(frame)
         cells, untracked = self.rows, self.untracked
         rows: tuple[int, ...] = ()
         is_constant = True  # This remains True if no gradient can reach a tracked input.
@@ -302,7 +300,7 @@ class Record(RowTable):
                 is_constant = primitive.code == STOP_CODE
         code, call, row = primitive.code, None, self.next
         # Operations on other dtypes become calls, so that sweeps do not have to check dtypes.
-        if code and outputs[0]._value.dtype in FLOATS:
+        if code and outputs[0]._value.dtype in FLOAT_DTYPES:
             a, b = rows[0], rows[-1]
         else:
             code, a, b, self.has_calls = CALL, 0, 0, True
@@ -330,12 +328,12 @@ class Record(RowTable):
                 untracked.add(row)
                 self.untracked_end = self.next
             row += 1
-        if self.trace is not None:
-            self.trace.tensor_refs += map(ref, outputs)
+        if self.first_run is not None:
+            self.first_run.tensor_refs += map(ref, outputs)
 
     # -- which statement wrote a row ---------------------------------------------------------------
 
-    def note_current_site(self, frame: FrameType | None = None) -> int:
+    def store_current_site(self, frame: FrameType | None = None) -> int:
         """Return the bytecode offset of the user's current statement, and store its code in `segments`.
 
         During a recorded sweep or a replay of a function, all rows have the site of the statement that started it.
@@ -369,7 +367,7 @@ class Record(RowTable):
             segments.append((self.next, code, fixed_offset))
         return offset
 
-    def note_event(self, kind: str, subject: Subject = None) -> None:
+    def append_event(self, kind: str, subject: Subject = None) -> None:
         """Record an event with its position and the user's statement.
 
         Args:

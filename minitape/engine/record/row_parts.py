@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
     from ..types import Attributes
-    from .provenance import Note
+    from .provenance import Origin
 
 LEAF, CALL = 0, 1  # These are the `op` cells of rows that are not elementwise operations.
 WIDTH = 6  # The number of columns.
@@ -26,8 +26,8 @@ CHUNK = 16384  # Code that reads long recordings reads this many rows at a time.
 Subject: TypeAlias = Any
 # Creating objects with these functions takes only a third as long as calling a constructor.
 new_call, new_tuple = object.__new__, tuple.__new__
-REALS = frozenset((np.float32, np.float64))  # Compiled sweeps accept only these scalar types.
-FLOATS = frozenset(map(np.dtype, REALS))
+FLOAT_TYPES = frozenset((np.float32, np.float64))  # The scalar types that the fast forms and compiled sweeps handle.
+FLOAT_DTYPES = frozenset(map(np.dtype, FLOAT_TYPES))  # The corresponding dtypes.
 
 
 class Call:
@@ -61,14 +61,14 @@ class Leaf(NamedTuple):
         variable_ref: A weak reference to the variable, if the tensor is its state, otherwise None.
         version: The number of assignments to the variable before this state.
         number: The Python number, or None for all other leaves.
-        origin: The note on where the tensor came from (:mod:`minitape.engine.record.provenance`).
+        origin: Where the tensor came from (:mod:`minitape.engine.record.provenance`).
     """
 
     tensor_ref: weakref.ref[Tensor] | None = None
     variable_ref: weakref.ref[ResourceVariable] | None = None
     version: int = 0
     number: float | None = None
-    origin: Note = None
+    origin: Origin = None
 
     @property
     def tensor(self) -> Tensor | None:

@@ -1,4 +1,4 @@
-"""Store the state of a thread, which includes its open recording, its tapes and its notes for ``explain``."""
+"""Store the state of a thread: its open recording, its tapes, and what ``explain`` remembers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..backward.tape import GradientTape
     from ..tensor.variable import ResourceVariable
-    from ..types import Object, Returned, TracedRun
+    from ..types import FirstRunInterface, Object, Returned
     from .provenance import EscapeLog
     from .record import Record
 
 
 class ExplainMemory:
-    """A thread's notes for ``explain``.
+    """What a thread remembers for ``explain``.
 
     Attributes:
         retained_records: Released recordings that are kept without their large arrays
@@ -31,7 +31,7 @@ class ExplainMemory:
     """
 
     def __init__(self) -> None:
-        """Create the object without any notes."""
+        """Create an empty memory."""
         self.retained_records: deque[Record] = deque()
         self.is_explaining = False
         self.escapes: EscapeLog | None = None
@@ -50,7 +50,7 @@ class ThreadState(threading.local):
         tapes: The tapes that are recording. The innermost tape comes last.
         read_variables: For each open block that collects variables, a dictionary of the variables that were read in it,
             keyed by id.
-        memory: The notes for ``explain``.
+        memory: What the thread remembers for ``explain``.
     """
 
     record: Record | None = None
@@ -78,10 +78,10 @@ class ThreadState(threading.local):
 state = ThreadState()
 
 
-def get_current_first_run() -> TracedRun | None:
+def get_current_first_run() -> FirstRunInterface | None:
     """Return the first run of a ``tf.function`` that this thread is executing, or None."""
     record = state.record
-    return None if record is None else record.trace
+    return None if record is None else record.first_run
 
 
 def append_to_list_or_tuple(items: Sequence[Returned], item: Returned) -> list[Returned]:

@@ -34,15 +34,15 @@ _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 _BOOLS = (bool, np.bool_)
 _INTEGERS = (int, np.integer)
-_REALS = (float, np.floating, *_INTEGERS)
+_REAL_NUMBERS = (float, np.floating, *_INTEGERS)
 _NUMBERS = (complex, float, int, np.number)
 # For each kind of dtype, the Python and NumPy types that can become its elements.
-_TYPES_BY_KIND = {"f": _REALS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
+_TYPES_BY_KIND = {"f": _REAL_NUMBERS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
 # Each row contains possible types of the first leaf, the types then allowed for all leaves, and the element type.
 _TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
     (_BOOLS, _BOOLS, np.bool_),
     (_INTEGERS, (*_INTEGERS, np.bool_), np.int64),
-    (_REALS, _REALS, np.float32),
+    (_REAL_NUMBERS, _REAL_NUMBERS, np.float32),
     ((complex, np.complexfloating), _NUMBERS, np.complex128),
 )
 
@@ -101,7 +101,7 @@ def convert_to_tensor(
         and _find_first_tensor_as_list(value)
     ):
         return _stack_sequence_with_tensors(value, wanted_dtype)
-    return _note_constant_origin(from_array(convert_to_new_array(value, wanted_dtype)), value)
+    return _set_constant_origin(from_array(convert_to_new_array(value, wanted_dtype)), value)
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
@@ -137,7 +137,7 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
     wanted_dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor"):
         value = value.numpy()
-    tensor: Tensor = _note_constant_origin(from_array(convert_to_new_array(value, wanted_dtype)), value)
+    tensor: Tensor = _set_constant_origin(from_array(convert_to_new_array(value, wanted_dtype)), value)
     return tensor if shape is None else _reshape_or_fill(tensor, value, TensorShape(shape))
 
 
@@ -166,16 +166,16 @@ def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) ->
         TypeError: If ``strict`` is true and the value cannot be converted.
     """
     if is_numpy_value(value) and value.dtype.kind in "fiubc" and dtype.kind in "fiucb":
-        return _note_constant_origin(from_array(value.astype(dtype.as_numpy_dtype)), value)
+        return _set_constant_origin(from_array(value.astype(dtype.as_numpy_dtype)), value)
     return convert_to_tensor(value, dtype) if strict else convert_to_tensor(value, dtype_hint=dtype)
 
 
-def _note_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
-    """Note where a constant was created and from which NumPy value, and return the constant.
+def _set_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
+    """Store where a constant was created and from which NumPy value, and return the constant.
 
-    With this note, `explain` follows values that left minitape and came back.
+    With this origin, `explain` follows values that left minitape and came back.
     """
-    escape = get_thread_escapes().find_note_of_result(value) if is_numpy_value(value) else None
+    escape = get_thread_escapes().find_escape_of_result(value) if is_numpy_value(value) else None
     tensor._origin = build_origin("constant", (), escape)
     return tensor
 

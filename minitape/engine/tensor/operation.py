@@ -75,7 +75,7 @@ def record_operation(
 ) -> None:
     """Record an operation that has just computed its outputs.
 
-    If a recording is open, the operation appends its rows there. Otherwise, each output gets an origin note for
+    If a recording is open, the operation appends its rows there. Otherwise, each output stores its origin for
     ``explain``.
 
     Args:

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..record.row_parts import REALS, get_number_leaf
+from ..record.row_parts import FLOAT_TYPES, get_number_leaf
 from ..record.thread_state import state
 from ..table.accelerator import fast
 from ..table.float_warnings import ignore_fp_errors
@@ -101,7 +101,7 @@ def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) 
         ValueError: If the number is an int that is too large for the dtype.
     """
     record, kind = state.record, x._value.dtype.type if type(x) is EagerTensor else None
-    if kind not in REALS:
+    if kind not in FLOAT_TYPES:
         if not x.dtype.differentiable:
             return y
         kind = x.dtype._numpy_type
@@ -109,7 +109,7 @@ def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) 
         return build_number_tensor(y, kind)
     if y != 0 and (tensor := record.numbers.get((y, kind))) is not None:
         return tensor
-    return build_number_tensor(y, kind, record, record.note_current_site(frame))
+    return build_number_tensor(y, kind, record, record.store_current_site(frame))
 
 
 def build_number_tensor(number: float, float_type: type, record: Record | None = None, site: int = 0) -> EagerTensor:
@@ -121,7 +121,7 @@ def build_number_tensor(number: float, float_type: type, record: Record | None =
         number: The value.
         float_type: The NumPy scalar type of the tensor, floating or complex.
         record: The open recording, or None.
-        site: The statement that uses the number, as ``Record.note_current_site`` returns it.
+        site: The statement that uses the number, as ``Record.store_current_site`` returns it.
 
     Returns:
         A scalar tensor.

@@ -14,8 +14,8 @@ import numpy as np
 from numpy import ndarray
 
 from ..hooks import hooks
-from ..record.provenance import build_origin, note_escape
-from ..record.row_parts import REALS
+from ..record.provenance import build_origin, log_escape
+from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
 from ..types import TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, find_dtype_of_numpy
@@ -67,8 +67,8 @@ class EagerTensor(Tensor, metaclass=_FullName):
         _value: The elements as a NumPy scalar or array. No code may change them.
         _record: The recording that contains the tensor's row, or None.
         _row: The tensor's row number in ``_record``. Not set while ``_record`` is None.
-        _origin: A note on where the value came from, for ``explain``
-            (:func:`~minitape.engine.record.provenance.build_origin`), or None.
+        _origin: Where the value came from, for ``explain`` (:func:`~minitape.engine.record.provenance.build_origin`),
+            or None.
     """
 
     __slots__ = ("_value", "_record", "_row", "_origin", "__weakref__")
@@ -85,8 +85,8 @@ class EagerTensor(Tensor, metaclass=_FullName):
         During the first run of a ``tf.function``, reading the value raises TypeError if it may differ in later calls.
         """
         record = self._record
-        if record is not None and record.trace is not None:
-            record.trace.refuse_or_guard_value(self)
+        if record is not None and record.first_run is not None:
+            record.first_run.refuse_or_guard_value(self)
         return self._value
 
     def numpy(self) -> ndarray:
@@ -102,11 +102,11 @@ class EagerTensor(Tensor, metaclass=_FullName):
         value = self._value
         if type(value) is ndarray:
             value = value.copy() if value.ndim else value[()]
-        note_escape(self, "numpy", value)
+        log_escape(self, "numpy", value)
         return value
 
     def _numpy(self) -> Array:
-        """Return the same value as ``numpy``, without noting an escape for ``explain``."""
+        """Return the same value as ``numpy``, without logging an escape for ``explain``."""
         value = self.array
         if type(value) is ndarray:
             return value.copy() if value.ndim else value[()]
@@ -158,27 +158,27 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
         """Return the value as a NumPy array, which is a copy unless ``copy`` is False. NumPy functions call this."""
-        if self._record is not None and self._record.trace is not None:
-            self._record.trace.refuse_or_guard_value(self, "asarray")
+        if self._record is not None and self._record.first_run is not None:
+            self._record.first_run.refuse_or_guard_value(self, "asarray")
         array = np.asarray(self._value, dtype)
         if copy or (copy is None and array.ndim):
             array = array.copy()
-        note_escape(self, "asarray", array)
+        log_escape(self, "asarray", array)
         return array
 
     def __float__(self) -> float:
         """Return the value of a tensor without axes as a float."""
-        note_escape(self, "float")
+        log_escape(self, "float")
         return float(self._get_scalar())
 
     def __int__(self) -> int:
         """Return the value of a tensor without axes as an int."""
-        note_escape(self, "int")
+        log_escape(self, "int")
         return int(self._get_scalar())
 
     def __complex__(self) -> complex:
         """Return the value of a tensor without axes as a complex number."""
-        note_escape(self, "complex")
+        log_escape(self, "complex")
         return complex(self._get_scalar())
 
     def __index__(self) -> int:
@@ -187,7 +187,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     def __bool__(self) -> bool:
         """Return the truth value of a single element. An empty tensor is false."""
-        note_escape(self, "bool")
+        log_escape(self, "bool")
         value = self._value
         return bool(value) if value.size else False
 
@@ -233,7 +233,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     def __format__(self, spec: str) -> str:
         """Format the value, as in ``f"{x:.2f}"``."""
-        note_escape(self, "text")
+        log_escape(self, "text")
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:
@@ -254,7 +254,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def _traced_name(self) -> str | None:
         """The name shown in place of a value that may differ in later calls of a traced function."""
         record = self._record
-        return None if record is None or record.trace is None else record.trace.find_symbolic_name(self._row)
+        return None if record is None or record.first_run is None else record.first_run.find_symbolic_name(self._row)
 
     def _format_value(self, formatter: Callable[[Array], str] = str) -> str:
         value = self._numpy()
@@ -318,10 +318,10 @@ class Reference:
 
 
 def create_tensor(value: Array) -> EagerTensor:
-    """Wrap an array in a tensor, and note the statement that created it.
+    """Wrap an array in a tensor, and store the statement that created it as the origin of the tensor.
 
-    ``explain`` reads the note. While a recording is open, no note is needed, because the tensor gets a row there when
-    it is used.
+    ``explain`` reads the origin. While a recording is open, no origin is needed, because the tensor gets a row there
+    when it is used.
 
     Args:
         value: A NumPy scalar, or an array that no other code will change.
@@ -343,7 +343,7 @@ def from_array(value: Array) -> EagerTensor:
         A tensor without a row.
     """
     kind = type(value)
-    if kind not in REALS and (kind is not ndarray or not value.shape) and not isinstance(value, np.generic):
+    if kind not in FLOAT_TYPES and (kind is not ndarray or not value.shape) and not isinstance(value, np.generic):
         if kind is not ndarray:
             value = np.asarray(value, object if isinstance(value, bytes) else None)
         if not value.ndim and value.dtype != object:

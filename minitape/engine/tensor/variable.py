@@ -20,7 +20,7 @@ from ..hooks import hooks
 from ..record.interrupt_safe import suspend_recording
 from ..record.log_warnings import warn_not_watchable
 from ..record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_place
-from ..record.row_parts import REALS
+from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import get_current_first_run, state
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
@@ -34,7 +34,7 @@ from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
     from ..backward.tape import GradientTape
-    from ..record.provenance import Note
+    from ..record.provenance import Origin
     from ..record.record import Record
     from ..types import Array, DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableOrNone, VariableSlice
     from ..values.dtypes import DType
@@ -59,7 +59,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         _trainable: Whether tapes watch the variable automatically.
         _name: The name with its scopes, without ":0".
         _creation_number: The variable's position among all variables, in order of creation.
-        _creation_origin: The note on the variable's creation, for ``explain``.
+        _creation_origin: The origin of the first state, for ``explain``.
 
     >>> import minitape as tf
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -95,12 +95,12 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
-        trace = get_current_first_run()
+        first_run = get_current_first_run()
         creation_arguments = (initial_value, trainable is None or trainable, name, dtype, shape)
-        if trace is None:
+        if first_run is None:
             self._initialize(*creation_arguments)
         else:
-            trace.initialize_variable(self, *creation_arguments)
+            first_run.initialize_variable(self, *creation_arguments)
 
     def _initialize(
         self,
@@ -171,15 +171,16 @@ class ResourceVariable(VariableOperators, TensorOperators):
             is_access: Whether the program itself reads the variable. False if only minitape needs the row.
 
         Returns:
-            The tensor of the state. In a trace, this is the variable's feed or its last assigned state.
+            The tensor of the state. In the first run of a function, this is the variable's feed or its last assigned
+            state.
         """
         variable_id, starts_watching = id(self), is_access and self._trainable
-        if record.trace is not None:
-            tensor = record.trace.find_or_add_state(self)
+        if record.first_run is not None:
+            tensor = record.first_run.find_or_add_state(self)
             row = tensor._row
         else:
             tensor = self._state
-            site = None if tensor._record is record else record.note_current_site(_getframe(2))
+            site = None if tensor._record is record else record.store_current_site(_getframe(2))
             row = record.find_or_add_row(tensor, self, site)
             states = record.variables.setdefault(variable_id, (self, []))[1]
             if row not in states:
@@ -225,15 +226,15 @@ class ResourceVariable(VariableOperators, TensorOperators):
         assert row is not None
         if not tape._has_read_row(row):
             return
-        if record.trace is not None:
-            record.trace.add_equal_state(self)
+        if record.first_run is not None:
+            record.first_run.add_equal_state(self)
             return
         new_state = from_array(state_tensor._value)
         new_state._origin = state_tensor._origin
         if self._state is state_tensor:  # Another thread may have assigned a new state.
             self._state, self._tape_set = new_state, None
 
-    def _find_tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
+    def _find_rows_in_recording(self, tape: GradientTape) -> tuple[int, ...]:
         """Find the rows of the variable's states in a tape's recording.
 
         Args:
@@ -392,7 +393,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         if type(delta) is EagerTensor is type(old_state):
             x, y = old_state._value, delta._value
             # In this usual case, neither conversions nor checks are needed.
-            if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS:
+            if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in FLOAT_TYPES:
                 return delta
         dtype = self.dtype
         if dtype.kind in "bs":
@@ -401,8 +402,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     def _assign(self, change: Tensor, method: str, read_value: bool = True) -> UnreadVariable | None:
         record = state.record
-        if record is not None and record.trace is not None:
-            record.trace.assign_variable(self, change, method)
+        if record is not None and record.first_run is not None:
+            record.first_run.assign_variable(self, change, method)
         else:
             self._apply_assignment(change, method)
             if read_value and (record is not None or state.read_variables):
@@ -455,23 +456,23 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def _replace_state(self, tensor: Tensor, method: str, inputs: tuple[Tensor, ...]) -> None:
         record = state.record
         if record is not None:
-            record.note_event(method, (self, self._version, record.find_row(inputs[0])))
+            record.append_event(method, (self, self._version, record.find_row(inputs[0])))
         self._store_state(
             tensor, build_origin(method, inputs, weakref.ref(self), find_place(_getframe(3)), ASSIGNMENT_GENERATIONS)
         )
 
-    def _take_state_from_trace(self, tensor: Tensor, origin: Note) -> None:
+    def _take_state_from_first_run(self, tensor: Tensor, origin: Origin) -> None:
         """Set the state that a traced function has computed.
 
         Args:
             tensor: The new state.
-            origin: The note on where the state came from, for ``explain``.
+            origin: Where the state came from, for ``explain``.
         """
         if state.record is not None:
-            state.record.note_event("assign", (self, self._version, None))
+            state.record.append_event("assign", (self, self._version, None))
         self._store_state(tensor, origin)
 
-    def _store_state(self, tensor: Tensor, origin: Note) -> None:
+    def _store_state(self, tensor: Tensor, origin: Origin) -> None:
         self._version += 1
         self._state, self._tape_set = tensor, None
         tensor._origin = origin
@@ -578,8 +579,8 @@ class UnreadVariable(ResourceVariable):
         record = state.record
         return self._state if record is None else self._base._enter_state_in_record(record, is_access=False)
 
-    def _find_tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
-        return self._base._find_tape_rows(tape)
+    def _find_rows_in_recording(self, tape: GradientTape) -> tuple[int, ...]:
+        return self._base._find_rows_in_recording(tape)
 
     def _watch_on(self, tape: GradientTape) -> None:
         self._base._watch_on(tape)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.backward.tape import GradientTape
-from ...engine.backward.targets_and_sources import find_rows_of_value
+from ...engine.backward.targets_and_sources import find_rows_in_recording
 from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.tensor import Tensor
@@ -43,7 +43,7 @@ from .object_names import find_source_name
 from .question import Creation, Finding, Question
 
 if TYPE_CHECKING:
-    from ...engine.record.provenance import EscapeNote
+    from ...engine.record.provenance import LoggedEscape
     from ...engine.table.primitives import Primitive
     from ...engine.types import TargetOrSource
     from ...recording.recorded_rows import RowKind
@@ -63,11 +63,11 @@ def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[T
         An adapter with a row for each ancestor of the targets, of the sources, and of each value that escaped.
     """
     rules = TapeRules(tape, targets, sources)
-    graph, notes = rules.graph, rules.escapes
+    graph, logged_escapes = rules.graph, rules.escapes
     if all(map(rules.is_connected, sources)):
-        notes = [note for note in notes if _is_note_of_tape(rules, note)]
+        logged_escapes = [escape for escape in logged_escapes if _is_escape_of_tape(rules, escape)]
     graph.exclude_values_from_chains(*rules.sources)
-    escaped_nodes = [graph.find_or_add_ref_node(ValueRef(*note.reference_fields)) for note in notes]
+    escaped_nodes = [graph.find_or_add_ref_node(ValueRef(*escape.reference_fields)) for escape in logged_escapes]
     graph.exclude_rows_from_chains(node.row for node in escaped_nodes if node.record is rules.record)
     source_nodes = [node for source in rules.sources for node in graph.list_nodes_of_value(source)]
     ancestors = map_ancestors_to_inputs(rules, [*rules.target_nodes, *source_nodes, *escaped_nodes])
@@ -79,19 +79,19 @@ def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[T
     escapes = [
         Escape(
             row=row_of_node[node.key],
-            method=note.method,
-            site=to_site(CodePlace(note.stack) if note.place else None),
-            row_count=note.row_count if _is_note_of_tape(rules, note) else OTHER_RECORDING,
-            clock=note.clock,
+            method=escape.method,
+            site=to_site(CodePlace(escape.stack) if escape.place else None),
+            row_count=escape.row_count if _is_escape_of_tape(rules, escape) else OTHER_RECORDING,
+            clock=escape.clock,
         )
-        for note, node in zip(notes, escaped_nodes, strict=True)
+        for escape, node in zip(logged_escapes, escaped_nodes, strict=True)
     ]
     return TapeAdapter(rules, rows, row_of_node, escapes[::-1])
 
 
-def _is_note_of_tape(rules: TapeRules, note: EscapeNote) -> bool:
-    """Return whether a note on an escaped value belongs to the tape in question."""
-    return note.record is not None and note.record() is rules.record
+def _is_escape_of_tape(rules: TapeRules, escape: LoggedEscape) -> bool:
+    """Return whether a value escaped while the recording of the tape in question was open."""
+    return escape.record is not None and escape.record() is rules.record
 
 
 def map_ancestors_to_inputs(
@@ -328,7 +328,7 @@ class TapeAdapter(Adapter):
         Args:
             obj: The object.
         """
-        return hasattr(obj, "_find_tape_rows") and not isinstance(obj, Tensor)
+        return hasattr(obj, "_find_rows_in_recording") and not isinstance(obj, Tensor)
 
     def find_array(self, obj: Any) -> OptionalArray:
         """Return the elements of a tensor or variable, or None while it is traced.
@@ -506,7 +506,7 @@ class TapeAdapter(Adapter):
         Returns:
             A list with one site, or an empty list if no value was computed from the source.
         """
-        source_rows = set(find_rows_of_value(self.rules.tape, source))
+        source_rows = set(find_rows_in_recording(self.rules.tape, source))
         place = self.rules.find_last_use_before_target(source) if source_rows else None
         return [] if place is None else [to_site(place)]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...common.translation import join_sentences
 from ...engine.backward.tape import GradientTape
-from ...engine.backward.targets_and_sources import find_rows_of_value
+from ...engine.backward.targets_and_sources import find_rows_in_recording
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack, find_origin_place, to_site
@@ -113,7 +113,7 @@ def _find_late_watch(question: TapeQuestion) -> Finding | None:
         question: The question about the source.
     """
     rules = question.adapter.rules
-    for event, row, subject, frames in rules.tape.notes:
+    for event, row, subject, frames in rules.tape.history:
         if event == "watch" and subject is not None and subject() is question.source and frames:
             site = to_site(CodePlace(frames))
             if rules.graph.find_pause_around_row(row) is not None or _is_site_in_pause(site):
@@ -200,11 +200,12 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
     if not question.adapter.is_variable(question.source):
         return None
     rules, owner = question.adapter.rules, question.adapter.find_layer_of_variable(question.source)
-    if owner is None or question.source._find_tape_rows(rules.tape):
+    if owner is None or question.source._find_rows_in_recording(rules.tape):
         return None
     used_ids = {id(row.find_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
     if any(
-        id(variable) in used_ids or variable._find_tape_rows(rules.tape) for variable in list_variables_of_owner(owner)
+        id(variable) in used_ids or variable._find_rows_in_recording(rules.tape)
+        for variable in list_variables_of_owner(owner)
     ):
         return None
     frames = find_creation_stack(owner)
@@ -491,7 +492,7 @@ def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> Backwa
         row: result_adjoint
         for result, result_adjoint in zip(rules.targets, adjoints, strict=False)
         if result.dtype.differentiable
-        for row in find_rows_of_value(rules.tape, result)[-1:]
+        for row in find_rows_in_recording(rules.tape, result)[-1:]
     }
     return replay_sweep(rules, adapter.row_of_node, starts, rules.sources)
 

@@ -219,7 +219,9 @@ function start(): Worker {
   for (const file of config.files) {
     // a file that is missing makes Pyodide wait for ever
     const asked = fetch(file, { method: "HEAD", signal: AbortSignal.timeout(PATIENCE) });
-    asked.then(({ ok, status }) => ok || unreachable(`${file}: ${status}`), unreachable);
+    // what an earlier worker waited for says nothing about this one
+    const fail = (error: unknown) => made === python_ && unreachable(error);
+    asked.then(({ ok, status }) => ok || fail(`${file}: ${status}`), fail);
   }
   made.onmessage = ({ data }: MessageEvent<Heard>) => hear(data);
   made.onerror = (event) => hear({ kind: "broken", text: event.message });

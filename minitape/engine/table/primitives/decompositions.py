@@ -28,7 +28,7 @@ def _require_square(op: str, function: Function) -> Function:
         try:
             return function(x, *others)
         except np.linalg.LinAlgError:
-            if (trace := get_current_first_run()) is not None and not trace.has_values:
+            if (first_run := get_current_first_run()) is not None and not first_run.has_values:
                 # In this first run, zeros stand for the values of later runs. Only the shape of the result matters.
                 return others[-1] if others else x
             raise build_argument_error("Input matrix is not invertible.", op) from None

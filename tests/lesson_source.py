@@ -1,8 +1,8 @@
-"""Read a lesson from its only source, a Markdown file in ``lessons``.
+"""Read a lesson from its only source, a Markdown file in ``minitape/course/lessons``.
 
 The file contains everything that a learner reads: the cells of the notebook, the replies to predictions, the hints of
-exercises and the replies to wrong answers. docs/lessons.md describes the format of the file. Python that exercises
-need, such as the expected functions, is in ``lesson_NN.py``, which names the sentences that it uses.
+exercises and the replies to wrong answers. docs/lessons.md describes the format of the file. `tests/build_lessons.py`
+writes what is read here to the lesson's notebook and to the file that minitape reads its replies from.
 """
 
 from __future__ import annotations
@@ -15,9 +15,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..common.read_data import read_text
+from minitape.common.read_data import read_text
+from minitape.course.course_texts import (
+    ExerciseTexts,
+    LessonSourceError,
+    LessonTexts,
+    ListedMistake,
+    RetryQuestion,
+    TrialTexts,
+)
 
-LESSONS_FOLDER = Path(__file__).parent / "lessons"
+LESSONS_FOLDER = Path(__file__).parents[1] / "minitape" / "course" / "lessons"
 CELL_MARKS = {"folded", "document", "exercise", "follows-answers", "nbval-ignore-output", "raises-exception", "cell"}
 SOLUTION_START, SOLUTION_END = "<details><summary>Solution</summary>", "</details>"
 ARROW = "→"
@@ -63,100 +71,19 @@ class SourceCell:
     line: int = 0
 
 
-@dataclass(frozen=True)
-class ListedMistake:
-    """A likely wrong answer and the reply to it.
-
-    Attributes:
-        kind: How the mistake is described: "value", "member", "error", "change", "program", or "name" if Python code
-            defines it.
-        answer: The value, the piece of a program and its replacement, the program, or the name.
-        reply: The reply.
-        part: The key or the place of the part that has the value, or "" for the whole answer.
-    """
-
-    kind: str
-    answer: Any  # A value of any type that the exercise asks for.
-    reply: str
-    part: str = ""
-
-
 @dataclass
-class TrialTexts:
-    """The texts for a program that tries a learner's class: replies, and hints that each try reveals one by one."""
-
-    hints: list[str] = field(default_factory=list)
-    wrong_answers: list[ListedMistake] = field(default_factory=list)
-
-
-@dataclass
-class ExerciseTexts:
-    """The texts of an exercise.
-
-    Attributes:
-        asks: The kind of answer that is expected, in words, or "" if the value shows the kind.
-        because: The sentence that follows "correct".
-        hints: The general hints, from the first try on.
-        not_from_tape: The reply to a right number that did not come from a tape, or "" if this is not checked.
-        wrong_answers: The likely wrong answers, in the order in which they are compared.
-        trials: The texts of the programs that try a class, by program.
-    """
-
-    asks: str = ""
-    because: str = ""
-    hints: list[str] = field(default_factory=list)
-    not_from_tape: str = ""
-    wrong_answers: list[ListedMistake] = field(default_factory=list)
-    trials: dict[str, TrialTexts] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class RetryQuestion:
-    """A prediction from an earlier lesson, with different numbers.
-
-    Attributes:
-        text: The question.
-        choices: The choices.
-        truth: The right choice.
-        reason: The explanation of the answer.
-    """
-
-    text: str
-    choices: list[str]
-    truth: str
-    reason: str
-
-
-@dataclass
-class LessonSource:
+class LessonSource(LessonTexts):
     """A lesson, as read from its source.
 
     Attributes:
         cells: The cells of the notebook.
-        exercises: The texts of the exercises, by name.
-        solutions: The solution programs without their calls to `check`, by exercise.
-        explanations: The replies to everybody, by prediction.
-        replies: The replies to the wrong choices, by prediction and choice.
-        retry_questions: The questions that later lessons ask again, by prediction.
-        sentences: Further sentences that Python uses, by name.
         translations: The translations that stand below their English paragraphs, by language and English text.
     """
 
     cells: list[SourceCell] = field(default_factory=list)
-    exercises: dict[str, ExerciseTexts] = field(default_factory=dict)
-    solutions: dict[str, str] = field(default_factory=dict)
-    explanations: dict[str, str] = field(default_factory=dict)
-    replies: dict[str, dict[str, str]] = field(default_factory=dict)
-    retry_questions: dict[str, RetryQuestion] = field(default_factory=dict)
-    sentences: dict[str, str] = field(default_factory=dict)
     translations: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-class LessonSourceError(ValueError):
-    """The source of a lesson cannot be read, or does not fit the Python of its exercises."""
-
-
-@cache  # A name from a progress file must not make minitape search a folder.
 def list_lesson_sources() -> tuple[Path, ...]:
     """List the sources of the course.
 
@@ -164,6 +91,15 @@ def list_lesson_sources() -> tuple[Path, ...]:
         The paths of the lessons and pages, in the order of the course.
     """
     return tuple(sorted(path for path in LESSONS_FOLDER.glob("*.md") if path.suffixes == [".md"]))
+
+
+def get_lesson_name(source: Path) -> str:
+    """Return the name of a lesson in the names of its exercises, such as "04", or the name of a page.
+
+    Args:
+        source: The lesson's source.
+    """
+    return source.stem.partition("_")[0]
 
 
 def find_lesson_source(lesson: str) -> Path | None:
@@ -175,11 +111,11 @@ def find_lesson_source(lesson: str) -> Path | None:
     Returns:
         The path, or None if the course has no such lesson.
     """
-    return next((path for path in list_lesson_sources() if path.stem.partition("_")[0] == lesson), None)
+    return next((path for path in list_lesson_sources() if get_lesson_name(path) == lesson), None)
 
 
 @cache
-def read_lesson(lesson: str) -> LessonSource:
+def read_lesson_source(lesson: str) -> LessonSource:
     """Read a lesson of the course.
 
     Args:
