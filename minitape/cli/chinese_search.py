@@ -33,6 +33,9 @@ var splitQuery = (query) => {
     def split(self, text: str) -> list[str]:
         """Return the words in a text and the overlapping pairs of Chinese characters.
 
+        Args:
+            text: Text in Chinese, English, or both.
+
         >>> SearchChinese({}).split("求二阶导数 GradientTape")
         ['求二', '二阶', '阶导', '导数', 'GradientTape']
         """

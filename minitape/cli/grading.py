@@ -28,7 +28,11 @@ class RestoredCells(OverwriteCells):
     """
 
     def __init__(self, **options: object) -> None:
-        """Create the preprocessor with nbgrader's options, and enable it."""
+        """Create the preprocessor with nbgrader's options, and enable it.
+
+        Args:
+            **options: The options that nbgrader passes to its preprocessors.
+        """
         super().__init__(**options)
         self.add_missing_cells, self.missing_cell_notification = True, RESTORED_NOTE
 

@@ -57,7 +57,8 @@ def build_lazy_getattr_and_dir(
         names_by_module: The table of names, in the format of :func:`parse_name_table`.
 
     Returns:
-        The functions ``__getattr__`` and ``__dir__``.
+        The functions ``__getattr__`` and ``__dir__``. As Python requires, ``__getattr__`` raises AttributeError for a
+        name that is not in the table.
     """
     home_by_name = parse_name_table(names_by_module)
     module_globals["__all__"] = sorted(home_by_name)

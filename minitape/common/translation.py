@@ -226,6 +226,9 @@ def join_sentences(*sentences: str) -> str:
     Args:
         *sentences: The sentences. Empty sentences are skipped.
 
+    Returns:
+        The sentences as one text.
+
     >>> join_sentences("No gradient passes.", "", "Leave it out.")
     'No gradient passes. Leave it out.'
     >>> join_sentences("梯度过不去。", "去掉 x （第 3 行）。")
@@ -240,6 +243,9 @@ def truncate_text(text: str, limit: int) -> str:
     Args:
         text: The text.
         limit: The maximum number of characters to keep.
+
+    Returns:
+        The shortened text, or the whole text if it is short enough.
 
     >>> truncate_text("abcdef", 3)
     'abc ...'

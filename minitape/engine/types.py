@@ -131,31 +131,67 @@ if TYPE_CHECKING:
         has_values: bool
 
         def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:
-            """Write a row for a tensor that was created outside the run, and return its number."""
+            """Write a row for a tensor that was created outside the run.
+
+            Args:
+                tensor: The tensor.
+                site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
+
+            Returns:
+                The number of the row.
+            """
             ...
 
         def refuse_or_guard_value(self, tensor: Tensor, access: str = ...) -> None:
-            """Raise an error or write a guard if Python reads a value that may differ in later calls."""
+            """Raise an error or write a guard if Python reads a value that may differ in later calls.
+
+            Args:
+                tensor: The tensor whose value is read.
+                access: "bool" for a branch, otherwise the name of the method or conversion that reads the value.
+            """
             ...
 
         def find_symbolic_name(self, row: int) -> str | None:
-            """Return the name that replaces a tensor's value in its repr, or None if the value may be shown."""
+            """Return the name that replaces a tensor's value in its repr, or None if the value may be shown.
+
+            Args:
+                row: The row of the tensor.
+            """
             ...
 
         def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None:
-            """Initialize a variable that the function has created."""
+            """Initialize a variable that the function has created.
+
+            Args:
+                variable: The variable.
+                *arguments: The arguments of `ResourceVariable._initialize`.
+            """
             ...
 
         def find_or_add_state(self, variable: ResourceVariable) -> Tensor:
-            """Return a variable's state at this point of the run."""
+            """Return a variable's state at this point of the run.
+
+            Args:
+                variable: The variable.
+            """
             ...
 
         def add_equal_state(self, variable: ResourceVariable) -> None:
-            """Give a variable an equal state with a new row, because it was read before it was watched."""
+            """Give a variable an equal state with a new row, because it was read before it was watched.
+
+            Args:
+                variable: The variable.
+            """
             ...
 
         def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
-            """Assign a new state to a variable."""
+            """Assign a new state to a variable.
+
+            Args:
+                variable: The variable.
+                change: The tensor to assign, add or subtract.
+                method: "assign", "assign_add" or "assign_sub".
+            """
             ...
 
     class RowValues(Protocol):
@@ -261,7 +297,14 @@ if TYPE_CHECKING:
         """A tensor that was read as a slice of a variable, and through which the slice can be assigned."""
 
         def assign(self, value: Value) -> ResourceVariable:
-            """Assign a value to the slice, and return the variable."""
+            """Assign a value to the slice.
+
+            Args:
+                value: The new elements, which broadcast to the shape of the slice.
+
+            Returns:
+                The variable.
+            """
             ...
 
 else:

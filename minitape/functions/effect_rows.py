@@ -187,9 +187,17 @@ class PythonRow(Primitive):
         return position >= adjoint_count and self.is_blocked(position - adjoint_count, order + 1)
 
     def _compute_shares(self, adjoints: list, z: Adjoint, *inputs: Adjoint) -> list:
-        """Return a share or None for each input.
+        """Compute a share or None for each input.
 
         If a first run records the sweep, the shares are the outputs of another row that calls Python.
+
+        Args:
+            adjoints: The adjoints of the outputs.
+            z: The values of the outputs.
+            *inputs: The values of the inputs.
+
+        Returns:
+            Arrays, or tensors if the adjoints are tensors.
         """
         output_count = len(adjoints) - self.has_saved
         input_end = output_count + len(inputs)

@@ -436,7 +436,11 @@ class FirstRun:
         return tensor
 
     def add_equal_state(self, variable: ResourceVariable) -> None:
-        """Give a variable an equal state with a new row, without assigning to the variable."""
+        """Give a variable an equal state with a new row, without assigning to the variable.
+
+        Args:
+            variable: The variable.
+        """
         old_state = self.find_or_add_state(variable)
         new_state = apply(ASSIGN_PRIMITIVES["assign"], (old_state,), {})
         self.variable_states[id(variable)] = new_state

@@ -401,6 +401,10 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
         first_row: The first row of the call.
         arguments: The tensors among the arguments.
         returned: The value that the function returned, with its tensors.
+
+    Returns:
+        The returned value. If the outputs were joined, its differentiable tensors are replaced by the outputs of the
+        new row.
     """
     record = first_run.record
     outputs = {id(leaf): leaf for leaf in nest.flatten(returned) if isinstance(leaf, Tensor)}

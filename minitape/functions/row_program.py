@@ -40,7 +40,11 @@ class FirstRunTable:
     """
 
     def __init__(self, first_run: FirstRun) -> None:
-        """Create an empty table. `read_and_release_new_rows` fills it."""
+        """Create an empty table. `read_and_release_new_rows` fills it.
+
+        Args:
+            first_run: The first run.
+        """
         self.first_run, self.record = first_run, first_run.record
         self.calls: dict[int, Call] = {}
         self.shape_dtypes: dict[int, tuple] = {}

@@ -192,7 +192,15 @@ class FusedLoopWriter:
         find_alias: Function,
         consumers: dict[int, list[int]],
     ) -> None:
-        """Find the outputs of the function. The class docstring describes the arguments."""
+        """Find the outputs of the function.
+
+        Args:
+            table: The rows of the function: shapes, dtypes, constants and calls.
+            calls: The calls to write, in order.
+            constants: The values of constant rows, which become part of the source.
+            find_alias: A function that returns, for a row, the row that contains its value.
+            consumers: For each row, the rows of the calls that read it.
+        """
         self.table, self.calls, self.constants = table, calls, constants
         self.find_alias, self.consumers = find_alias, consumers
         self.rows = {call.row for call in calls}
@@ -214,8 +222,9 @@ class FusedLoopWriter:
     def write_source(self) -> str:
         """Write all calls, and return the source of the function ``fused``.
 
-        The function takes the values of the rows in ``inputs``, followed by an array for each row in ``array_outputs``.
-        It returns a tuple with the values of the rows in ``outputs``.
+        Returns:
+            The source. The function takes the values of the rows in ``inputs``, followed by an array for each row in
+            ``array_outputs``. It returns a tuple with the values of the rows in ``outputs``.
         """
         for call in self.calls:
             self._write_call(call)

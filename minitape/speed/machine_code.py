@@ -39,7 +39,14 @@ class MachineCodeCache:
     cache_path = None
 
     def __init__(self, module: str, text: str, function_name: str, options: str) -> None:
-        """Create the cache of a function, without reading or writing files."""
+        """Create the cache of a function, without reading or writing files.
+
+        Args:
+            module: The name of the generated module.
+            text: The source of the module.
+            function_name: The name of the function in the module.
+            options: The compilation options, as text.
+        """
         self.module, self.text, self.function_name, self.options = module, text, function_name, options
         self.is_on_disk = False
 

@@ -310,7 +310,11 @@ class ForwardFunctions(dict[type, "Function"]):
     """
 
     def __init__(self, code: int) -> None:
-        """Create an empty dictionary for the primitive with this code."""
+        """Create an empty dictionary.
+
+        Args:
+            code: The code of the primitive.
+        """
         self.code = code
 
     def __missing__(self, value_type: type) -> Function:

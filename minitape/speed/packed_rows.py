@@ -29,7 +29,11 @@ if TYPE_CHECKING:
             """The type of all scalars in this recording, or None."""
 
         def build_number_column(self, number_type: NumPyType) -> np.ndarray:
-            """Return the packed values as an array."""
+            """Return the packed values as an array.
+
+            Args:
+                number_type: The type of the elements.
+            """
 
 
 # This is added to the op of a packed elementwise row whose value is not a scalar. Kernels stop at such rows.

@@ -114,11 +114,25 @@ class KerasVariable(TensorOperators):
         return value
 
     def assign_add(self, value: Value) -> Tensor:
-        """Add a value, cast to the weight's dtype and broadcast to its shape, and return the result."""
+        """Add a value to the weight.
+
+        Args:
+            value: The value, which is cast to the weight's dtype and broadcast to its shape.
+
+        Returns:
+            The new value of the weight.
+        """
         return self.assign(self._read_state() + cast(to_tensor(value), self.dtype))
 
     def assign_sub(self, value: Value) -> Tensor:
-        """Subtract a value, cast to the weight's dtype and broadcast to its shape, and return the result."""
+        """Subtract a value from the weight.
+
+        Args:
+            value: The value, which is cast to the weight's dtype and broadcast to its shape.
+
+        Returns:
+            The new value of the weight.
+        """
         return self.assign(self._read_state() - cast(to_tensor(value), self.dtype))
 
     def _read_state(self) -> Tensor:
@@ -252,7 +266,13 @@ class Layer:
     """
 
     def __init__(self, *, trainable: bool = True, dtype: DTypeLike = None, name: str | None = None) -> None:
-        """Store the arguments without creating weights."""
+        """Store the arguments without creating weights.
+
+        Args:
+            trainable: Whether the weights are trainable.
+            dtype: The dtype of the weights. None stands for float32.
+            name: The name. None chooses a unique name that is derived from the class.
+        """
         self.name, self.trainable, self.built = name or _create_unique_name(self), trainable, False
         self.dtype: str = dtypes.as_dtype(dtype or "float32").name
         store_creation_stack(self)
@@ -496,7 +516,13 @@ class Sequential(Layer):
     """
 
     def __init__(self, layers: Iterable[Layer] = (), trainable: bool = True, name: str | None = None) -> None:
-        """Store the layers in a list."""
+        """Store the layers in a list.
+
+        Args:
+            layers: The layers, in the order in which they run.
+            trainable: Whether the weights are trainable.
+            name: The name. None chooses a unique name.
+        """
         super().__init__(trainable=trainable, name=name)
         self.layers = list(layers)
 
@@ -658,7 +684,12 @@ class Optimizer:
     slot_count = 0
 
     def __init__(self, learning_rate: float, name: str | None = None) -> None:
-        """Store the arguments and create the step counter."""
+        """Store the arguments and create the step counter.
+
+        Args:
+            learning_rate: The factor of each step.
+            name: The name. None chooses a unique name that is derived from the class.
+        """
         self.name, self.learning_rate = name or _create_unique_name(self), learning_rate
         with TemporaryAttributes(state, scope=(self.name,)):
             self.iterations = KerasVariable(np.int64(0), False, "iteration")
@@ -714,11 +745,17 @@ class Optimizer:
         return self._slots[id(variable)][1]
 
     def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
-        """Return the amount to subtract from a variable, and the new values of its slots.
+        """Compute the amount to subtract from a variable, and the new values of its slots.
 
         Args:
             gradient: The gradient, a tensor or an array. The results are of the same kind.
             slots: The values that the last step returned, `slot_count` of them, which start at zero.
+
+        Returns:
+            The amount, and the new values of the slots.
+
+        Raises:
+            NotImplementedError: Always. Each optimizer overrides this method.
         """
         raise NotImplementedError
 
@@ -766,7 +803,17 @@ class SGD(Optimizer):
     def __init__(
         self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, *, name: str | None = None
     ) -> None:
-        """Check and store the arguments."""
+        """Check and store the arguments.
+
+        Args:
+            learning_rate: The factor of each step.
+            momentum: The factor by which each step continues the previous one, from 0 to 1.
+            nesterov: Whether to use Nesterov's momentum.
+            name: The name. None chooses a unique name.
+
+        Raises:
+            ValueError: If ``momentum`` is not a number from 0 to 1.
+        """
         if not 0 <= momentum <= 1:
             raise ValueError(f"momentum must be a number from 0 to 1, got {momentum!r}")
         super().__init__(learning_rate, name)

@@ -62,7 +62,14 @@ class Module:
     """
 
     def __init__(self, name: str | None = None) -> None:
-        """Check the name and store the name scope that is currently open."""
+        """Check the name and store the name scope that is currently open.
+
+        Args:
+            name: The name, a Python identifier. None stands for the class name in snake case.
+
+        Raises:
+            ValueError: If the name is not a Python identifier.
+        """
         if name is None:
             name = convert_to_snake_case(type(self).__name__)
         elif not _IDENTIFIER.match(name):

@@ -70,7 +70,15 @@ def print_(
 
 
 def _format_value(value: Object, limit: int) -> str:
-    """Format a nonstring value or a container of values."""
+    """Format a nonstring value or a container of values.
+
+    Args:
+        value: A tensor, a container, or any other object.
+        limit: The number of elements to show at each end of an axis.
+
+    Returns:
+        The text that ``tf.print`` shows.
+    """
     if isinstance(value, EagerTensor):
         return format_array(value._value, limit)
     if isinstance(value, dict):

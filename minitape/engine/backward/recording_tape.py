@@ -72,7 +72,12 @@ class RecordingTape:
     listeners: Sequence[Callable[[], object]] = ()
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        """Create a tape that has not recorded anything yet."""
+        """Create a tape that has not recorded anything yet.
+
+        Args:
+            persistent: Whether the tape can compute several gradients.
+            watch_accessed_variables: Whether the tape watches trainable variables when they are read.
+        """
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
         self._recording = self._used = self._paused = self.irregular = False
         self.history: list[TapeEvent] = []
@@ -156,7 +161,12 @@ class RecordingTape:
     __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_recording"))
 
     def _begin_pause(self) -> None:
-        """Stop recording, but keep the recording open, because other tapes may share it."""
+        """Stop recording, but keep the recording open, because other tapes may share it.
+
+        Raises:
+            RuntimeError: If the tape has not been entered, or is used up.
+            ValueError: If the tape is not recording.
+        """
         record = self._record
         if record is None or self._used:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")

@@ -69,7 +69,12 @@ class TensorValues(dict[int, "Tensor"]):
     """
 
     def __init__(self, record: Record, arrays: RowValues) -> None:
-        """Create an empty dictionary. Reading a row adds its tensor."""
+        """Create an empty dictionary. Reading a row adds its tensor.
+
+        Args:
+            record: The recording to sweep over.
+            arrays: The values of its rows, as arrays.
+        """
         self.record, self.arrays = record, arrays
 
     def __missing__(self, row: int) -> Tensor:

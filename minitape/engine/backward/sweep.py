@@ -54,7 +54,15 @@ class Sweep:
         *,
         is_recorded: bool = False,
     ) -> None:
-        """Prepare a sweep that starts with ``seeds``, a dictionary of the targets' adjoints, keyed by row."""
+        """Prepare a sweep, without visiting any row.
+
+        Args:
+            record: The recording.
+            seeds: The adjoints of the targets, keyed by row. The dictionary is copied.
+            sources: The source rows.
+            reachable: A mark for each row (0 if the row does not matter), or None if all rows matter.
+            is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
+        """
         self.record, self.reachable, self.sources, self.is_recorded = record, reachable, sources, is_recorded
         self.adjoints = seeds.copy()
         self.edges: list[tuple[int, Adjoint, Adjoint]] = []
@@ -160,6 +168,10 @@ class Sweep:
     def add_share(self, row: int, share: Adjoint) -> Adjoint:
         """Add a share to the adjoint of a row.
 
+        Args:
+            row: The row that receives the share.
+            share: The share, which has the shape and dtype of the row's value.
+
         Returns:
             The sum of all shares that the row has received.
         """
@@ -168,7 +180,11 @@ class Sweep:
         return total
 
     def get_adjoint(self, row: int) -> Adjoint:
-        """Return the adjoint of a row, or None if the row has not received a share."""
+        """Return the adjoint of a row, or None if the row has not received a share.
+
+        Args:
+            row: The row number.
+        """
         return self.adjoints.get(row)
 
     def find_rules_for_value(self, primitive: Primitive, output_value: Adjoint) -> Rules:

@@ -180,6 +180,9 @@ def flatten_targets(structure: Structure) -> list[TargetOrSource]:
     Args:
         structure: A nested structure of tensors and variables, or one of them.
 
+    Returns:
+        The carrier of each target, which is the target itself unless it is a Keras variable.
+
     Raises:
         TypeError: If ``structure`` is None.
     """

@@ -111,7 +111,15 @@ class CustomCall:
     def __init__(
         self, name: str, grad_fn: Function, variables: list[ResourceVariable], argument_count: int, structure: Structure
     ) -> None:
-        """Store the values that the rule needs."""
+        """Store the values that the rule needs.
+
+        Args:
+            name: The name of the function.
+            grad_fn: The user's function that computes the gradients of this call.
+            variables: The trainable variables that the function has read.
+            argument_count: The number of positional arguments after flattening.
+            structure: The result of the function.
+        """
         self.name = name
         self.grad_fn = grad_fn
         self.variables = variables

@@ -47,7 +47,11 @@ class ForwardTape(GradientTape):
     _gives_gradients = False
 
     def __init__(self, owner: ForwardAccumulator) -> None:
-        """Create a persistent tape that watches only the primals."""
+        """Create a persistent tape that watches only the primals.
+
+        Args:
+            owner: The accumulator that the tape belongs to. The tape does not keep it alive.
+        """
         super().__init__(persistent=True, watch_accessed_variables=False)
         self.owner = weakref.ref(owner)
 
@@ -75,7 +79,15 @@ class ForwardAccumulator:
     """
 
     def __init__(self, primals: Structure, tangents: Structure) -> None:
-        """Create an accumulator for the operations in its ``with`` block."""
+        """Create an accumulator for the operations in its ``with`` block.
+
+        Args:
+            primals: A tensor, a variable, or a nested structure of them.
+            tangents: A direction for each primal, in the structure of ``primals``.
+
+        Raises:
+            ValueError: If a primal occurs twice, or the tangents do not match the primals.
+        """
         self._primals: list[TargetOrSource] = nest.flatten(primals)
         self._tape = ForwardTape(self)
         self._outer_tapes: list[GradientTape] = []  # The tapes that were open when the block began.

@@ -263,7 +263,11 @@ class StackedSweep(Sweep):
         return {i: np.stack([shares[i] for shares in shares_by_seed]) for i in shares_by_seed[0]}
 
     def build_zero_adjoint(self, row: int) -> Adjoint:
-        """Return a stack of zeros as the adjoint of an output that the target does not depend on."""
+        """Return a stack of zeros as the adjoint of an output that the target does not depend on.
+
+        Args:
+            row: The row of the output.
+        """
         shape, dtype = self.record.get_shape_and_dtype(row)
         return np.zeros((self.seed_count, *shape), dtype)
 

@@ -39,7 +39,13 @@ class PythonCall:
     __slots__ = ("tape", "inputs", "outputs", "__weakref__")
 
     def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor]) -> None:
-        """Store the inputs and outputs of a completed run."""
+        """Store the inputs and outputs of a completed run.
+
+        Args:
+            tape: The tape that has recorded the run, or None if no gradient was needed.
+            inputs: The eager tensors that were passed to the function.
+            outputs: The results of the function.
+        """
         self.tape, self.inputs, self.outputs = tape, inputs, outputs
 
     def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:

@@ -25,7 +25,12 @@ class ArraySpec:
     """
 
     def __init__(self, shape: Sizes, dtype: np.dtype) -> None:
-        """Store the shape and dtype. `get_array_spec` shares one spec for equal arguments."""
+        """Store the shape and dtype. `get_array_spec` shares one spec for equal arguments.
+
+        Args:
+            shape: The sizes of the axes.
+            dtype: The NumPy dtype of the elements.
+        """
         self.shape, self.dtype = shape, dtype
 
     ndim = property(lambda self: len(self.shape))

@@ -20,7 +20,11 @@ class Pause:
     """
 
     def __init__(self, tape: RecordingTape) -> None:
-        """Prepare a pause for a tape."""
+        """Prepare a pause for a tape.
+
+        Args:
+            tape: The tape, which stops recording when the block is entered.
+        """
         self.tape = tape
 
     def __enter__(self) -> None:

@@ -46,7 +46,15 @@ class Call:
     def __init__(
         self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int
     ) -> None:
-        """Set all attributes. ``Record.write_rows`` bypasses this constructor."""
+        """Set all attributes. ``Record.write_rows`` bypasses this constructor.
+
+        Args:
+            row: The row of the first output.
+            primitive: The operation.
+            inputs: The rows of the inputs.
+            attrs: The keyword arguments for the primitive.
+            outputs: The number of outputs.
+        """
         self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
 
 

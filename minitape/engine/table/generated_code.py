@@ -128,7 +128,11 @@ class Substitution(ast.NodeTransformer):
     """
 
     def __init__(self, replacements: dict[str, str | ast.expr]) -> None:
-        """Store the replacements, given as text or as trees."""
+        """Store the replacements, given as text or as trees.
+
+        Args:
+            replacements: For each name, the expression that replaces it.
+        """
         self.replacements = {
             name: parse_expression(value) if isinstance(value, str) else value for name, value in replacements.items()
         }

@@ -48,7 +48,11 @@ _TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType]
 
 
 def is_numpy_value(value: Object) -> bool:
-    """Return whether a value is a NumPy array or a NumPy scalar."""
+    """Return whether a value is a NumPy array or a NumPy scalar.
+
+    Args:
+        value: Any object.
+    """
     return isinstance(value, (ndarray, np.generic))
 
 

@@ -111,6 +111,15 @@ def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attr
     """Run a primitive that was called with tensors.
 
     This is a tensor method because the table of primitives cannot import this module.
+
+    Args:
+        tensor: One of the inputs. It is not needed, because `inputs` contains it.
+        primitive: The operation.
+        inputs: The operands, at least one of which is a tensor. The others are converted.
+        attrs: The attributes of the operation.
+
+    Returns:
+        A tensor, or a tuple of tensors if the primitive has several outputs.
     """
     if set(map(type, inputs)) != {EagerTensor}:
         inputs = convert_inputs_to_tensors(inputs)

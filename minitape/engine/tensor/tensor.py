@@ -271,6 +271,9 @@ VARIABLE_SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 def _assign(tensor: EagerTensor) -> Function:
     """Return the ``assign`` function of a variable slice.
 
+    Args:
+        tensor: The slice.
+
     Raises:
         AttributeError: If the tensor is not a slice of a variable.
     """
@@ -297,7 +300,11 @@ class Reference:
     __slots__ = ("_referent", "__weakref__")
 
     def __init__(self, referent: Object) -> None:
-        """Create a reference, which keeps ``referent`` alive."""
+        """Create a reference to a tensor or a variable.
+
+        Args:
+            referent: The tensor or variable. The reference keeps it alive.
+        """
         self._referent = referent
 
     def deref(self) -> Object:

@@ -566,7 +566,11 @@ class UnreadVariable(ResourceVariable):
     """
 
     def __init__(self, variable: ResourceVariable) -> None:
-        """Create an object that shares the state of ``variable``."""
+        """Create an object that shares the state of a variable.
+
+        Args:
+            variable: The variable that was assigned.
+        """
         self._base = variable
 
     name = property(lambda self: "UnreadVariable", doc="The name, which is the same for all objects of this class.")

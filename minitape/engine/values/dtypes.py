@@ -34,7 +34,15 @@ class DType:
     __slots__ = ("name", "_numpy_type", "kind", "number", "kernel_name", "size", "differentiable")
 
     def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
-        """Create a type. Only this module creates DTypes."""
+        """Create a type. Only this module creates DTypes.
+
+        Args:
+            name: The name, such as "float32".
+            numpy_type: The NumPy scalar type, or ``object`` for strings.
+            kind: NumPy's letter for the kind of type, or "s" for strings.
+            number: The number of the type in TensorFlow.
+            kernel_name: The name in the error messages of TensorFlow's kernels.
+        """
         self.name, self._numpy_type, self.kind = name, numpy_type, kind
         self.number = number
         self.kernel_name = kernel_name

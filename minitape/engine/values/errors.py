@@ -30,7 +30,13 @@ class OpError(Exception):
     error_code: int | None = None
 
     def __init__(self, node_def: object, op: object, message: str) -> None:
-        """Create an error with TensorFlow's arguments. The attributes have the same names."""
+        """Create an error with TensorFlow's arguments.
+
+        Args:
+            node_def: The definition of the operation in its graph, or None in eager mode.
+            op: The graph operation, or None in eager mode.
+            message: The reason.
+        """
         super().__init__()
         self.node_def, self.op, self.message = node_def, op, message
 

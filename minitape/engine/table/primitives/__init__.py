@@ -79,7 +79,14 @@ class Primitive:
     ) -> None:
         """Create a primitive without adding it to ``TABLE``.
 
-        The parameters have the same meaning as the attributes of the same names.
+        Args:
+            name: The name in ``TABLE``.
+            forward: The function that computes the output from arrays.
+            rules: A rule for each input, one function for all inputs, or None.
+            op: TensorFlow's name for the operation. The default is the name in camel case.
+            label: The label in pictures. The default is the name.
+            keep: The values that the rules read, such as "x", "yz" or "all".
+            missing: How TensorFlow treats an operation without a derivative, "none" or "unregistered".
         """
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)

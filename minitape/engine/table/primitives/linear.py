@@ -26,6 +26,9 @@ def transpose_and_conjugate(x: Array) -> Array:
 
     Args:
         x: An array or a tensor with at least two axes.
+
+    Returns:
+        An array or a tensor, like ``x``. The elements of an array are copied only if they are complex.
     """
     if type(x) is ndarray:
         return x.mT if x.dtype.kind != "c" else x.mT.conj()
