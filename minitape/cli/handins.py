@@ -348,26 +348,39 @@ def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord
     {'01.1': ExerciseRecord(is_solved=False, tries=None, right_at=None, seconds=None, wrong_answers={'8.0': 'That is
     y.'})}
     """
-    try:
-        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
-        texts = ["".join(output.get("text", "")) for output in outputs]
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(say("is not a notebook")) from error
-    english_texts = (translate_verdicts_to_english(strip_colors(text)) for text in texts)
-    verdicts = (verdict for text in english_texts for verdict in _iter_verdicts_in_output(text))
+    verdicts = (verdict for text in _read_outputs_in_english(notebook) for verdict in _iter_verdicts_in_output(text))
     records: dict[str, ExerciseRecord | None] = {}
     for name, state, details in verdicts:
         earlier_record = records.setdefault(name, None)
         if state == NOT_ANSWERED:
             continue
-        answer_line, hint_line = _ANSWER_LINE.search(details), _HINT_LINE.search(details)
-        answer = answer_line[1] if answer_line else details.strip().partition("\n")[0]
-        wrong_answers = {}
-        if state == NOT_YET and answer:
-            wrong_answers[sanitize_text(answer)] = sanitize_text(hint_line[1]) if hint_line else ""
+        wrong_answers = _read_wrong_answer(details) if state == NOT_YET else {}
         was_solved = earlier_record is not None and earlier_record.is_solved
         records[name] = ExerciseRecord(state == CORRECT or was_solved, wrong_answers=wrong_answers)
     return {sanitize_text(name): record for name, record in records.items()}
+
+
+def _read_outputs_in_english(notebook: Notebook) -> list[str]:
+    """Return the text of each saved output, without colors and with English verdicts.
+
+    Raises:
+        ValueError: If the object is not a notebook.
+    """
+    try:
+        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+        texts = ["".join(output.get("text", "")) for output in outputs]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(say("is not a notebook")) from error
+    return [translate_verdicts_to_english(strip_colors(text)) for text in texts]
+
+
+def _read_wrong_answer(details: str) -> dict[str, str]:
+    """Read the answer and its hint, if any, from the lines below a verdict. Return {} if there is no answer."""
+    answer_line, hint_line = _ANSWER_LINE.search(details), _HINT_LINE.search(details)
+    answer = answer_line[1] if answer_line else details.strip().partition("\n")[0]
+    if not answer:
+        return {}
+    return {sanitize_text(answer): sanitize_text(hint_line[1]) if hint_line else ""}
 
 
 def _iter_verdicts_in_output(output_text: str) -> Iterator[tuple[str, str, str]]:

@@ -58,21 +58,7 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
         click.UsageError: If there are no lessons in the chosen language.
     """
     find_lessons_folder(chosen_language)
-    folder = chosen_folder or Path(LEARNER_FOLDER)
-    if chosen_folder is None and chosen_language and find_lessons_language(folder) not in (None, chosen_language):
-        folder = Path(f"{LEARNER_FOLDER}-{chosen_language}")
-    if folder.exists() and not folder.is_dir():
-        raise create_failure("{folder} is a file; name a folder for your lessons, or leave the name out", folder=folder)
-    existing_language = find_lessons_language(folder)
-    code = chosen_language or existing_language or find_user_language()
-    if existing_language not in (None, code):
-        raise create_failure(
-            "{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in "
-            "{code!r}",
-            folder=folder,
-            there=existing_language,
-            code=code,
-        )
+    folder, code = _choose_folder_and_language(chosen_folder, chosen_language)
     try:
         copied_names, kept_names = copy_missing_lessons(folder, language=code)
         (copied_names if write_missing_course_map(folder, code) else kept_names).append(MAP_FILE)
@@ -94,6 +80,30 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
         with suppress(UnicodeEncodeError):  # The terminal may not be able to display the language's name.
             click.echo(" · ".join(commands))
     return folder
+
+
+def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: str | None) -> tuple[Path, str]:
+    """Choose the learner's folder, and the language of the lessons in this folder.
+
+    Raises:
+        click.ClickException: If the folder is a file, or contains lessons in another language.
+    """
+    folder = chosen_folder or Path(LEARNER_FOLDER)
+    if chosen_folder is None and chosen_language and find_lessons_language(folder) not in (None, chosen_language):
+        folder = Path(f"{LEARNER_FOLDER}-{chosen_language}")
+    if folder.exists() and not folder.is_dir():
+        raise create_failure("{folder} is a file; name a folder for your lessons, or leave the name out", folder=folder)
+    existing_language = find_lessons_language(folder)
+    code = chosen_language or existing_language or find_user_language()
+    if existing_language not in (None, code):
+        raise create_failure(
+            "{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in "
+            "{code!r}",
+            folder=folder,
+            there=existing_language,
+            code=code,
+        )
+    return folder, code
 
 
 def print_translated(text: str, language_code: str, /, **values: object) -> None:

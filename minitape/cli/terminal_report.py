@@ -102,8 +102,18 @@ def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) 
     for rule in rules:
         console.print(f"    [{rule}] {say(REMEDIES[rule])}", markup=False)
     failed_count = sum(result.exit_code > 0 for result in results)
-    if is_quiet and not failed_count:
-        return
+    if failed_count or not is_quiet:
+        summary = _summarize_check_results(results, failed_count)
+        console.print(Text(summary, style="bold red" if failed_count else "bold green"))
+
+
+def _summarize_check_results(results: Sequence[CheckResult], failed_count: int) -> str:
+    """Return a line with the number of notebooks and the number of findings.
+
+    Args:
+        results: The results of `check_notebooks`.
+        failed_count: The number of notebooks with findings, or that could not be checked.
+    """
     finding_count = sum(len(result.findings) for result in results)
     outcome_template = "all well"
     if finding_count:
@@ -112,8 +122,7 @@ def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) 
         outcome_template = "{wrong} could not be checked"
     summary_template = "{count} notebook checked: {told}" if len(results) == 1 else "{count} notebooks checked: {told}"
     outcome = say(outcome_template, findings=finding_count, wrong=failed_count)
-    summary = say(summary_template, count=len(results), told=outcome)
-    console.print(Text(summary, style="bold red" if failed_count else "bold green"))
+    return say(summary_template, count=len(results), told=outcome)
 
 
 def iter_result_lines(result: CheckResult) -> Iterator[Text]:

@@ -25,7 +25,7 @@ from .first_run import FirstRun, GuardError, NotRecordableError, find_current_fi
 from .function_recording import FunctionRecording, record_function
 
 if TYPE_CHECKING:
-    from ..engine.types import Function, Structure, Value
+    from ..engine.types import Adjoint, Function, Structure, Value
 
 
 class RecordedBody(NamedTuple):
@@ -262,6 +262,13 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
     return then_body.pack(_write_control_flow_row(row, replay_branch, [pred], bodies))
 
 
+def _add_optional(total: Adjoint, share: Adjoint) -> Adjoint:
+    """Return the sum of two adjoints, each of which may be None."""
+    if total is None or share is None:
+        return share if total is None else total
+    return total + share
+
+
 def _write_while_row(condition_function: Callable, body_function: Callable, variables: list) -> list:
     """Write the row of a ``tf.while_loop``, and return its results.
 
@@ -316,12 +323,7 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
         for values, saved in reversed(visited_turns):
             shares = body_recording.gradient.compute_shares(adjoints, [*values, *body_inputs], saved)
             adjoints = [zeros(value) if share is None else share for share, value in zip(shares, values, strict=False)]
-            for position, share in enumerate(shares[count:]):
-                total = input_adjoints[position]
-                if total is None:
-                    input_adjoints[position] = share
-                elif share is not None:
-                    input_adjoints[position] = total + share
+            input_adjoints = [*map(_add_optional, input_adjoints, shares[count:])]
         shares_by_input = dict(enumerate(adjoints)) | dict(enumerate(input_adjoints, row.first_inputs[1]))
         return [shares_by_input.get(position) for position in positions]
 

@@ -9,7 +9,7 @@ compiled loops.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -81,6 +81,15 @@ def find_broadcast_number_row(table: ProgramTable, row: int) -> int | None:
     return call.inputs[0] if table.shape_dtypes[call.inputs[0]][0] == () else None
 
 
+def _read_uniform_constants(table: ProgramTable, rows: Iterable[int], float_type: type) -> dict[int, Any]:
+    """Return the common element of each constant among some rows whose elements are equal, keyed by row."""
+    return {
+        row: float_type(np.ravel(table.constants[row])[0])
+        for row in rows
+        if row in table.constants and find_broadcast_number_row(table, row) == row
+    }
+
+
 def compile_blockwise_run(
     table: ProgramTable,
     calls: Sequence[Call],
@@ -110,25 +119,20 @@ def compile_blockwise_run(
     arrays = [row for row in outputs if row not in totals]
 
     def find_block_row(row: int) -> int:
-        number_row = None if row in rows else find_broadcast_number_row(table, row)
-        return find_alias(row) if number_row is None else find_alias(number_row)
+        number_row = find_broadcast_number_row(table, row)  # None for the rows of the run.
+        return find_alias(row if number_row is None else number_row)
 
     steps = [
         Call(c.row, c.primitive, (*map(find_block_row, c.inputs),), NO_ATTRS, 1) for c in calls if c.row not in totals
     ]
     read_rows = dict.fromkeys(row for step in steps for row in step.inputs if row not in rows)
-    fixed_numbers = {
-        consumer: float_type(np.ravel(table.constants[consumer])[0])
-        for consumer in read_rows
-        if consumer in table.constants and find_broadcast_number_row(table, consumer) == consumer
-    }
+    fixed_numbers = _read_uniform_constants(table, read_rows, float_type)
     large_inputs = [row for row in read_rows if row not in fixed_numbers and table.shape_dtypes[row][0] == shape]
     inputs = [*large_inputs, *(row for row in read_rows if row not in fixed_numbers and row not in large_inputs)]
-    shapes: dict[int, tuple[tuple[int, ...], np.dtype]] = {
-        row: ((BLOCK_SIZE,) if row in rows or row in large_inputs else (), np.dtype(float_type))
-        for row in (*read_rows, *rows)
-    }
-    block_table = BlockTable(shapes, fixed_numbers, {})
+    block, number = ((BLOCK_SIZE,), np.dtype(float_type)), ((), np.dtype(float_type))
+    shape_dtypes: dict[int, tuple[tuple[int, ...], np.dtype]] = dict.fromkeys(read_rows, number)
+    shape_dtypes |= dict.fromkeys((*large_inputs, *rows), block)
+    block_table = BlockTable(shape_dtypes, fixed_numbers, {})
     computed_rows = [*dict.fromkeys([*arrays, *(row for _, row in totals.values())])]
     program = build_writer(block_table, steps, fixed_numbers, computed_rows, inputs).write_program()
     run = _BlockwiseRun(shape, inputs, large_inputs, arrays, totals, computed_rows, outputs)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..engine.backward.row_values import Cells
     from ..engine.record.record import Record
     from ..engine.record.row_parts import Call
+    from ..engine.table.primitives import Primitive
     from ..engine.types import Adjoint, Function, Object
     from .packed_rows import PackedRecord
 
@@ -236,6 +237,31 @@ def send_call_shares(
         adjoints[input_row] = share if total is None else add_share_to_adjoint(total, share)
 
 
+def _write_share_lines(
+    primitive: Primitive, rule: str, x: str, row: str, value_type: type[object] | None, may_overwrite: bool
+) -> str:
+    """Return the lines of a step function that compute one share and add it to the adjoint of its row.
+
+    Args:
+        primitive: The elementwise operation.
+        rule: The formula of the share.
+        x: The name of the input's value, "x" or "y".
+        row: The name of the input's row, "a" or "b".
+        value_type: The kind of value, as in the keys of :class:`_StepFunctions`.
+        may_overwrite: Whether the share may reuse the memory of ``g``.
+    """
+    mismatches = []
+    if value_type not in SCALAR and len(primitive.texts) == 3:
+        mismatches.append(f"share.shape != {x}.shape")
+    if "(" in rule or "." in rule:
+        mismatches.append(f"share.dtype is not {x}.dtype")
+    share_expression = rule
+    if value_type is None and rule != "g":  # Large arrays are computed block by block.
+        reuse = ", over=g" if may_overwrite else ""
+        share_expression = f"rule_{x}(g, z, x, y{reuse})"
+    return _STEP.format(rule=share_expression, unlike=" or ".join(mismatches) or False, x=x, row=row)
+
+
 class _StepFunctions(dict["Object", "Function"]):
     """The step functions of a sweep for the lines of the table, generated on first use.
 
@@ -260,16 +286,7 @@ class _StepFunctions(dict["Object", "Function"]):
                     rule=to_recorded_formula(rule), like=x, x=f"{x}._value" if primitive.kept_inputs else x, row=row
                 )
             else:
-                mismatches = []
-                if value_type not in SCALAR and len(primitive.texts) == 3:
-                    mismatches.append(f"share.shape != {x}.shape")
-                if "(" in rule or "." in rule:
-                    mismatches.append(f"share.dtype is not {x}.dtype")
-                share_expression = rule
-                if value_type is None and rule != "g":  # Large arrays are computed block by block.
-                    reuse = ", over=g" if row == last_row else ""
-                    share_expression = f"rule_{x}(g, z, x, y{reuse})"
-                text += _STEP.format(rule=share_expression, unlike=" or ".join(mismatches) or False, x=x, row=row)
+                text += _write_share_lines(primitive, rule, x, row, value_type, may_overwrite=row == last_row)
         if is_recorded:
             functions = build_recorded_functions()
         elif value_type is None:

@@ -92,6 +92,20 @@ def matmul(
         raise ValueError("Only one of transpose and adjoint can be asked for of each argument of tf.matmul")
     a, b = convert_with_dtype_hint(a, b)
     swaps_a, swaps_b = transpose_a or adjoint_a, transpose_b or adjoint_b
+    _check_matrices(a, b, swaps_a, swaps_b)
+    result: Tensor = multiply_matrices(conj(a) if adjoint_a else a, conj(b) if adjoint_b else b, swaps_a, swaps_b)
+    return result
+
+
+def _check_matrices(a: Tensor, b: Tensor, swaps_a: bool, swaps_b: bool) -> None:
+    """Raise InvalidArgumentError unless two batches of matrices can be multiplied.
+
+    Args:
+        a: The first batch.
+        b: The second batch.
+        swaps_a: Whether the last two axes of ``a`` are swapped before the multiplication.
+        swaps_b: Whether the last two axes of ``b`` are swapped before the multiplication.
+    """
     check_dtype_kind("matmul", a, "fciu")
     x, y = a.dims, b.dims
     if a.dtype is not b.dtype:
@@ -109,8 +123,6 @@ def matmul(
             raise build_argument_error(
                 f"The batches of tf.matmul must broadcast, got the shapes {a.shape} and {b.shape}"
             )
-    result: Tensor = multiply_matrices(conj(a) if adjoint_a else a, conj(b) if adjoint_b else b, swaps_a, swaps_b)
-    return result
 
 
 def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = False, *, name: GraphName = None) -> Tensor:
@@ -248,13 +260,7 @@ def norm(
     """
     x, keeps_dims = to_tensor(tensor), bool(keepdims)
     is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
-    if isinstance(axis, (list, tuple)) and not (is_matrix and axis[0] != axis[1]):
-        raise ValueError(f"axis must be None, an integer, or a pair of different integers, got {axis!r}")
-    if is_matrix:
-        if ord not in ("euclidean", "fro", 1, np.inf):
-            raise ValueError(f"ord of matrices must be 'euclidean', 'fro', 1 or infinity, got {ord!r}")
-    elif ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
-        raise ValueError(f"ord of vectors must be 'euclidean' or a positive number, got {ord!r}")
+    _check_norm_arguments(ord, axis, is_matrix)
     if ord in ("fro", "euclidean") or ord == 2:
         squares = x * conj(x)
         return apply_primitive("sqrt", check_dtype_kind("norm", reduce_sum(squares, axis, keeps_dims), "fc"))
@@ -267,6 +273,23 @@ def norm(
     if ord == 1:
         return reduce_sum(magnitudes, axis, keeps_dims)
     return pow(reduce_sum(pow(magnitudes, ord), axis, keeps_dims), 1.0 / float(ord))
+
+
+def _check_norm_arguments(ord: str | float, axis: Value, is_matrix: bool) -> None:
+    """Raise ValueError if ``tf.norm`` does not support an order or an axis.
+
+    Args:
+        ord: The order of the norm.
+        axis: None, an axis, or a pair of axes.
+        is_matrix: Whether ``axis`` selects matrices.
+    """
+    if isinstance(axis, (list, tuple)) and not (is_matrix and axis[0] != axis[1]):
+        raise ValueError(f"axis must be None, an integer, or a pair of different integers, got {axis!r}")
+    if is_matrix:
+        if ord not in ("euclidean", "fro", 1, np.inf):
+            raise ValueError(f"ord of matrices must be 'euclidean', 'fro', 1 or infinity, got {ord!r}")
+    elif ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
+        raise ValueError(f"ord of vectors must be 'euclidean' or a positive number, got {ord!r}")
 
 
 def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: GraphName = None) -> Tensor:

@@ -40,7 +40,7 @@ def test_a_counter_that_fell_is_written_down(counts, name):
 
 
 # Files with a function of a complexity over 15. No file may be added.
-COMPLEX = {"minitape/course/lesson_13.py", "minitape/speed/packed_rows.py"}
+COMPLEX = {"minitape/course/lesson_13.py"}
 
 
 @pytest.mark.skipif(

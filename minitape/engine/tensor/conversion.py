@@ -188,7 +188,15 @@ def _set_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
 
 
 def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
-    """Convert a value to a new NumPy array or scalar, with TensorFlow's default dtypes."""
+    """Convert a value to a new NumPy array or scalar, with TensorFlow's default dtypes.
+
+    Args:
+        value: A number, string or NumPy array, or a nested sequence of these.
+        dtype: The dtype of the result. If None, the value determines the dtype.
+
+    Returns:
+        An array that no other code refers to, or a NumPy scalar.
+    """
     # Numbers and lists of numbers are the most common values, so they are handled first.
     if type(value) in _PYTHON_NUMBERS:
         is_usual_float = dtype is None and type(value) is float and abs(value) <= _LARGEST_FLOAT32
@@ -199,6 +207,11 @@ def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
         value = _build_rectangular_array(value, None)
     if not isinstance(value, (list, tuple, *_TEXT)) and hasattr(value, "__array__"):
         return _convert_numpy(np.asarray(value), dtype)
+    return _convert_nested_sequence(value, dtype)
+
+
+def _convert_nested_sequence(value: Value, dtype: DType | None) -> Array:
+    """Convert a nested sequence, or a single Python value, to an array or a scalar."""
     object_array = _build_rectangular_array([*value] if isinstance(value, (range, TensorShape)) else value, object)
     if not object_array.size:
         return np.empty(object_array.shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
