@@ -375,7 +375,7 @@ def _read_outputs_in_english(notebook: Notebook) -> list[str]:
 
 
 def _read_wrong_answer(details: str) -> dict[str, str]:
-    """Read the answer and its hint, if any, from the lines below a verdict. Return {} if there is no answer."""
+    """Return a dict that maps the answer below a verdict to its hint, or an empty dict without an answer."""
     answer_line, hint_line = _ANSWER_LINE.search(details), _HINT_LINE.search(details)
     answer = answer_line[1] if answer_line else details.strip().partition("\n")[0]
     if not answer:

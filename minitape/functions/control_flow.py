@@ -263,7 +263,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
 
 
 def _add_optional(total: Adjoint, share: Adjoint) -> Adjoint:
-    """Return the sum of two adjoints, each of which may be None."""
+    """Return the sum of two adjoints. Either or both may be None."""
     if total is None or share is None:
         return share if total is None else total
     return total + share

@@ -59,7 +59,7 @@ class ValueOrigin(NamedTuple):
 
 
 def to_value_origin(origin: Origin) -> ValueOrigin | None:
-    """Return an origin as a :class:`ValueOrigin`, or None if there is no origin.
+    """Return an origin as a :class:`ValueOrigin`. None is returned unchanged.
 
     Args:
         origin: A ValueOrigin, a plain tuple of its fields, or None.

@@ -115,7 +115,7 @@ def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attr
     Args:
         tensor: One of the inputs. It is not needed, because `inputs` contains it.
         primitive: The operation.
-        inputs: The operands, at least one of which is a tensor. The others are converted.
+        inputs: The operands. At least one is a tensor, and the others are converted.
         attrs: The attributes of the operation.
 
     Returns:
