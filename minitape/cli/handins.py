@@ -339,6 +339,20 @@ def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict
     return durations
 
 
+def _read_outputs_in_english(notebook: Notebook) -> list[str]:
+    """Return the text of each saved output, without colors and with English verdicts.
+
+    Raises:
+        ValueError: If the object is not a notebook.
+    """
+    try:
+        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+        texts = ["".join(output.get("text", "")) for output in outputs]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(say("is not a notebook")) from error
+    return [translate_verdicts_to_english(strip_colors(text)) for text in texts]
+
+
 def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord | None]:
     r"""Return the records in a notebook's saved outputs, keyed by exercise. Unanswered exercises have the record None.
 
@@ -358,20 +372,6 @@ def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord
         was_solved = earlier_record is not None and earlier_record.is_solved
         records[name] = ExerciseRecord(state == CORRECT or was_solved, wrong_answers=wrong_answers)
     return {sanitize_text(name): record for name, record in records.items()}
-
-
-def _read_outputs_in_english(notebook: Notebook) -> list[str]:
-    """Return the text of each saved output, without colors and with English verdicts.
-
-    Raises:
-        ValueError: If the object is not a notebook.
-    """
-    try:
-        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
-        texts = ["".join(output.get("text", "")) for output in outputs]
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(say("is not a notebook")) from error
-    return [translate_verdicts_to_english(strip_colors(text)) for text in texts]
 
 
 def _read_wrong_answer(details: str) -> dict[str, str]:

@@ -40,6 +40,30 @@ QUIET_LOG_LEVEL = logging.ERROR
 SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 
 
+def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: str | None) -> tuple[Path, str]:
+    """Choose the learner's folder, and the language of the lessons in this folder.
+
+    Raises:
+        click.ClickException: If the folder is a file, or contains lessons in another language.
+    """
+    folder = chosen_folder or Path(LEARNER_FOLDER)
+    if chosen_folder is None and chosen_language and find_lessons_language(folder) not in (None, chosen_language):
+        folder = Path(f"{LEARNER_FOLDER}-{chosen_language}")
+    if folder.exists() and not folder.is_dir():
+        raise create_failure("{folder} is a file; name a folder for your lessons, or leave the name out", folder=folder)
+    existing_language = find_lessons_language(folder)
+    code = chosen_language or existing_language or find_user_language()
+    if existing_language not in (None, code):
+        raise create_failure(
+            "{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in "
+            "{code!r}",
+            folder=folder,
+            there=existing_language,
+            code=code,
+        )
+    return folder, code
+
+
 def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | None) -> Path:
     """Copy missing lessons to the learner's folder, and print which files were copied and which were kept.
 
@@ -80,30 +104,6 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
         with suppress(UnicodeEncodeError):  # The terminal may not be able to display the language's name.
             click.echo(" · ".join(commands))
     return folder
-
-
-def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: str | None) -> tuple[Path, str]:
-    """Choose the learner's folder, and the language of the lessons in this folder.
-
-    Raises:
-        click.ClickException: If the folder is a file, or contains lessons in another language.
-    """
-    folder = chosen_folder or Path(LEARNER_FOLDER)
-    if chosen_folder is None and chosen_language and find_lessons_language(folder) not in (None, chosen_language):
-        folder = Path(f"{LEARNER_FOLDER}-{chosen_language}")
-    if folder.exists() and not folder.is_dir():
-        raise create_failure("{folder} is a file; name a folder for your lessons, or leave the name out", folder=folder)
-    existing_language = find_lessons_language(folder)
-    code = chosen_language or existing_language or find_user_language()
-    if existing_language not in (None, code):
-        raise create_failure(
-            "{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in "
-            "{code!r}",
-            folder=folder,
-            there=existing_language,
-            code=code,
-        )
-    return folder, code
 
 
 def print_translated(text: str, language_code: str, /, **values: object) -> None:
