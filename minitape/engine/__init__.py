@@ -1,22 +1,28 @@
 """The engine, which consists of the tape, the table of rows that it records, and the backward sweep over the rows.
 
-To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in this order. ``docs/engine.md`` follows
-the same calls and quotes the lines that run.
+To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in the order of the calls.
+``docs/engine.md`` follows the same calls and quotes the lines that run.
 
 1. ``backward/recording_tape``: ``with tf.GradientTape()`` opens a recording. ``tape.watch(x)`` gives ``x`` a row.
 2. ``record/record``: the recording is a table of rows. The docstring of the module describes the six cells of a row.
-3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the recording.
-   ``minitape/__init__.py`` calls ``install_operators``, which adds methods such as ``__mul__`` to ``EagerTensor``.
+   ``record/thread_state`` stores the open recording and the open tapes of each thread.
+3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the open recording
+   (``Record.write_rows``). ``minitape/__init__.py`` calls ``install_operators``, which adds methods such as ``__mul__``
+   to ``EagerTensor``.
 4. ``table/primitives/elementwise``: one line of text gives the formula of ``multiply`` and its two derivative rules.
 5. ``backward/tape`` and ``backward/gradient``: ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x``.
 6. ``backward/reachability``: if necessary, a function marks the rows that depend on ``x``.
 7. ``backward/sweep``: a loop visits the rows from ``y`` back to ``x`` and applies the rules.
 
+If the package ``minitape/speed`` exists, it replaces steps 3 and 7 with faster code that returns the same results. A
+debugger then shows a generated ``__mul__`` and ``run_fast_sweep``. ``table/accelerator`` lists everything that can be
+replaced.
+
 **Nested tapes.** All open tapes of a thread write into the same recording. If an outer tape is open while an inner tape
-computes a gradient, ``gradient.compute_gradients`` sets ``is_recorded``, and the same sweep runs on tensors instead of
-arrays (``backward/nested_sweep``, ``row_values.TensorValues``). Each operation in a rule then appends a row
-(``tensor/rule_functions``). The gradient is a row of the recording like any other, so the outer tape can differentiate
-it.
+computes a gradient, ``gradient.compute_gradients`` sets ``is_recorded``, and ``nested_sweep.run_recorded_sweep`` runs
+the same sweep on tensors instead of arrays (``row_values.TensorValues``). The rules are compiled a second time, so that
+``g * y`` calls the recorded operation ``multiply`` (``tensor/rule_functions``). Each operation in a rule therefore
+appends a row. The gradient is a row of the recording like any other, so the outer tape can differentiate it.
 
 **``tf.function``.** The first run of a function is an ordinary run that fills a separate recording.
 ``Record.first_run`` is that run, and :class:`~minitape.engine.types.FirstRunInterface` lists the methods that the
@@ -28,9 +34,10 @@ engine calls:
 * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the value,
   the run writes a guard instead (``refuse_or_guard_value``).
 
-Later calls compute the rows of this recording for other arrays, without Python (``minitape/functions``). A call under a
-tape is a single row of that tape. The rule of this row runs the gradient of the function, which is also a recording.
-``docs/functions.md`` explains this with examples.
+Later calls compute the rows of this recording for other arrays, without running the Python function
+(``minitape/functions``, whose docstring lists the calls in order). A call under a tape is a single row of that tape.
+The rule of this row computes the gradient of the function, which was also recorded as rows. ``docs/functions.md``
+explains this with examples.
 
 Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are exceptions,
 because their rules create tensors or check for the first run of a function. The engine imports no package above it.

@@ -94,7 +94,7 @@ def _is_owner_class(cls: type) -> bool:
 
 
 def _unwrap_keras_variable(value: Object) -> Object:
-    return value._gradient_end() if hasattr(value, "_gradient_end") else value
+    return value._get_gradient_carrier() if hasattr(value, "_get_gradient_carrier") else value
 
 
 def list_variables_of_owner(owner: Object) -> list[ResourceVariable]:

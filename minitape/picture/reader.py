@@ -353,7 +353,7 @@ class TapeReader(Reader):
         opens or closes.
         """
         record = self.known_record
-        for tape_ref, spans, watched in record.members[len(self.tapes) :]:
+        for tape_ref, spans, watched in record.tape_entries[len(self.tapes) :]:
             self.tapes.append(tape_ref() or _ReleasedTape(spans, watched))
         if not self.tapes:
             self.tapes = [self.tape]

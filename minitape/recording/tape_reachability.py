@@ -54,8 +54,8 @@ def unwrap_to_base_variable(value: Any) -> Any:
     Args:
         value: The object. Objects of other types are returned unchanged.
     """
-    if hasattr(value, "_gradient_end"):
-        value = value._gradient_end()
+    if hasattr(value, "_get_gradient_carrier"):
+        value = value._get_gradient_carrier()
     return getattr(value, "_base", value)
 
 

@@ -141,7 +141,7 @@ class KerasVariable(TensorOperators):
     def _to_tensor(self, dtype: dtypes.DType | None = None) -> Tensor:
         return self.value._to_tensor(dtype)
 
-    def _gradient_end(self) -> ResourceVariable:
+    def _get_gradient_carrier(self) -> ResourceVariable:
         return self.value
 
     def _like_gradient(self, gradient: Tensor) -> Tensor:

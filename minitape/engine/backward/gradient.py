@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _NO_ADJOINTS: dict[int, Adjoint] = {}
 NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # The result of a sweep that cannot start, because no target has a row.
-_get_watched = itemgetter(2)  # The third field of an entry in ``Record.members`` contains the watched rows.
+_get_watched = itemgetter(2)  # The third field of an entry in ``Record.tape_entries`` contains the watched rows.
 
 
 def compute_gradients(
@@ -156,7 +156,7 @@ def sweep_to_sources(
     reachable: bytearray | None = None
     if not _is_every_watched_row_a_source(tape, record, seeds, source_rows):
         reachable = mark_reachable_rows(tape, source_rows)
-    elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.members) > 1):
+    elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.tape_entries) > 1):
         reachable = _mark_tracked_rows(record)
     # Otherwise, `reachable` remains None. Computing the shares of scalar constants costs less than looking them up.
     if reachable is not None and 0 in map(reachable.__getitem__, (*source_rows, *seeds)):
@@ -188,7 +188,7 @@ def _is_every_watched_row_a_source(
         tape.watched.keys() == source_rows
         and not (tape.irregular or tape._recording or record.first_run)
         and max(seeds) < tape.spans[0][1]
-        and (len(record.members) == 1 or all(map(source_rows.issuperset, map(_get_watched, record.members))))
+        and (len(record.tape_entries) == 1 or all(map(source_rows.issuperset, map(_get_watched, record.tape_entries))))
     )
 
 

@@ -45,13 +45,15 @@ def run_recorded_sweep(
     open_record, site = state.record, state.fixed_site
     assert open_record is not None
     outer_site = open_record.fixed_site
-    previous_member = open_record.gradient_rows[-1].member if open_record.gradient_rows else None
+    previous_index = open_record.gradient_rows[-1].entry_index if open_record.gradient_rows else None
     try:
         if site is None:
             frame = find_user_frame(_getframe(1))
             state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)
-        member = tape.member if record is open_record else None
-        gradient_rows = new_tuple(GradientRows, (open_record.next, member, [*seeds], [*source_rows], [*tape.spans]))
+        entry_index = tape.entry_index if record is open_record else None
+        gradient_rows = new_tuple(
+            GradientRows, (open_record.next, entry_index, [*seeds], [*source_rows], [*tape.spans])
+        )
         open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, gradient_rows)
         if open_record.is_open and state.fixed_site is not None:
             open_record.fixed_site = open_record.store_current_site()
@@ -59,5 +61,5 @@ def run_recorded_sweep(
     finally:
         state.fixed_site, open_record.fixed_site = site, outer_site
         open_record.gradient_rows = append_to_list_or_tuple(
-            open_record.gradient_rows, new_tuple(GradientRows, (open_record.next, previous_member, (), (), ()))
+            open_record.gradient_rows, new_tuple(GradientRows, (open_record.next, previous_index, (), (), ()))
         )

@@ -52,7 +52,7 @@ class RecordingTape:
         irregular: Whether the tape has several spans, or watches a value that existed before the watch.
         last_request: The last gradient call that returned, or None before the first such call.
         listeners: Functions without arguments that refresh live pictures. The recording calls them when it grows.
-        member: The tape's position in ``Record.members``, or None before its first block.
+        entry_index: The tape's position in ``Record.tape_entries``, or None before its first block.
         history: What happened to the tape, as tuples (event, row, clock or weak reference, user frames).
         requests: The gradient calls of a persistent tape, up to ``MAX_REQUESTS``.
         spans: The closed spans of rows, as pairs (first row, row after the last). The open span starts at
@@ -63,7 +63,7 @@ class RecordingTape:
 
     _record: Record | None = None
     _start = 0
-    member: int | None = None
+    entry_index: int | None = None
     # This is False for the tape of an accumulator. Under such a tape, a closed tape cannot watch values.
     _gives_gradients = True
     _exit_ref: Callable[[], object] | None = None  # InterruptSafeExit stores the exit method of the open block here.
@@ -112,10 +112,10 @@ class RecordingTape:
             self._record = record
         elif open_record is not None and record is not open_record:
             raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
-        if self.member is None:
+        if self.entry_index is None:
             # Every RecordingTape is a GradientTape, but a base class cannot name its subclass as the type of `self`.
-            record.members.append((ref(self), self.spans, self.watched))  # type: ignore[arg-type]
-            self.member = len(record.members) - 1
+            record.tape_entries.append((ref(self), self.spans, self.watched))  # type: ignore[arg-type]
+            self.entry_index = len(record.tape_entries) - 1
         self._start = now = record.next
         self.history.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
         self._recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.

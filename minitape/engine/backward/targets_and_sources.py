@@ -113,7 +113,7 @@ def convert_output_gradients(output_gradients: Structure, target_count: int) -> 
         ValueError: If an adjoint is None.
     """
     flat_gradients = nest.flatten(output_gradients)[:target_count]
-    tensors = [g if hasattr(g, "_gradient_end") else convert_to_tensor(g) for g in flat_gradients]
+    tensors = [g if hasattr(g, "_get_gradient_carrier") else convert_to_tensor(g) for g in flat_gradients]
     return [*map(unwrap_keras_variable, tensors)] + [None] * (target_count - len(flat_gradients))
 
 
@@ -152,7 +152,11 @@ def unwrap_keras_variable(value: TargetOrSource) -> TargetOrSource:
     Args:
         value: A target or a source.
     """
-    return value if type(value) is EagerTensor or not hasattr(value, "_gradient_end") else value._gradient_end()
+    return (
+        value
+        if type(value) is EagerTensor or not hasattr(value, "_get_gradient_carrier")
+        else value._get_gradient_carrier()
+    )
 
 
 def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrSource], list[TargetOrSource]]:
@@ -169,7 +173,7 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
     """
     values = nest.flatten(structure)
     for value in values:
-        if type(value) not in PLAIN_SOURCE_TYPES and hasattr(value, "_gradient_end"):
+        if type(value) not in PLAIN_SOURCE_TYPES and hasattr(value, "_get_gradient_carrier"):
             return values, [unwrap_keras_variable(item) for item in values]
     return values, values
 

@@ -80,15 +80,15 @@ class GradientRows(NamedTuple):
 
     Attributes:
         first_row: The first row. The block ends before the `first_row` of the next block.
-        member: The position in `Record.members` of the tape that computed the gradient, or None if that tape belongs
-            to another recording.
+        entry_index: The position in `Record.tape_entries` of the tape that computed the gradient, or None if that tape
+            belongs to another recording.
         targets: The rows of the gradient's targets. Empty if the sweep has ended and the program continues.
         sources: The rows of the gradient's sources.
         spans: The spans of the tape at that time.
     """
 
     first_row: int
-    member: int | None
+    entry_index: int | None
     targets: Sequence[int]
     sources: Sequence[int]
     spans: Sequence[tuple[int, int]]
@@ -132,7 +132,7 @@ class Record(RowTable):
             the recording of a first run, the feeds are unwatched leaves, so all rows are untracked unless the function
             opens a tape. Gradients of such a recording do not read this set (``FirstRun.build_tape_watching_all``).
         untracked_end: All untracked rows precede this row.
-        members: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
+        tape_entries: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
             Resetting a tape does not clear its entry.
     """
 
@@ -165,7 +165,7 @@ class Record(RowTable):
         self.untracked: set[int] = set()
         self.untracked_end = 0
         # Named tuples would make one operation and its gradient 1.5 % slower.
-        self.members: list[tuple[ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
+        self.tape_entries: list[tuple[ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
         if state._scope:
             self.scopes = ((0, state._scope),)
 
@@ -382,8 +382,8 @@ class Record(RowTable):
     # -- its tapes ---------------------------------------------------------------------------------
 
     def list_tapes_or_none(self) -> list[GradientTape | None]:
-        """Return the tapes of this recording in the order of `members`, with None for tapes that no longer exist."""
-        return [tape() for tape, _, _ in self.members]
+        """Return the tapes in the order of `tape_entries`, with None for tapes that no longer exist."""
+        return [tape() for tape, _, _ in self.tape_entries]
 
     def add_and_notify_listeners(self, *listeners: Callable[[], object]) -> None:
         """Add functions that refresh live pictures, and call all listeners.
