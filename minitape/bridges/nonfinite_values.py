@@ -8,7 +8,7 @@ from ..explain.caller import format_bracketed_place
 from ..explain.causes import CAUSES
 from ..explain.explanation import Explanation
 from ..explain.translated_sentences import fill
-from ..recording.recorded_rows import RecordedRow
+from ..recording.recorded_rows import RecordedRow, collect_ancestors
 from ..recording.value_summary import ValueSummary
 
 if TYPE_CHECKING:
@@ -52,13 +52,11 @@ def explain_nonfinite_target(recording: Recording, target: int) -> Explanation |
         The explanation of the first operation on the target's path that made a value NaN or infinite, or None if the
         target is finite or the program's inputs are not.
     """
-    waiting, ancestors = [target], set[int]()
-    while waiting:
-        index = waiting.pop()
-        if index not in ancestors and not _is_finite(recording.rows[index]):
-            ancestors.add(index)
-            waiting += recording.rows[index].inputs
-    origins = (recording.rows[index] for index in sorted(ancestors) if _is_origin(recording, recording.rows[index]))
+    rows = recording.rows
+    if _is_finite(rows[target]):
+        return None
+    nonfinite = collect_ancestors(rows, [target], lambda row, edge: not _is_finite(rows[edge.input_row]))
+    origins = (rows[index] for index in sorted(nonfinite) if _is_origin(recording, rows[index]))
     return next((_explain_row(recording, row) for row in origins), None)
 
 

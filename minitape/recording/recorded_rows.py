@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict
@@ -316,3 +316,37 @@ class BackwardPass:
             total: The sum of all shares that have arrived at `row` so far, including this one.
         """
         self.edges.setdefault(call, []).append(AdjointShare(row, port, product, total))
+
+
+def collect_ancestors(
+    rows: Sequence[RecordedRow], starts: Iterable[int], follows: Callable[[int, InputEdge], bool] | None = None
+) -> set[int]:
+    """Return the given rows and all rows that they were computed from.
+
+    Args:
+        rows: All rows of the recording.
+        starts: The rows to start from.
+        follows: Returns whether to follow an edge of a row. None means that every edge is followed.
+    """
+    ancestors, waiting = set[int](), list(starts)
+    while waiting:
+        row = waiting.pop()
+        if row not in ancestors:
+            ancestors.add(row)
+            waiting += [edge.input_row for edge in rows[row].edges if follows is None or follows(row, edge)]
+    return ancestors
+
+
+def collect_connected_ancestors(
+    rows: Sequence[RecordedRow], starts: Iterable[int], ends: Container[int] = ()
+) -> set[int]:
+    """Return the given rows and the rows that they were computed from through edges that pass gradients.
+
+    Args:
+        rows: All rows of the recording.
+        starts: The rows to start from.
+        ends: The rows whose own ancestors are left out.
+    """
+    return collect_ancestors(
+        rows, starts, lambda row, edge: not edge.cause and rows[edge.input_row].tracked and row not in ends
+    )

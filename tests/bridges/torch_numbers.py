@@ -19,6 +19,10 @@ w = torch.tensor([200.0, 300.0], requires_grad=True)
 p = torch.sigmoid(w) #! #- p = torch.sigmoid(w / 100)
 loss = ((p - 0.5) ** 2).sum()
 loss.backward()
+#@ relu6_at_its_upper_limit saturated
+w = torch.tensor([7.0, -1.0], requires_grad=True) #- w = torch.tensor([5.0, -1.0], requires_grad=True)
+loss = torch.nn.functional.relu6(w)[0] #!
+loss.backward()
 #@ mask_of_zeros zero_factor
 w = torch.randn(3, requires_grad=True)
 mask = torch.zeros(3) #- mask = torch.ones(3)

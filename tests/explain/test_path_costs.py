@@ -74,6 +74,31 @@ def test_of_equal_breaks_the_one_before_the_block_is_reported_last() -> None:
     assert build_question(["detach"], ["detach"], clocks=(9, 1), block_clock=5).path[0].row == 1
 
 
+@pytest.mark.parametrize("term", [1, 2])
+def test_of_two_cuts_the_one_that_removes_a_whole_term_is_reported_first(term) -> None:
+    """``loss + penalty.detach()`` is rarely meant, and a factor that is detached often is."""
+    factor = 3 - term
+    rows = [
+        RecordedRow(0, "leaf", "source"),
+        RecordedRow(1, "detach", "operation", inputs=[0], cause="detach", tracked=False),
+        RecordedRow(2, "detach", "operation", inputs=[0], cause="detach", tracked=False),
+        RecordedRow(3, "mul", "operation", inputs=[factor]),
+        RecordedRow(4, "add", "operation", inputs=[term, 3]),
+    ]
+    assert Question(FewFacts(), rows, [0], [4], None).path[0].row == term
+
+
+@pytest.mark.parametrize(("target_is_tracked", "cause"), [(False, "detach"), (True, "integer_cast")])
+def test_an_index_is_blamed_last_if_no_gradient_can_begin_at_the_target(target_is_tracked, cause) -> None:
+    rows = [
+        RecordedRow(0, "leaf", "source"),
+        RecordedRow(1, "to", "operation", inputs=[0], cause="integer_cast", tracked=False, dtype="int64"),
+        RecordedRow(2, "detach", "operation", inputs=[0], cause="detach", tracked=False),
+        RecordedRow(3, "getitem", "operation", inputs=[1, 2], tracked=target_is_tracked),
+    ]
+    assert list_causes_on_path(Question(FewFacts(), rows, [0], [3], None)) == [cause]
+
+
 @pytest.mark.parametrize(("row_count", "comes_after"), [(3, True), (4, False)])
 def test_a_row_comes_after_the_values_that_left_before_it(row_count, comes_after) -> None:
     """A value leaves after as many rows as its count: the row with that number is the first after it."""

@@ -161,6 +161,11 @@ def test_a_variable_that_is_not_finite() -> None:
     assert "v (" in why.message and "line 2" in why.message and "an earlier step" in why.fix
 
 
+def test_a_relu_is_dead_if_it_is_zero_where_an_adjoint_arrived() -> None:
+    space = run_and_explain(build_program("tf.Variable([-1.0, 2.0])", "y = tf.nn.relu(x)[0]"))
+    assert space["why"].cause == "dead_relu"
+
+
 def test_elements_that_cancel_out() -> None:
     b, s = tf.Variable([0.0]), tf.Variable(2.0)
     with tf.GradientTape() as tape:

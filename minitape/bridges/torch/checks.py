@@ -307,13 +307,8 @@ def _find_rows_with_path_to_target(question: Question) -> set[int]:
     Args:
         question: The question about the source.
     """
-    rows, waiting = set[int](), [row for row in question.target_rows if question.rows[row].tracked]
-    while waiting:
-        index = waiting.pop()
-        if index not in rows:
-            rows.add(index)
-            waiting += [edge.input_row for edge in question.rows[index].edges if not edge.cause]
-    return rows or question.ancestors
+    tracked_targets = [row for row in question.target_rows if question.rows[row].tracked]
+    return question.find_ancestors(tracked_targets, open_only=True) or question.ancestors
 
 
 def find_use_of_deep_copy(question: Question) -> Finding | None:

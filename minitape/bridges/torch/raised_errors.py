@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,7 +14,7 @@ from ...explain.explanation import Explanation
 from ...explain.reasons import program_text
 from ...explain.reasons.object_names import share_results
 from ...explain.translated_sentences import fill
-from ...recording.recorded_rows import RecordedRow
+from ...recording.recorded_rows import RecordedRow, collect_ancestors, collect_connected_ancestors
 from ...recording.sites import NOWHERE, Site
 from .adapter import build_question
 from .checks import explain_gradient
@@ -111,17 +110,7 @@ def _find_carriers(rows: list[RecordedRow], targets: set[int], freed: set[int]) 
         targets: The target rows of the failed pass.
         freed: The rows whose graphs an earlier pass freed.
     """
-    carriers, waiting, seen = set[int](), [*targets], set[int]()
-    while waiting:
-        index = waiting.pop()
-        if index in seen:
-            continue
-        seen.add(index)
-        if index in freed:
-            carriers.add(index)
-            continue
-        waiting += [edge.input_row for edge in rows[index].edges if not edge.cause and rows[edge.input_row].tracked]
-    return sorted(carriers)
+    return sorted(collect_connected_ancestors(rows, targets, ends=freed) & freed)
 
 
 # -- autograd.grad ---------------------------------------------------------------------------------
@@ -136,12 +125,12 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
     """
     rows = recording.rows
     outputs, inputs = recording.failed_target_rows, recording.failed_source_rows
-    used = _collect_ancestors(rows, outputs)
+    used = collect_ancestors(rows, outputs)
     unreached = [row for row in inputs if row not in used]
     if not unreached:
         return None
     source = rows[unreached[0]]
-    relatives = [row for row in _collect_ancestors(rows, [source.index]) - {source.index} if row in used]
+    relatives = [row for row in collect_ancestors(rows, [source.index]) - {source.index} if row in used]
     fields = {"what": names.name_row(source), "line": format_bracketed_place(*source.site)}
     if not relatives:
         return _build_explanation("unused", "input", recording.error[1] if recording.error else source.site, fields)
@@ -150,22 +139,6 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
     fields |= {"other": names.name_row(relative), "line": format_bracketed_place(*site)}
     fields["used"] = format_bracketed_place(*source.site)
     return _build_explanation("unused", "relative", site, fields)
-
-
-def _collect_ancestors(rows: list[RecordedRow], starts: Iterable[int]) -> set[int]:
-    """Return the given rows together with all of their ancestors.
-
-    Args:
-        rows: All rows.
-        starts: The numbers of the rows to start from.
-    """
-    ancestors, waiting = set[int](), [*starts]
-    while waiting:
-        index = waiting.pop()
-        if index not in ancestors:
-            ancestors.add(index)
-            waiting += rows[index].inputs
-    return ancestors
 
 
 def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:

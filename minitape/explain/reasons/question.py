@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...common.shared_results import get_shared_result
-from ...recording.recorded_rows import Escape, InputEdge, RecordedRow
+from ...recording.recorded_rows import Escape, InputEdge, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site
 from ..causes import Kind, find_kind, get_kind_name
 from . import program_text
@@ -168,15 +168,9 @@ class Question:
             open_only: Whether to follow only edges that pass gradients.
             mended_rows: Rows whose breaks count as open.
         """
-        reached, waiting = set[int](), list(rows)
-        while waiting:
-            row = waiting.pop()
-            if row in reached:
-                continue
-            reached.add(row)
-            skip_breaks = open_only and row not in mended_rows
-            waiting += [edge.input_row for edge in self.rows[row].edges if not (skip_breaks and edge.cause)]
-        return reached
+        if not open_only:
+            return collect_ancestors(self.rows, rows)
+        return collect_ancestors(self.rows, rows, lambda row, edge: not edge.cause or row in mended_rows)
 
     def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
         """Return the given rows and all rows that were computed from them.

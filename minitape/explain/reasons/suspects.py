@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...recording.recorded_rows import BackwardPass, Escape, OptionalArray, RecordedRow
+from ...recording.recorded_rows import BackwardPass, Escape, OptionalArray, RecordedRow, collect_connected_ancestors
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
 from ..caller import format_bracketed_place
@@ -164,14 +164,7 @@ class CheckedRun:
         Args:
             row: The row.
         """
-        ancestors, waiting = set[int](), [row]
-        while waiting:
-            index = waiting.pop()
-            if index not in ancestors:
-                ancestors.add(index)
-                edges = (edge for edge in self.rows[index].edges if not edge.cause)
-                waiting += [edge.input_row for edge in edges if self.rows[edge.input_row].tracked]
-        return ancestors
+        return collect_connected_ancestors(self.rows, [row])
 
     def iter_reached_operations_named(self, ops: Collection[str]) -> Iterator[RecordedRow]:
         """Yield the operations with the given names at which an adjoint arrived, the last one first."""
