@@ -25,6 +25,10 @@ SEARCH_WORDS = {
         "en": "save export picture pdf png svg gif paper latex image",
         "zh": "保存 导出 图片 论文 latex pdf png svg",
     },
+    "docs/film.md": {
+        "en": "film video animation movie gif webm mp4 manim beamer slides storyboard record",
+        "zh": "影片 视频 动画 动图 录制 脚本 manim 幻灯片",
+    },
     "docs/tapeview_large.md": {
         "en": "many rows large model slow picture fold zoom",
         "zh": "很多行 大模型 太大 折叠 缩放",

@@ -1,7 +1,7 @@
 """Make the pictures in docs/: python -m tests.widgets.make_screenshots [NAME ...]
 
-Still pictures show a real JupyterLab. The animated pictures, `sweep` in light and dark, show a saved page. All pictures
-require Pillow. With ``MINITAPE_LANGUAGE=zh``, the pictures for the Chinese pages are made, such as `sweep.zh.gif`.
+Still pictures show a real JupyterLab and require Pillow. The animated pictures, `sweep` in light and dark, are films.
+With ``MINITAPE_LANGUAGE=zh``, the pictures for the Chinese pages are made, such as `sweep.zh.gif`.
 """
 
 import io
@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 import minitape as tf
 from benchmarks.view import open_notebook_and_run_first_cell, start_jupyterlab
 from minitape.common.translation import ENGLISH, detect_language, say
-from minitape_widgets import TapeView
+from minitape_widgets import film
 from tests.jupyterlab_page import write_notebook
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -164,36 +164,22 @@ def make_picture(browser: Browser, address: str, folder: Path, name: str) -> Non
     page.close()
 
 
-def make_sweep_animation(browser: Browser, folder: Path, dark: bool) -> None:
-    """Animate the example in README.md: forward through its rows, then backward."""
-    from PIL import Image
-
-    program = (
-        "x = tf.Variable(3.0)\nwith tf.GradientTape() as tape:\n    y = x * tf.sin(x)\nslope = tape.gradient(y, x)\n"
-    )
-    (folder / "first.py").write_text(program + "view = TapeView(tape)\n")
-    space: dict[str, Any] = {"tf": tf, "TapeView": TapeView}
-    exec(compile(program + "view = TapeView(tape)\n", folder / "first.py", "exec"), space)
-    space["view"].save(folder / "sweep.html")
-    scheme: Any = "dark" if dark else "light"
-    page: Any = browser.new_page(viewport={"width": 800, "height": 545}, color_scheme=scheme)
-    page.goto((folder / "sweep.html").as_uri())
-    page.wait_for_selector(".mt-node")
-    view = page.locator(".mt-view")
-    # Hide the buttons to show the picture larger.
-    page.add_style_tag(content="body { margin: 0 } .mt-toolbar { display: none !important }")
-    view.focus()
-    pictures = []
-    for key in ["Home", *["ArrowRight"] * 5]:
-        page.keyboard.press(key)
-        page.wait_for_timeout(700)
-        pictures.append(Image.open(io.BytesIO(view.screenshot())).convert("RGB"))
-    palette = pictures[-2].quantize(256)
-    first, *others = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
-    times = [1000, *[1300] * (len(others) - 1), 3500]
-    file = DOCS / f"sweep{'-dark' if dark else ''}{END}.gif"
-    first.save(file, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
-    page.close()
+def make_sweep_film(dark: bool) -> None:
+    """Make the film at the top of README.md."""
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * tf.sin(x)
+    slope = float(tape.gradient(y, x))
+    words = {
+        ENGLISH: (
+            "The tape writes down each operation.",
+            "Then the chain rule runs backward.",
+            "The slope at x is {}.",
+        ),
+        "zh": ("磁带记下每一步运算。", "然后链式法则往回走。", "x 处的斜率是 {}。"),
+    }[detect_language()]
+    story = film(tape).forward(say=words[0]).back(say=words[1]).say(words[2].format(f"{slope:.4g}"))
+    story.save(DOCS / f"sweep{'-dark' if dark else ''}{END}.gif", size=(960, 400), dark=dark)
 
 
 def main() -> None:
@@ -204,8 +190,8 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         names = sys.argv[1:] or ["sweep", *PICTURES]
         if "sweep" in names:
-            make_sweep_animation(browser, Path(name), dark=False)
-            make_sweep_animation(browser, Path(name), dark=True)
+            make_sweep_film(dark=False)
+            make_sweep_film(dark=True)
             names.remove("sweep")
         if not names:
             return

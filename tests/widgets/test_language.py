@@ -21,7 +21,9 @@ from .conftest import states
 ROOT = Path(__file__).parents[2]
 CHINESE = ROOT / "notebooks" / "zh"
 FRONTEND = ROOT / "widgets" / "frontend"
-SOURCES = [path for folder in ("src", "evaluator", "element") for path in sorted((FRONTEND / folder).glob("*.ts"))]
+SOURCES = [
+    path for folder in ("src", "evaluator", "element", "film") for path in sorted((FRONTEND / folder).glob("*.ts"))
+]
 ENGLISH = re.compile(r"[A-Za-z]{3,}(?: [a-z]+)+|\b[a-z]{4,}\b")
 NAMES = re.compile(
     r"unconnected_gradients=\"zero\"|t(?:f|ape)\.\w+(\.\w+)*|const|tape|float32|None|Enter|Esc|Home|End|Space|Shift\+[←→]|dtype|kernel|weight|total|unused|sqrt|loss|"

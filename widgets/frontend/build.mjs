@@ -1,9 +1,9 @@
 // Bundles src/widget.ts into the one file that the Python package ships, element/index.ts into the
-// script for any web page, playground/main.ts into the script of the playground's page, and
-// lab/extension.ts into an extension of JupyterLab. `node build.mjs` writes them; `node build.mjs
-// --check` fails when the shipped files are not what the sources give. The banner, and the name of
-// the extension's file, carry a hash of the sources, so that the Python tests can see a stale
-// bundle without Node, and browsers a new file.
+// script for any web page, film/index.ts into the script of a film's page, playground/main.ts into
+// the script of the playground's page, and lab/extension.ts into an extension of JupyterLab. `node
+// build.mjs` writes them; `node build.mjs --check` fails when the shipped files are not what the
+// sources give. The banner, and the name of the extension's file, carry a hash of the sources, so
+// that the Python tests can see a stale bundle without Node, and browsers a new file.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -13,6 +13,7 @@ import { build, transform } from "esbuild";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const view = `${here}../minitape_widgets/static/tapeview.js`;
 const element = `${here}../minitape_widgets/static/minitape.js`;
+const film = `${here}../minitape_widgets/static/film.js`;
 const extension = `${here}../../minitape/cli/jupyterlab_extensions/minitape-kernel`;
 
 function sourceHash(...folders) {
@@ -113,6 +114,14 @@ const shipped = {
     plugins: [styles],
     banner: {
       js: `/* minitape element, source ${sourceHash("element", "evaluator", "src")} */\n/* With gifenc:\n${gifLicence}*/`,
+    },
+  }),
+  [film]: await bundled({
+    entryPoints: [`${here}film/index.ts`],
+    format: "esm",
+    plugins: [styles],
+    banner: {
+      js: `/* minitape film, source ${sourceHash("evaluator", "film", "src")} */\n/* With gifenc:\n${gifLicence}*/\n/* With mediabunny, under the Mozilla Public License 2.0; its source: https://github.com/Vanilagy/mediabunny */`,
     },
   }),
   [`${extension}/package.json`]: packageOf(remote),

@@ -5,7 +5,8 @@
 
 from minitape import __version__
 
+from .film import Film, film
 from .paired_views import build_comparison_bundle
 from .view import TapeView
 
-__all__ = ["TapeView", "__version__", "build_comparison_bundle"]
+__all__ = ["Film", "TapeView", "__version__", "build_comparison_bundle", "film"]

@@ -19,7 +19,7 @@ export const ALL_PARTS: ViewParts = {
   toolbar: (...args) => new Toolbar(...args),
   help: () => new Help(),
   present: (...args) => new Present(...args),
-  feel: (store) => new FeelPanel(store),
+  feel: (...args) => new FeelPanel(...args),
   strip: (...args) => new Strip(...args),
   divider,
   exportAs,

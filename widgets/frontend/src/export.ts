@@ -9,6 +9,7 @@ import { Scene } from "./scene";
 import type { Store } from "./store";
 import { Timeline } from "./timeline";
 import type { Value } from "./schema";
+import type { Trail } from "./trail";
 import { brief, title } from "./value";
 import { t } from "./words";
 
@@ -21,6 +22,7 @@ interface Source {
   store: Store;
   timeline: Timeline;
   graph: Graph | null;
+  trail: Trail;
 }
 
 /** Makes the file and hands it to the browser as a download. */
@@ -46,6 +48,7 @@ export async function makeFile(
 ): Promise<Blob | null> {
   if (kind === "html")
     return new Blob([pageText(view.store.snapshot(), await bundle())], { type: "text/html" });
+  if (kind === "py") return new Blob([view.trail.text()], { type: "text/x-python" });
   if (!view.graph) return null;
   const studio = new Studio(view, view.graph);
   try {
@@ -120,23 +123,12 @@ class Studio {
   }
 
   private async paint(shot: Shot, scale: number): Promise<HTMLCanvasElement> {
-    const image = new Image();
-    const url = URL.createObjectURL(new Blob([shot.text], { type: "image/svg+xml" }));
-    try {
-      image.src = url;
-      await image.decode();
-      const canvas = h("canvas", {
-        width: Math.round(shot.width * scale),
-        height: Math.round(shot.height * scale),
-      });
-      const context = canvas.getContext("2d", {
-        willReadFrequently: true,
-      }) as CanvasRenderingContext2D;
-      context.drawImage(image, 0, 0, canvas.width, canvas.height);
-      return canvas;
-    } finally {
-      URL.revokeObjectURL(url);
-    }
+    const canvas = h("canvas", {
+      width: Math.round(shot.width * scale),
+      height: Math.round(shot.height * scale),
+    });
+    await paintOn(canvas, shot.text);
+    return canvas;
   }
 
   async png(): Promise<Blob | null> {
@@ -216,6 +208,22 @@ class Studio {
   }
 }
 
+/** Paints the text of an SVG picture over all of a canvas. */
+export async function paintOn(canvas: HTMLCanvasElement, text: string): Promise<void> {
+  const image = new Image();
+  const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  try {
+    image.src = url;
+    await image.decode();
+    const context = canvas.getContext("2d", {
+      willReadFrequently: true,
+    }) as CanvasRenderingContext2D;
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
 const STYLES = [
   "fill",
   "fill-opacity",
@@ -258,12 +266,12 @@ function stylesOf(el: SVGElement, known: Known): [string, string][] {
 /**
  * A copy that looks the same anywhere: classes become attributes, and the background is painted.
  */
-function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVGElement {
+export function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   for (const hit of copy.querySelectorAll(".mt-hit")) hit.remove();
   const known: Known = new Map();
-  const from = svg.querySelectorAll<SVGElement>("path:not(.mt-hit), rect, text, g");
-  const to = copy.querySelectorAll<SVGElement>("path, rect, text, g");
+  const from = svg.querySelectorAll<SVGElement>("path:not(.mt-hit), rect, circle, text, tspan, g");
+  const to = copy.querySelectorAll<SVGElement>("path, rect, circle, text, tspan, g");
   from.forEach((el, i) => {
     for (const [name, value] of stylesOf(el, known)) to[i].setAttribute(name, value);
     for (const name of ["style", "class", "role", "aria-label", "aria-hidden"])
@@ -281,6 +289,6 @@ function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVG
     viewBox: `0 0 ${width} ${height}`,
   }))
     copy.setAttribute(name, String(value));
-  copy.removeAttribute("class");
+  for (const el of [copy, ...copy.querySelectorAll("[class]")]) el.removeAttribute("class");
   return copy;
 }

@@ -23,7 +23,11 @@ export class FeelPanel {
   private note = h("p", { class: "mt-note" });
   private drawn = "";
 
-  constructor(private store: Store) {
+  /** `told` hears of each number that the reader gives a leaf. */
+  constructor(
+    private store: Store,
+    private told: (row: number, value: number) => void = () => undefined,
+  ) {
     this.el.append(this.place, this.pictures, this.note);
   }
 
@@ -106,6 +110,7 @@ export class FeelPanel {
     if (!this.starts.has(row)) this.starts.set(row, numberOf(this.store.rows[row].value));
     this.store.imagine(found.values, found.sweep);
     what.refresh();
+    this.told(row, value);
   }
 
   /** As it was recorded. */

@@ -13,7 +13,13 @@ declare module "gifenc/src/index.js" {
       pixels: Uint8Array,
       width: number,
       height: number,
-      options: { palette?: number[][]; delay?: number },
+      options: {
+        palette?: number[][];
+        delay?: number;
+        transparent?: boolean;
+        transparentIndex?: number;
+        dispose?: number;
+      },
     ): void;
     finish(): void;
     bytes(): Uint8Array;

@@ -32,6 +32,7 @@ const EXPORTS: [string, string][] = [
   ["png", "PNG picture"],
   ["html", "HTML page that steps"],
   ["gif", "Animated GIF of the steps"],
+  ["py", "Storyboard of a film (Python)"],
 ];
 
 export class Toolbar {

@@ -23,6 +23,7 @@ import type { Place, ViewOptions } from "./options";
 import type { Change, Store } from "./store";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
+import { Trail } from "./trail";
 import type { FoldMode } from "./toolbar";
 import { assignedAt } from "./update";
 import { t } from "./words";
@@ -32,6 +33,7 @@ const MODES = ["cut", "slopes", "cell"] as const;
 export class View {
   readonly el: HTMLElement;
   readonly timeline: Timeline;
+  readonly trail: Trail;
   graph: Graph | null = null;
   inner: View | null = null; // of the rows inside of a call
   private layout: Layout | null = null;
@@ -94,6 +96,7 @@ export class View {
     this.marks = new Marks(store);
     this.timeline = new Timeline(store);
     this.timeline.position = this.timeline.opening;
+    this.trail = new Trail(this.timeline);
     this.folding = new Folding(store, !!options.out, (layout) => {
       this.layout = layout;
       this.placed(this.fitting.wrapped(layout));
@@ -157,7 +160,7 @@ export class View {
       () => this.schedule("scene", "toolbar"),
       options.explain,
     );
-    this.feel = parts.feel(store);
+    this.feel = parts.feel(store, (row, value) => this.trail.dragged(row, value));
     this.predict = new Predict(store, (position) => {
       this.go(position);
       this.el.focus({ preventScroll: true });
@@ -499,7 +502,10 @@ export class View {
       Math.max(0, this.timeline.position - this.timeline.forward),
       this.store.sweep?.steps.length ?? 0,
     ];
-    if (this.timeline.position !== before) this.options.moved?.(this);
+    if (this.timeline.position !== before) {
+      this.trail.went(before);
+      this.options.moved?.(this);
+    }
     this.following =
       this.timeline.position === this.timeline.forward ||
       this.timeline.position === this.timeline.opening;
@@ -682,6 +688,7 @@ export class View {
   /** Begins or ends a mode. */
   private turn(mode: "cut" | "slopes" | "cell"): void {
     this[mode].toggle();
+    if (mode === "cut" && this.cut.on) this.trail.cut(this.marks.selected);
     this.el.classList.toggle("mt-cutting", this.cut.on);
     if (mode === "cut" && this.layout?.flat) this.fitting.next = "first"; // it is another graph
     if (mode === "cut" && this.layout?.flat) this.placed(this.fitting.wrapped(this.layout));

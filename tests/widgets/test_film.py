@@ -1,0 +1,136 @@
+"""Films of a tape: what each frame shows, and the files that a film becomes."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape_widgets import film
+from minitape_widgets.film import FILM_BUNDLE
+
+from .test_view import hash_of
+
+SIZE = (480, 270)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """A tape whose variable reaches the target on two ways, with the gradient."""
+    x = tf.Variable(1.25, name="x")
+    with tf.GradientTape() as tape:
+        u = x * x
+        y = u * tf.sin(u)
+    return tape, x, u, y, tape.gradient(y, x)
+
+
+def show(page, story):
+    """Open a film in the page of a browser, and return the function that tells its texts at a time."""
+    page.evaluate("delete globalThis.film")  # An earlier film of this page.
+    page.set_content(story.build_page(SIZE, 5))
+    page.wait_for_function("globalThis.film !== undefined")
+    assert page.evaluate("globalThis.film.fault") == ""
+
+    def read_texts(time):
+        return page.evaluate(
+            "time => { film.go(time); return [...document.querySelectorAll('.mt-film text')].map(e => e.textContent) }",
+            time,
+        )
+
+    return read_texts
+
+
+def test_the_bundle_is_that_of_the_sources():
+    first = FILM_BUNDLE.read_text(encoding="utf-8").splitlines()[0]
+    expected = f"/* minitape film, source {hash_of('evaluator', 'film', 'src')} */"
+    assert first == expected, "run `npm run build` in widgets/frontend"
+
+
+def test_a_storyboard_names_rows_by_number_name_or_object(recorded):
+    tape, x, u, *_ = recorded
+    assert film(tape).forward(to=u).shots == film(tape).forward(to="u").shots == film(tape).forward(to=1).shots
+    assert film(tape).cut(x).drag(x, 2).shots == [{"shot": "cut", "row": 0}, {"shot": "drag", "row": 0, "to": 2.0}]
+    assert repr(film(tape).forward(say="one").back()) == "Film(4 rows, 3 shots)"
+
+
+def test_what_cannot_be_filmed_is_refused(recorded, tmp_path):
+    tape = recorded[0]
+    with pytest.raises(ValueError, match=r"The tape has no row for 'w'\. Its rows are: 0 \(x"):
+        film(tape).back(to="w")
+    with pytest.raises(ValueError, match=r"There is no row 9\. The rows are 0 to 3"):
+        film(tape).forward(to=9)
+    with pytest.raises(ValueError, match=r"not saved as \.avi"):
+        film(tape).save(tmp_path / "film.avi")
+    with tf.GradientTape() as fresh:
+        tf.Variable(1.0) * 2.0
+    with pytest.raises(ValueError, match=r"Call tape\.gradient first"):
+        film(fresh).back()
+    with pytest.raises(TypeError, match=r"film\(\) takes"):
+        film(3)
+
+
+@pytest.mark.browser
+def test_a_film_shows_values_products_and_the_gradient(page, recorded):
+    tape, x, _, _, gradient = recorded
+    story = film(tape).say("Forward").forward().say("Backward").back().drag(x, 2.0, say="What if?")
+    read_texts = show(page, story)
+    duration = page.evaluate("film.duration")
+    before = read_texts(0)
+    assert not any("1.5625" in text or "1.563" in text for text in before)
+    halfway = read_texts(0.8 + 1 + 0.4)  # The second row, on whose edges the value of x travels.
+    assert "1.25" in halfway and "Forward" in halfway
+    swept = read_texts(0.8 + 4 + 3 * 2 - 0.01)
+    assert "Backward" in swept
+    assert f"∂ {float(gradient):.4g}" in swept
+    end = read_texts(duration)
+    # An independent derivative of x² sin(x²) at 2.
+    expected = 2 * 2 * np.sin(4.0) + 4 * 4 * np.cos(4.0)
+    (shown,) = [text for text in end if re.fullmatch(r"∂ -\d+\.\d+", text) and text.startswith("∂ -1")]
+    assert float(shown[2:]) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.browser
+def test_a_product_arrives_before_its_sum_is_shown(page, recorded):
+    read_texts = show(page, film(recorded[0]).back())
+    start = 0.8 + 4  # after the pause and four rows
+    on_the_way, arrived = read_texts(start + 2 * 0.5), read_texts(start + 2 * 0.95)
+    assert len([text for text in arrived if text.startswith("∂")]) > len(
+        [text for text in on_the_way if text.startswith("∂")]
+    )
+
+
+@pytest.mark.browser
+def test_a_number_that_cannot_be_dragged_is_refused(tmp_path):
+    x = tf.Variable(np.eye(3, dtype=np.float32), name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(x @ x)
+    tape.gradient(y, x)
+    with pytest.raises(ValueError, match="cannot drag row 0"):
+        film(tape).drag(x, 2.0).save(tmp_path / "frames", size=SIZE)
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_a_film_becomes_pictures_and_a_video(tmp_path, recorded):
+    story = film(recorded[0]).forward().back()
+    story.save(tmp_path / "frames", size=SIZE)
+    pictures = sorted((tmp_path / "frames").iterdir())
+    assert len(pictures) == 1 + 4 + 3 + 1  # a pause, the rows, the steps, a pause
+    last = ElementTree.parse(pictures[-1])
+    ids = {element.get("id") for element in last.iter()}
+    assert {"row-0", "row-3", "edge-3-1"} <= ids
+    assert not any(element.get("class") for element in last.iter())  # It looks the same without the page's styles.
+    film(recorded[0]).forward(to=1).save(tmp_path / "film.webm", size=SIZE, rate=4)
+    assert (tmp_path / "film.webm").read_bytes()[:4] == b"\x1a\x45\xdf\xa3"  # EBML, with which WebM files begin
+    film(recorded[0]).forward(to=1).save(tmp_path / "film.gif", size=SIZE)
+    assert (tmp_path / "film.gif").read_bytes()[:6] == b"GIF89a"
+
+
+def test_a_page_of_a_film_is_written_without_a_browser(tmp_path, recorded, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "playwright.sync_api", None)
+    story = film(recorded[0]).forward()
+    story.save(tmp_path / "film.html")
+    assert "mountFilm" in (tmp_path / "film.html").read_text(encoding="utf-8")
+    with pytest.raises(ImportError, match="pip install playwright"):
+        story.save(tmp_path / "film.webm")
