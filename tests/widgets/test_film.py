@@ -16,7 +16,7 @@ SIZE = (480, 270)
 
 
 @pytest.fixture(scope="module")
-def recorded():
+def two_way_tape():
     """A tape whose variable reaches the target on two ways, with the gradient."""
     x = tf.Variable(1.25, name="x")
     with tf.GradientTape() as tape:
@@ -47,18 +47,18 @@ def test_the_bundle_is_that_of_the_sources():
     assert first == expected, "run `npm run build` in widgets/frontend"
 
 
-def test_a_storyboard_names_rows_by_number_name_or_object(recorded):
-    tape, x, u, *_ = recorded
+def test_a_storyboard_names_rows_by_number_name_or_object(two_way_tape):
+    tape, x, u, *_ = two_way_tape
     assert film(tape).forward(to=u).shots == film(tape).forward(to="u").shots == film(tape).forward(to=1).shots
     assert film(tape).cut(x).drag(x, 2).shots == [{"shot": "cut", "row": 0}, {"shot": "drag", "row": 0, "to": 2.0}]
     assert repr(film(tape).forward(say="one").back()) == "Film(4 rows, 3 shots)"
 
 
-def test_what_cannot_be_filmed_is_refused(recorded, tmp_path):
-    tape = recorded[0]
+def test_what_cannot_be_filmed_is_refused(two_way_tape, tmp_path):
+    tape = two_way_tape[0]
     with pytest.raises(ValueError, match=r"The tape has no row for 'w'\. Its rows are: 0 \(x"):
         film(tape).back(to="w")
-    with pytest.raises(ValueError, match=r"There is no row 9\. The rows are 0 to 3"):
+    with pytest.raises(ValueError, match=r"has no row 9\. Its rows are 0 to 3"):
         film(tape).forward(to=9)
     with pytest.raises(ValueError, match=r"not saved as \.avi"):
         film(tape).save(tmp_path / "film.avi")
@@ -71,8 +71,8 @@ def test_what_cannot_be_filmed_is_refused(recorded, tmp_path):
 
 
 @pytest.mark.browser
-def test_a_film_shows_values_products_and_the_gradient(page, recorded):
-    tape, x, _, _, gradient = recorded
+def test_a_film_shows_values_products_and_the_gradient(page, two_way_tape):
+    tape, x, _, _, gradient = two_way_tape
     story = film(tape).say("Forward").forward().say("Backward").back().drag(x, 2.0, say="What if?")
     read_texts = show(page, story)
     duration = page.evaluate("film.duration")
@@ -91,8 +91,8 @@ def test_a_film_shows_values_products_and_the_gradient(page, recorded):
 
 
 @pytest.mark.browser
-def test_a_product_arrives_before_its_sum_is_shown(page, recorded):
-    read_texts = show(page, film(recorded[0]).back())
+def test_a_product_arrives_before_its_sum_is_shown(page, two_way_tape):
+    read_texts = show(page, film(two_way_tape[0]).back())
     start = 0.8 + 4  # after the pause and four rows
     on_the_way, arrived = read_texts(start + 2 * 0.5), read_texts(start + 2 * 0.95)
     assert len([text for text in arrived if text.startswith("∂")]) > len(
@@ -112,8 +112,8 @@ def test_a_number_that_cannot_be_dragged_is_refused(tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.long
-def test_a_film_becomes_pictures_and_a_video(tmp_path, recorded):
-    story = film(recorded[0]).forward().back()
+def test_a_film_becomes_pictures_and_a_video(tmp_path, two_way_tape):
+    story = film(two_way_tape[0]).forward().back()
     story.save(tmp_path / "frames", size=SIZE)
     pictures = sorted((tmp_path / "frames").iterdir())
     assert len(pictures) == 1 + 4 + 3 + 1  # a pause, the rows, the steps, a pause
@@ -121,15 +121,15 @@ def test_a_film_becomes_pictures_and_a_video(tmp_path, recorded):
     ids = {element.get("id") for element in last.iter()}
     assert {"row-0", "row-3", "edge-3-1"} <= ids
     assert not any(element.get("class") for element in last.iter())  # It looks the same without the page's styles.
-    film(recorded[0]).forward(to=1).save(tmp_path / "film.webm", size=SIZE, rate=4)
+    film(two_way_tape[0]).forward(to=1).save(tmp_path / "film.webm", size=SIZE, rate=4)
     assert (tmp_path / "film.webm").read_bytes()[:4] == b"\x1a\x45\xdf\xa3"  # EBML, with which WebM files begin
-    film(recorded[0]).forward(to=1).save(tmp_path / "film.gif", size=SIZE)
+    film(two_way_tape[0]).forward(to=1).save(tmp_path / "film.gif", size=SIZE)
     assert (tmp_path / "film.gif").read_bytes()[:6] == b"GIF89a"
 
 
-def test_a_page_of_a_film_is_written_without_a_browser(tmp_path, recorded, monkeypatch):
+def test_a_page_of_a_film_is_written_without_a_browser(tmp_path, two_way_tape, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "playwright.sync_api", None)
-    story = film(recorded[0]).forward()
+    story = film(two_way_tape[0]).forward()
     story.save(tmp_path / "film.html")
     assert "mountFilm" in (tmp_path / "film.html").read_text(encoding="utf-8")
     with pytest.raises(ImportError, match="pip install playwright"):

@@ -103,7 +103,7 @@ class Film:
             to: The last row to show, or None for all rows.
             say: The subtitle from here on.
         """
-        return self._add("forward", say, to=None if to is None else self._find_row(to))
+        return self._add_shot("forward", say, to=None if to is None else self._find_row(to))
 
     def back(self, to: Any = None, *, say: str | None = None) -> Film:
         """Show the backward sweep step by step.
@@ -118,19 +118,19 @@ class Film:
         if self._snapshot["sweep"] is None:
             raise ValueError(
                 translate(
-                    "There is no backward sweep to show. Call tape.gradient first, or give the target and the sources: "
-                    "film(tape, y, x)."
+                    "The tape has no backward sweep to show. Call tape.gradient first, or give the target and the "
+                    "sources: film(tape, y, x)."
                 )
             )
-        return self._add("back", say, to=None if to is None else self._find_row(to))
+        return self._add_shot("back", say, to=None if to is None else self._find_row(to))
 
     def say(self, text: str) -> Film:
         """Show a subtitle until the next one replaces it. An empty text removes it."""
-        return self._add("say", None, text=str(text))
+        return self._add_shot("say", None, text=str(text))
 
     def hold(self, seconds: float) -> Film:
         """Show the current step for some more seconds."""
-        return self._add("hold", None, seconds=float(seconds))
+        return self._add_shot("hold", None, seconds=float(seconds))
 
     def cut(self, source: Any = None, *, say: str | None = None) -> Film:
         """Cut the graph in two, and add up what crosses the cut: the sum is the gradient.
@@ -139,7 +139,7 @@ class Film:
             source: The source of the gradient. None stands for the only one, or the first.
             say: The subtitle from here on.
         """
-        return self._add("cut", say, row=None if source is None else self._find_row(source))
+        return self._add_shot("cut", say, row=None if source is None else self._find_row(source))
 
     def drag(self, source: Any, to: float, *, say: str | None = None) -> Film:
         """Change the number of a source slowly. All numbers that depend on it follow.
@@ -149,7 +149,7 @@ class Film:
             to: The number at the end. The film keeps it from here on.
             say: The subtitle from here on.
         """
-        return self._add("drag", say, row=self._find_row(source), to=float(to))
+        return self._add_shot("drag", say, row=self._find_row(source), to=float(to))
 
     def save(self, path: Any, *, size: tuple[int, int] = (1920, 1080), rate: int = 30, dark: bool = False) -> None:
         """Write the film to a file or a folder.
@@ -228,7 +228,7 @@ class Film:
             'style="width: 100%; max-width: 960px; aspect-ratio: 16 / 10; border: 0"></iframe>'
         )
 
-    def _add(self, shot: str, say: str | None, **fields: Any) -> Film:
+    def _add_shot(self, shot: str, say: str | None, **fields: Any) -> Film:
         if say is not None:
             self.shots.append({"shot": "say", "text": say})
         self.shots.append({"shot": shot, **fields})
@@ -240,7 +240,9 @@ class Film:
         if isinstance(row, int) and not isinstance(row, bool):
             if 0 <= row < len(rows):
                 return row
-            raise ValueError(translate("There is no row {row}. The rows are 0 to {last}.", row=row, last=len(rows) - 1))
+            raise ValueError(
+                translate("The tape has no row {row}. Its rows are 0 to {last}.", row=row, last=len(rows) - 1)
+            )
         if isinstance(row, str):
             found = [fields["row"] for fields in rows if row in (fields["name"], fields["label"])]
         else:
@@ -322,7 +324,7 @@ def run_in_browser(page_text: str, ask: Callable[[Page], Answer]) -> Answer:
             finally:
                 browser.close()
 
-    # Playwright refuses to run beside the event loop of a notebook, so it gets a thread of its own.
+    # Playwright refuses to run in a thread with an event loop, such as the main thread of a notebook.
     with ThreadPoolExecutor(1) as executor:
         try:
             return executor.submit(open_page).result()
