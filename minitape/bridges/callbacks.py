@@ -81,7 +81,9 @@ class ExplainedSteps:
                 self._store_and_report_page(recording.explain(model))
             except Exception as error:
                 error_text = f"{type(error).__name__}: {error}"
-                warn_at_user_line(fill("Step {step} was not explained: {error}", step=self.steps, error=error_text))
+                warn_at_user_line(
+                    fill("Step {step} could not be explained: {error}", step=self.steps, error=error_text)
+                )
 
     def close(self) -> None:
         """Close the recording block of the current step, if any, which undoes all changes to the framework."""

@@ -172,20 +172,20 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         first = self[names[0]]
         names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(self))
         if self.is_all_frozen:
-            return fill("All is frozen: {which}.", which=names_text), "problem"
+            return fill("All parameters are frozen: {which}.", which=names_text), "problem"
         if first.intended and first.kind == "unused":
-            heading = fill("Not used in the recorded steps, as a condition chose: {which}.", which=names_text)
+            heading = fill("Not used in the recorded steps because of a condition: {which}.", which=names_text)
             return heading, "untrained"
         if first.intended and not first.connected:
             place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)
             return fill("Frozen: {which}{place}.", which=names_text, place=place), "untrained"
         if first.intended and first.kind == "connected":
-            heading = fill("Not trained: {which}. The program asks for no gradient of it.", which=names_text)
+            heading = fill("Not trained, because the program does not request a gradient: {which}.", which=names_text)
             return heading, "untrained"
         if not is_problem(first):
             return fill("Healthy: {which}{numbers}.", which=names_text, numbers=numbers_text), "healthy"
         if first.connected:
-            return fill("A gradient for {which}{numbers}.", which=names_text, numbers=numbers_text), "problem"
+            return fill("Gradient found for {which}{numbers}.", which=names_text, numbers=numbers_text), "problem"
         return fill("No gradient for {which}.", which=names_text), "problem"
 
     def _iter_paragraphs(self, show: Any) -> Iterator[tuple[str, str]]:

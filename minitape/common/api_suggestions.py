@@ -136,7 +136,7 @@ def suggest_replacement(
         The translated sentence, or "" without a suggestion.
 
     >>> suggest_replacement("sum", []), suggest_replacement("exp", [], tf_functions=["exp"])
-    ('Here it is written tf.reduce_sum(x).', 'Here it is written tf.exp(x).')
+    ('Use tf.reduce_sum(x) instead.', 'Use tf.exp(x) instead.')
     """
     from .translation import say
 
@@ -144,7 +144,7 @@ def suggest_replacement(
     if code is None and missing_name in tf_functions:
         code = f"tf.{missing_name}(x)"
     if code:
-        return say("Here it is written {code}.", "explain", code=code)
+        return say("Use {code} instead.", "explain", code=code)
     if not find_ipython_shell():
         return ""
     nearest = get_close_matches(missing_name, known_names, 1, 0.8)
@@ -167,7 +167,7 @@ def build_attribute_error(
         The error, for the caller to raise.
 
     >>> build_attribute_error("There is no tf.sum.", "sum", None).__notes__
-    ['Here it is written tf.reduce_sum(x).']
+    ['Use tf.reduce_sum(x) instead.']
     """
     error = AttributeError(text, name=missing_name, obj=owner)
     if note := suggest_replacement(missing_name, known_names, (), suggestion_prefix):

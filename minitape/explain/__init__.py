@@ -9,7 +9,7 @@ the error gives the reason.
 >>> with tf.GradientTape() as tape:
 ...     y = x * x
 >>> print(tape.explain(y, x).fix)
-Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
+Call tape.watch(x) inside the block before x is used, or make x a tf.Variable.
 
 The recording contains every operation that ran under a tape, and :mod:`minitape.engine.record.provenance` adds the
 values that were computed outside. ``reasons/tape_adapter.py`` converts both to rows. A list of checks then searches the

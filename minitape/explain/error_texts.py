@@ -25,77 +25,79 @@ def parse_advice(table: str) -> dict[str, str]:
 ADVICE = parse_advice(
     r"""
 ^Cannot convert .* of dtype u?int
-The tensor or variable beside it holds integers. Write its number with a point, tf.Variable(3.0), or make floats of it:
+The other operand contains integers. Write its value with a decimal point, as in tf.Variable(3.0), or cast it to floats:
 tf.cast(x, tf.float32).
 
 was expected to be a \w+ tensor but is|of one dtype, got
-Both must have one dtype: cast one of them, tf.cast(x, tf.float32). NumPy's arrays are float64 unless you say
-tf.constant(array, tf.float32).
+Both operands must have the same dtype. Cast one of them: tf.cast(x, tf.float32). NumPy arrays are float64 unless you
+write tf.constant(array, tf.float32).
 
 not u?int\d+: cast it
-Write its numbers with a point, 3.0 for 3, or cast it: tf.cast(x, tf.float32).
+Write its numbers with a decimal point, 3.0 instead of 3, or cast it: tf.cast(x, tf.float32).
 
 ^concat_dim
-The tensors stand in a list, before the axis: tf.concat([a, b], 0).
+Pass the tensors as a list, before the axis: tf.concat([a, b], 0).
 
 ^Incompatible shapes
-Counted from the last axis, two sizes fit when they are equal or one of them is 1.
+Compare the shapes from the last axis backwards. Two sizes are compatible if they are equal or one of them is 1.
 
 two axes or more, got the shapes
-For a matrix and a vector there is tf.linalg.matvec(matrix, vector); x[:, tf.newaxis] makes a column of a vector.
+For a matrix and a vector, use tf.linalg.matvec(matrix, vector), or turn the vector into a column with x[:, tf.newaxis].
 
 `type_value`
-A dtype is asked for here, such as tf.float32. The sizes of a shape are one list: tf.zeros([2, 3]).
+This argument must be a dtype, such as tf.float32. Pass the sizes of a shape as one list: tf.zeros([2, 3]).
 
 to ResourceVariable.__format__
-Format the value of a variable: x.numpy().
+Format the value of the variable: x.numpy().
 
 to numpy.ndarray.__format__
-Only a single number has a format: take one, x[0], or print the tensor as it is.
+Only a single number can be formatted. Select one with x[0], or print the tensor without a format.
 
 item assignment
-A tensor never changes. Of a variable, v = tf.Variable(x), a part does: v[0].assign(value).
+A tensor cannot be changed. Create a variable, v = tf.Variable(x), and assign to a part of it: v[0].assign(value).
 
 truth value of an array
-Ask for all or for any of its elements, tf.reduce_all(x > 0), or choose for each of them: tf.where(x > 0, a, b).
+Combine the truth values of the elements, as in tf.reduce_all(x > 0), or choose for each element: tf.where(x > 0, a, b).
 
 only 0-dimensional arrays
-Only a single number becomes one of Python's: take one, x[0], or compute with functions of tf.
+Only a single number can be converted to a Python number. Select one with x[0], or compute with tf functions.
 
 Tensor\(\) takes no arguments
-Make a tensor by tf.constant(value).
+Create a tensor with tf.constant(value).
 
 GradientTape.*argument.*'sources'
-A gradient is of something with respect to something: tape.gradient(y, x).
+A gradient needs a target and a source: tape.gradient(y, x).
 
 GradientTape.*argument 'persistant'
-It is spelled persistent=True.
+The argument is spelled persistent=True.
 
 argument '(dim|keepdim|lr|requires_grad)'
-These arguments are called axis, keepdims, learning_rate, and trainable of a tf.Variable.
+These arguments are called axis, keepdims, learning_rate and, for tf.Variable, trainable.
 
 object has no attribute '(shape|dtype|differentiable)'
-A tape knows tensors and variables: pass them as they are, without .numpy(), float() or NumPy functions in between.
+A tape works only with tensors and variables. Pass them directly, without .numpy(), float() or NumPy functions in
+between.
 
 unsupported type .*ResourceVariable
-Several variables become one tensor by tf.stack([x, y]).
+Combine several variables into one tensor with tf.stack([x, y]).
 
 convert a value \(None\)
-None is here in place of a value: does a function end without return, or did a gradient find no path?
+A value is None here. Does a function end without a return statement, or did a gradient find no path?
 
 slice scalar|[Ss]calar tensor
-A single number has no parts: leave out [0], len() and the loop.
+A single number has no elements. Remove [0], len() or the loop.
 
 unconnected_gradients
-Write unconnected_gradients="zero", or leave it out for None.
+Write unconnected_gradients="zero", or leave it out to get None.
 
 ^'type' object .* context manager
-Brackets are missing after the class: with tf.GradientTape() as tape.
+The parentheses after the class are missing: with tf.GradientTape() as tape.
 
 'DType' object is not callable
-Make a tensor of a dtype by tf.constant(3, tf.float32), and another of a tensor by tf.cast(x, tf.float32).
+Create a tensor with a given dtype with tf.constant(3, tf.float32). Convert an existing tensor with tf.cast(x,
+tf.float32).
 
 __round__
-Round a number of Python's: round(float(x), 2).
+Round a Python number instead: round(float(x), 2).
 """
 )

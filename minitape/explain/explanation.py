@@ -55,7 +55,7 @@ class Explanation:
     >>> why.connected, why.cause, why.kind
     (False, 'not_watched', 'not_tracked')
     >>> print(why.fix)
-    Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
+    Call tape.watch(x) inside the block before x is used, or make x a tf.Variable.
     """
 
     def __init__(
@@ -206,9 +206,9 @@ def describe_remaining_breaks(answer: Explanation) -> str:
 
     >>> why = Explanation("detach", "", "", "a.py", 1, [Explanation("data", "", "", "a.py", 2)])
     >>> describe_remaining_breaks(why)
-    'That alone is not enough: see line 2, too.'
+    'This fix alone is not enough. See line 2 as well.'
     >>> describe_remaining_breaks(Explanation("detach", "", "", "a.py", 1).add_side_breaks(why.others))
-    'Another path is blocked, too: see line 2.'
+    'Another path is also blocked. See line 2.'
     """
     break_by_side = {
         other.beside: other
@@ -221,8 +221,8 @@ def describe_remaining_breaks(answer: Explanation) -> str:
     filename = "" if shown_break.filename == answer.filename else shown_break.filename
     place = format_place(filename, shown_break.line)
     if shown_break.beside:
-        return fill("Another path is blocked, too: see {place}.", place=place)
-    return fill("That alone is not enough: see {place}, too.", place=place)
+        return fill("Another path is also blocked. See {place}.", place=place)
+    return fill("This fix alone is not enough. See {place} as well.", place=place)
 
 
 @contextmanager

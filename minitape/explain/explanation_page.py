@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 6  # The maximum number of variables that a paragraph heading names.
 NO_SOURCES = (
-    "There are no sources: the list of variables is empty. A model or layer with trainable=False has no "
-    "trainable_variables, "
-    "nor has one that was never called and does not know its input's shape. Set trainable = True, or call it "
-    "once before."
+    "There are no sources, because the list of variables is empty. A model or layer has no trainable_variables if it "
+    "has trainable=False, or if it was never called and does not know its input shape. Set trainable = True, or call "
+    "the model once before you read its variables."
 )
 NestedExplanations: TypeAlias = Any  # An Explanation, or nested lists, tuples and dictionaries of Explanations.
 
@@ -96,6 +95,8 @@ def _format_group_heading(group: list[Explanation], total_count: int) -> str:
     conjunction = fill(" and ") if names[1:] else ""
     name_list = fill(", ").join(names[:-1]) + conjunction + names[-1]
     template = (
-        "A gradient for {names} ({n} of {all})." if group[0].connected else "No gradient for {names} ({n} of {all})."
+        "Gradient found for {names} ({n} of {all})."
+        if group[0].connected
+        else "No gradient for {names} ({n} of {all})."
     )
     return fill(template, names=name_list, n=len(group), all=total_count)

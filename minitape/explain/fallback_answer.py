@@ -40,7 +40,7 @@ def build_fallback_explanation(
     answer.name, answer._tape = name, tape
     if error is not None:
         answer.message += fill(
-            " (explain failed with {error}; this is its best guess.)", error=f"{type(error).__name__}: {error}"
+            " (This is only a guess, because explain failed with {error}.)", error=f"{type(error).__name__}: {error}"
         )
     return answer
 

@@ -27,14 +27,17 @@ if TYPE_CHECKING:
 MAX_FRAMES = 40  # The maximum number of callers to search for a tape.
 MAX_SOURCES = 20  # The maximum number of sources to explain.
 _PLAIN_VALUE_TEXT = (
-    "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without "
-    ".numpy(), float() or NumPy functions in between; of data make a tensor first, x = tf.constant(data), and watch it."
+    "A plain {kind} is not a tensor, so it does not record how it was computed. Pass the tensor itself, without "
+    ".numpy(), float() or NumPy functions in between. If the value is data, convert it to a tensor first with x = "
+    "tf.constant(data), and watch x."
 )
 _ENABLE_WARNINGS_TEXT = (
-    "To see why, call minitape.explain.warn() before the step: each gradient that is None then gives its reason."
+    "To see why, call minitape.explain.warn() before the step. Each gradient that is None then produces a warning with "
+    "the reason."
 )
 _TAPE_GONE_TEXT = (
-    "If it is a gradient, call minitape.explain.warn() before it: each gradient that is None then gives its reason."
+    "If this None is a gradient, call minitape.explain.warn() before the gradient is computed. Each gradient that is "
+    "None then produces a warning with the reason."
 )
 
 
@@ -63,7 +66,7 @@ def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation
         no other variable is affected.
     """
     return [
-        (group[0], fill(" The same holds for {n} more.", n=len(group) - 1) if group[1:] else "")
+        (group[0], fill(" The same applies to {n} more.", n=len(group) - 1) if group[1:] else "")
         for group in group_equal_explanations(answers)
     ]
 
@@ -133,7 +136,7 @@ def add_refusal_reason(
                 if candidate.cause == "no_gradient_registered"
             ]
             for answer, suffix in merge_repeated_answers(answers):
-                error.add_note(fill("There is no gradient: {answer}", answer=f"{answer}{suffix}"))
+                error.add_note(fill("The gradient is missing: {answer}", answer=f"{answer}{suffix}"))
     return error
 
 

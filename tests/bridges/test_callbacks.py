@@ -83,7 +83,7 @@ def test_a_log_that_fails_hides_no_finding():
     steps._on_page = lambda step, page: page["no such name"]
     with pytest.warns(RuntimeWarning) as told:
         run_steps(steps, 1)
-    assert [str(one.message).split(":")[0] for one in told] == ["Step 1", "Step 1 was not explained"]
+    assert [str(one.message).split(":")[0] for one in told] == ["Step 1", "Step 1 could not be explained"]
 
 
 def test_a_log_is_called_with_each_recorded_step_and_its_page():

@@ -101,9 +101,9 @@ def test_every_cause_has_words_and_a_program(framework):
 
 
 FIXES = [  # how they end where the lines to change are not the one to blame
-    (TORCH, "forward_under_no_grad", "Leave out line 3 (`with torch.no_grad():`)."),
+    (TORCH, "forward_under_no_grad", "Remove line 3 (`with torch.no_grad():`)."),
     (TORCH, "index_of_an_embedding",
-     "is an index, which has no gradient. Ask about what it takes elements of."),
+     "is an index, and an index has no gradient. Ask for the gradient of the tensor that is indexed."),
     (TORCH, "detached_hidden_state", "Delete line 3."),
 ]  # fmt: skip
 
@@ -142,7 +142,10 @@ def test_words_of_an_operation(framework, line):
     space, _, why = framework.record_and_explain_program(text, f"<{line}>")
     assert why.cause != "connected"
     assert "error" in space or not is_usable(framework.gradient(space))
-    new, old = re.search("`([^`]+)` for `([^`]+)`", why.fix).groups()
+    words = re.search(
+        "`(?P<new>[^`]+)` instead of `(?P<old>[^`]+)`|Replace `(?P<before>[^`]+)` with [^`]+`(?P<after>[^`]+)`", why.fix
+    )
+    new, old = words["new"] or words["after"], words["old"] or words["before"]
     assert old in line, why.fix
     space = framework.run_program(text.replace(old, new), f"<{line} fixed>")
     assert "error" not in space and is_usable(framework.gradient(space)), why.fix

@@ -52,16 +52,16 @@ def test_a_late_nan_is_recorded_in_a_second_run_that_agrees_with_the_first(tmp_p
     done, answers = explain(tmp_path, LATE_NAN)
     assert done.returncode == 1 and "Healthy" not in done.stderr
     assert "second run with the same random seeds recorded backward pass 16" in done.stderr
-    assert "The 15 losses before it are the same in both, bit for bit." in done.stderr
+    assert "The 15 losses before that pass are bit-for-bit identical in both runs." in done.stderr
     problem = answers["anomaly_problems"][0]
     assert (problem["cause"], problem["line"]) == ("nan_backward", 11)
-    assert answers["summary"].startswith("Seen: 24 backward passes and 24 steps;")
+    assert answers["summary"].startswith("Observed: 24 backward passes and 24 steps;")
 
 
 def test_a_program_that_writes_files_runs_again_only_if_the_user_says_so(tmp_path):
     text = LATE_NAN.replace("range(24):\n", "range(24):\n    open(f'log{step}.txt', 'a').write('x')\n")
     done, answers = explain(tmp_path, text)
-    assert not answers["anomaly_problems"] and "--rerun allows it" in done.stderr and done.returncode == 1
+    assert not answers["anomaly_problems"] and "use --rerun to allow this" in done.stderr and done.returncode == 1
     assert (tmp_path / "log3.txt").read_text() == "x"
     done, answers = explain(tmp_path, text, "--rerun")
     assert answers["anomaly_problems"][0]["line"] == 12
@@ -106,7 +106,9 @@ def test_a_plain_error_prints_itself_and_no_paragraphs(tmp_path):
     text = "import torch\nnet = torch.nn.Linear(3, 1)\nnet(torch.ones(3))\nraise KeyError('mine')\n"
     done, answers = explain(tmp_path, text)
     assert done.returncode == 1 and answers["raised"] is None and not answers["problems"]
-    assert done.stderr.rstrip().endswith("KeyError: 'mine'\n\nNothing was seen: the program ran no backward pass.")
+    assert done.stderr.rstrip().endswith(
+        "KeyError: 'mine'\n\nNothing was observed, because the program ran no backward pass."
+    )
 
 
 def test_a_compiled_model_runs_and_is_seen(tmp_path):
@@ -153,14 +155,14 @@ def test_a_patch_is_offered_if_a_run_has_shown_that_the_gradient_comes(tmp_path)
     (problem,) = answers["problems"]
     assert problem["is_patch_offered"] and problem["patch"] == "hidden = encoder(torch.ones(3, 4))"
     assert "Tested: encoder.weight gets a gradient of norm 0." in done.stderr
-    assert "the other 2 are unchanged." in done.stderr
+    assert "the other 2 gradients are unchanged." in done.stderr
 
 
 def test_a_patch_that_changes_other_gradients_is_no_fix(tmp_path):
     done, answers = explain(tmp_path, STOPPED)
     (problem,) = answers["problems"]
     assert problem["cause"] == "detach" and not problem["is_patch_offered"]
-    assert "It also changes other gradients: encoder.weight from" in done.stderr and "should be" not in done.stderr
+    assert "it also changes other gradients: encoder.weight from" in done.stderr and "should be `" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -169,13 +171,13 @@ def test_a_patch_that_changes_other_gradients_is_no_fix(tmp_path):
         (
             PassFacts({"a": 1.0, "b": 2.0}, {"v": 1.0}, ""),
             True,
-            "Tested: a gets a gradient of norm 1, the other",
+            "Tested: a gets a gradient of norm 1, and the other",
         ),
-        (PassFacts({"a": 1.0, "b": 2.0}, {"v": 0.0}, ""), False, "it took from v the gradient that this line sends"),
-        (PassFacts({"a": 1.0, "b": 0.0}, {"v": 1.0}, ""), False, "it took the gradient from b"),
-        (PassFacts({"a": 1.0, "b": 3.0}, {"v": 1.0}, ""), False, "It also changes other gradients: b from 2 to 3"),
+        (PassFacts({"a": 1.0, "b": 2.0}, {"v": 0.0}, ""), False, "it removed the gradient that this line sends to v"),
+        (PassFacts({"a": 1.0, "b": 0.0}, {"v": 1.0}, ""), False, "it removed the gradient of b"),
+        (PassFacts({"a": 1.0, "b": 3.0}, {"v": 1.0}, ""), False, "it also changes other gradients: b from 2 to 3"),
         (PassFacts({"b": 2.0}, {"v": 1.0}, ""), False, "a still had no gradient"),
-        (PassFacts({}, {}, "ValueError: x"), False, "with it the program raises ValueError: x"),
+        (PassFacts({}, {}, "ValueError: x"), False, "the patched program raises ValueError: x"),
     ],
 )
 def test_what_a_trial_must_show(after, offered, said):

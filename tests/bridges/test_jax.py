@@ -218,7 +218,7 @@ def test_one_number_and_floats_or_jax_s_own_error():
 
 def test_the_number_of_an_argument_that_is_not_differentiated_is_said():
     recording = bridge.record(lambda batch, rate, w: jnp.sum(batch * w) * rate, jnp.ones(2), 0.5, jnp.ones(2))
-    assert recording.explain("w").fix.startswith("Name it: argnums=2, or argnums=(0, 2) ")
+    assert recording.explain("w").fix.startswith("Write argnums=2, or argnums=(0, 2) ")
 
 
 def test_what_a_dead_relu_makes_zero_is_one_finding():
@@ -306,7 +306,7 @@ def test_further_breaks_are_said():
     assert [other.cause for other in why.others] == ["stop_gradient", "integer_cast"]
 
 
-@pytest.mark.parametrize(("axis", "words"), [(-1, "is taken over a single value"), (0, "cancels out")])
+@pytest.mark.parametrize(("axis", "words"), [(-1, "is computed over a single value"), (0, "cancel out")])
 def test_a_softmax_of_one_logit_is_told_from_one_over_the_batch(axis, words):
     def loss(w, x):
         return jax.nn.log_softmax(x @ w, axis=axis).sum() if axis else jax.nn.softmax(x @ w, axis=axis).sum()

@@ -174,10 +174,10 @@ def test_without_a_backward_pass_the_answer_says_so():
     with bridge.record() as recording:
         loss = w * w
     assert (
-        recording.explain(w).message == "No gradient was asked for in the block."
+        recording.explain(w).message == "No gradient was requested in the block."
         and recording.explain(w).cause == "no_backward"
     )
-    assert recording.explain(loss, w).message.startswith("No tape was there")
+    assert recording.explain(loss, w).message.startswith("There was no tape")
     assert [(name, why.cause) for name, why in recording.explain().items()] == [("w", "no_backward")]
     with pytest.raises(TypeError, match=r"explain\(loss, w\), explain\(w\)"):
         recording.explain(loss, w, w)

@@ -160,7 +160,7 @@ def test_a_finding_is_told_and_is_the_exit_status(tmp_path):
     done = run_minitape_explain(tmp_path, BROKEN, begun=True)
     assert done.returncode == 1
     assert done.stdout == "done --verbose\n"
-    assert "A gradient for net.weight, bias (2 of 2)" in done.stderr
+    assert "Gradient found for net.weight, bias (2 of 2)" in done.stderr
     assert "broadcast: sub (train.py, line 9) combines the shapes (8, 1) and (8,)" in done.stderr
 
 
@@ -212,7 +212,7 @@ def test_a_program_in_a_function_is_asked_about_when_it_has_ended(tmp_path):
 def test_a_program_of_jax_records_its_first_gradients_and_compiles_then(tmp_path):
     done = run_minitape_explain(tmp_path, BROKEN_JAX, "--steps", "2", arguments=(), framework="jax")
     assert (done.returncode, done.stdout) == (1, "done 1\n")
-    assert "A gradient for params['w'] (1 of 1)" in done.stderr
+    assert "Gradient found for params['w'] (1 of 1)" in done.stderr
     assert "broadcast: sub (train.py, line 6) combines the shapes (8, 1) and (8,)" in done.stderr
     done = run_minitape_explain(
         tmp_path, BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))"), arguments=(), framework="jax"
@@ -235,7 +235,7 @@ def test_what_a_function_of_jax_keeps_is_as_it_is_alone_and_is_found_where_it_wa
     done = run_minitape_explain(tmp_path, KEPT_JAX, arguments=(), framework="jax")
     plain = subprocess.run([sys.executable, tmp_path / "train.py"], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (1, plain.stdout) and "UnexpectedTracerError at 2.0" in plain.stdout
-    assert "leaked_tracer: self.cell.hidden (train.py, line 16) keeps a value" in done.stderr
+    assert "leaked_tracer: self.cell.hidden (train.py, line 16) stores a value" in done.stderr
 
 
 STEPS_JAX = """

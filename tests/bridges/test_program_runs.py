@@ -61,6 +61,6 @@ def test_cause_and_line_of_a_run_and_nothing_of_the_repaired_one(tmp_path, capsy
 
 def test_the_index_of_the_bad_example_and_frozen_parameters_are_named(tmp_path, capsys):
     explain(tmp_path, "jax", parse_programs_by_name(jax_runs.CASES)["an_example_under_vmap_has_a_nan_gradient"][1])
-    assert "recorded for one example, with index 2" in capsys.readouterr().err
+    assert "only the example with index 2 is recorded" in capsys.readouterr().err
     explain(tmp_path, "jax", parse_programs_by_name(jax_runs.OPTAX_CASES)["an_optimizer_freezes_on_purpose"][1])
-    assert "The optimizer left unchanged (train.py, line 13): params['base'] (1 of 2)." in capsys.readouterr().err
+    assert "The optimizer step (train.py, line 13) did not change params['base'] (1 of 2)." in capsys.readouterr().err

@@ -50,7 +50,7 @@ def test_cause_and_line(name):
     explanation = findings[0].to_explanation("torch")
     assert (explanation.cause, explanation.line) == (cause, blamed), explanation
     assert explanation.kind == "suspect" and explanation.fix and "{" not in explanation.message
-    assert summary.startswith("Seen: ")
+    assert summary.startswith("Observed: ")
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -101,7 +101,7 @@ for step in range(200):
 """
     run_watch, findings = watch(text)
     assert run_watch.accounts.anomaly.kind == "loss" and run_watch.accounts.anomaly.pass_number == 171
-    assert summarize(run_watch, findings).startswith("Seen: 200 backward passes")
+    assert summarize(run_watch, findings).startswith("Observed: 200 backward passes")
 
 
 def test_the_watch_rests_once_nothing_is_new_and_leaves_pytorch_as_it_was():

@@ -124,7 +124,7 @@ def test_what_ran_before_the_block_is_unknown():
         loss.backward()
     answers = recording.explain(net)
     assert [why.cause for why in answers.values()] == ["unknown", "unknown", "connected", "connected"]
-    assert "The forward pass ran before the block" in answers["net.0.weight"].message
+    assert "the forward pass ran before the block" in answers["net.0.weight"].message
     with record() as recording:
         whole.backward()
     assert not recording.explain(net).problems
@@ -247,7 +247,7 @@ def test_all_that_was_asked_about_is_frozen():
     assert not recording.explain(net).problems and "Frozen: " in str(recording.explain(net))
     page = recording.explain(net[0])
     assert [answer.cause for answer in page.problems] == ["requires_grad", "requires_grad"]
-    assert str(page).startswith("All is frozen: ")
+    assert str(page).startswith("All parameters are frozen: ")
 
 
 def test_an_optimizer_that_holds_the_original_of_a_copy():
@@ -303,7 +303,7 @@ with record() as recording:
     net, notes = space["net"], space["notes"]
     with record() as recording:
         net.norms[0](torch.ones(0, 2)).sum().backward()
-    assert "was given no elements in this run" in recording.explain(net.norms[0]).problems[0].message
+    assert "received an empty input in this run" in recording.explain(net.norms[0]).problems[0].message
     ask = lambda parameter: space["recording"].explain(space["loss"], parameter)  # noqa: E731
     assert (ask(net.scale.spare).cause, ask(net.scale.spare).line) == ("unused", None)
     spare = ask(net.norms[1].weight)
@@ -459,4 +459,4 @@ def test_each_suspect_of_a_parameter_is_named(this):
     twice = ("activation_twice", 17)
     assert said == {"listed": [twice, ("not_optimized", 5)], "head": [twice]}
     listed = page["listed"]
-    assert "nn.ModuleList" in str(listed) and "Leave out the softmax" in str(listed)
+    assert "nn.ModuleList" in str(listed) and "Remove the softmax" in str(listed)

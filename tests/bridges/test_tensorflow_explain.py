@@ -100,7 +100,7 @@ def test_the_words_know_what_a_layer_looks_up():
     with bridge.record() as recording, tensorflow.GradientTape() as tape:
         y = tensorflow.reduce_sum(look_up(tensorflow.argmax(w, axis=-1)))
         tape.gradient(y, w)
-    assert "Weigh all that" in recording.explain(y, w).fix
+    assert "Weight all the candidates" in recording.explain(y, w).fix
 
 
 def in_python(value):
@@ -281,7 +281,9 @@ def test_a_layer_whose_gradient_is_not_asked_for_is_not_called_healthy():
     layers = {"first": first, "second": second}
     page = recording.explain({f"{name}.{v.name}": v for name, one in layers.items() for v in one.variables})
     assert not page.problems
-    assert "Not trained: first.kernel, bias (2 of 4)." in str(page) and "Healthy: second.kernel, bias" in str(page)
+    assert "Not trained, because the program does not request a gradient: first.kernel, bias (2 of 4)." in str(
+        page
+    ) and "Healthy: second.kernel, bias" in str(page)
 
 
 def test_layers_with_private_names_are_parts_of_a_model():
@@ -303,7 +305,7 @@ def test_what_keras_predicts_left_by_predict():
         tape.gradient(loss, first.trainable_variables)
     answer = recording.explain(first.trainable_variables[0])
     assert answer.cause == "left_through_numpy"
-    assert "left TensorFlow by predict()" in answer.message and "dataset" not in answer.message
+    assert "left TensorFlow through predict()" in answer.message and "dataset" not in answer.message
 
 
 def test_a_norm_of_zeros_is_written_as_a_root_and_a_root_of_zeros_as_it_is():

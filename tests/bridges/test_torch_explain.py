@@ -183,7 +183,7 @@ def test_names_are_as_the_program_reaches_a_tensor():
     with bridge.record() as recording:
         loss = net(torch.ones(1, 2)).sum()
         loss.backward()
-    assert "is computed anew" in recording.explain(net.weight).message
+    assert "is recomputed" in recording.explain(net.weight).message
 
 
 def test_without_a_target_the_backward_pass_that_failed_is_asked_about():
@@ -360,7 +360,7 @@ def test_a_gradient_of_zeros_that_a_rule_gave_is_there():
         zeros(w).sum().backward()
     page = recording.explain({"w": w})
     assert (page["w"].cause, page["w"].connected) == ("no_gradient", True)
-    assert str(page).startswith("A gradient for w (1 of 1): norm 0, zeros 100 %.\nno_gradient: ")
+    assert str(page).startswith("Gradient found for w (1 of 1): norm 0, zeros 100 %.\nno_gradient: ")
     assert page.problems == [page["w"]]
 
 

@@ -65,7 +65,7 @@ def test_no_rung_speaks_of_a_line_that_the_program_does_not_have(name, program, 
 def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     program = solved("01.4", "outer.watch(x)", "pass")
     what, where, line = read_hints("01.4", program)
-    assert what.startswith("outer: The tape does not watch x")
+    assert what.startswith("outer: x is a tensor that the tape does not watch")
     assert "Next, the solution's tape recorded ∂y/∂y × x = 1.0, but your tape did not." in where
     assert line.endswith("  - pass\n  + outer.watch(x)")
 

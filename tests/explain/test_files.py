@@ -138,7 +138,7 @@ def test_a_function_of_another_cell(shell: Any) -> None:
         "with tf.GradientTape() as tape:\n    y = tf.convert_to_tensor(feature(w * 1.0)) ** 2",
     )
     assert (why.cause, why.code) == ("left_through_numpy", "return np.mean(t)")
-    assert "`tf.reduce_mean(t)` for `np.mean(t)`" in why.fix
+    assert "`tf.reduce_mean(t)` instead of `np.mean(t)`" in why.fix
 
 
 def test_a_name_that_another_cell_binds_anew(shell: Any) -> None:
@@ -164,4 +164,4 @@ def test_a_cell_that_makes_the_model_ran_again(shell: Any) -> None:
     net = "class Net:\n    def __init__(self):\n        self.w = tf.Variable([[1.0], [2.0]])"
     made, used = "net = Net()", "with tf.GradientTape() as tape:\n    y = tf.ones([1, 2]) @ net.w"
     why = explain_in_last_cell(shell, net, made, used, made, "w = net.w")
-    assert (why.cause, why.code) == ("rebound", made) and why.message.startswith("net was made again (cell [5]")
+    assert (why.cause, why.code) == ("rebound", made) and why.message.startswith("net was created again (cell [5]")

@@ -103,11 +103,11 @@ def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patc
 IN_WORDS = [  # what breaks, what the fix says, and the same line when the words are followed
     ("i = 2.0 * w[0]\n    y = tf.gather(t, tf.cast(i, tf.int32))", "`(1 - part) * table[low] + part * table[low + 1]`",
      "x = 2.0 * w[0]\n    k, part = tf.cast(x, tf.int32), x - 2.0\n    y = (1 - part) * t[k] + part * t[k + 1]"),
-    ("y = tf.gather(t, tf.argmax(w))", "chooses from, by `tf.nn.softmax` of `w`",
+    ("y = tf.gather(t, tf.argmax(w))", "the candidates with `tf.nn.softmax` of `w`",
      "y = tf.tensordot(tf.nn.softmax(w, axis=0), t[:3], 1)"),
-    ("y = tf.where(w > 1.0, 2.0, 0.0)", "`tf.sigmoid((w - 1.0) / 0.1)` for `w > 1.0`",
+    ("y = tf.where(w > 1.0, 2.0, 0.0)", "with a number between 0 and 1: `tf.sigmoid((w - 1.0) / 0.1)`",
      "p = tf.sigmoid((w - 1.0) / 0.1)\n    y = p * 2.0 + (1 - p) * 0.0"),
-    ("y = tf.nn.softmax(w[:1])", "`tf.sigmoid(w[:1])` for `tf.nn.softmax(w[:1])`", "y = tf.sigmoid(w[:1])"),
+    ("y = tf.nn.softmax(w[:1])", "`tf.sigmoid(w[:1])` instead of `tf.nn.softmax(w[:1])`", "y = tf.sigmoid(w[:1])"),
     ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "Use leaky_relu", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
 ]  # fmt: skip
 

@@ -38,7 +38,7 @@ def test_an_optimizer_without_gradients_says_why() -> None:
     assert str(error.value) == "No gradients provided for any variable."
     (note,) = error.value.__notes__
     assert note.startswith("A gradient is None: outside_tape: p - y ran after the tape's with block had ended")
-    assert "Move the line into the with block." in note and note.endswith("The same holds for 1 more.")
+    assert "Move the line into the with block." in note and note.endswith("The same applies to 1 more.")
 
 
 def test_a_function_keeps_the_note() -> None:
@@ -64,7 +64,7 @@ def test_none_as_a_value_says_why() -> None:
     g = tape.gradient(y, x)
     with pytest.raises(ValueError, match="Attempt to convert a value") as error:
         tf.sign(g)
-    assert "not_watched: The tape does not watch x, a tensor" in join_notes(error)
+    assert "not_watched: x is a tensor that the tape does not watch" in join_notes(error)
 
 
 def test_none_that_is_no_gradient_has_no_note() -> None:
@@ -102,12 +102,12 @@ def test_a_warning_has_the_mend_and_is_said_once_for_one_reason() -> None:
     finally:
         explain.warn(False)
     (said,) = (str(one.message) for one in caught)
-    assert "tf.round" in said and "tf.stop_gradient" in said and said.endswith("The same holds for 1 more.")
+    assert "tf.round" in said and "tf.stop_gradient" in said and said.endswith("The same applies to 1 more.")
 
 
 @pytest.mark.parametrize(("ask", "said"), [
-    (lambda tape, y, model: tape.gradient(float(y), model.trainable_variables), "A plain float is no tensor"),
-    (lambda tape, y, model: tape.gradient(y, np.ones(2)), "x = tf.constant(data), and watch it"),
+    (lambda tape, y, model: tape.gradient(float(y), model.trainable_variables), "A plain float is not a tensor"),
+    (lambda tape, y, model: tape.gradient(y, np.ones(2)), "x = tf.constant(data), and watch x"),
     (lambda tape, y, model: tape.gradient(y, model), "Pass its variables: model.trainable_variables"),
 ])  # fmt: skip
 def test_what_is_no_tensor_says_so(ask, said) -> None:
@@ -142,7 +142,7 @@ def test_errors_of_pythons_own_carry_the_reason(line, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("line", "said"), [
-    ("slope(3.0) + 1", "If it is a gradient, call minitape.explain.warn()"),  # its tape is gone
+    ("slope(3.0) + 1", "If this None is a gradient, call minitape.explain.warn()"),  # its tape is gone
     ("later * 1.0", "The target was not computed from w"),
 ])  # fmt: skip
 def test_the_reason_is_that_of_the_last_none(line, said, tmp_path) -> None:
@@ -168,16 +168,16 @@ def test_another_error_of_pythons_has_no_note(tmp_path) -> None:
 
 # a program's last line | what is said beside the error when it is shown
 SHOWN = """
-y.grad | Here it is written tape.gradient(y, x).
-y.backward() | Here it is written tape.gradient(y, x).
-tape.backward(y) | Here it is written tape.gradient(y, x).
-y.detach() | Here it is written tf.stop_gradient(x).
-y.item() | Here it is written float(x).
+y.grad | Use tape.gradient(y, x) instead.
+y.backward() | Use tape.gradient(y, x) instead.
+tape.backward(y) | Use tape.gradient(y, x) instead.
+y.detach() | Use tf.stop_gradient(x) instead.
+y.item() | Use float(x) instead.
 y.requires_grad | tape.watch(x) in the block
-x.data | Here it is written x.numpy() of a tensor or variable
-c.mean() | Here it is written tf.reduce_mean(x).
-c.T | Here it is written tf.transpose(x).
-c.exp() | Here it is written tf.exp(x).
+x.data | Use x.numpy() of a tensor or variable
+c.mean() | Use tf.reduce_mean(x) instead.
+c.T | Use tf.transpose(x) instead.
+c.exp() | Use tf.exp(x) instead.
 c.assign(2.0) | of x = tf.Variable(value)
 tape.draw() | tf.draw(tape)
 tf.keras.optimizers.SGD().step() | optimizer.apply_gradients
@@ -186,11 +186,11 @@ tf.reduce_sum(c, dim=0) | axis
 tape.gradient(y) | tape.gradient(y, x)
 tape.jacobian(y, np.ones(2)) | without .numpy()
 tape.jacobian(3.0, x) | without .numpy()
-tape.gradient(x, y) * 2.0 | the two are swapped
+tape.gradient(x, y) * 2.0 | arguments are swapped
 tf.Variable(3) * 2.0 | tf.Variable(3.0)
-tf.sqrt(4) | 3.0 for 3
-tf.constant(np.ones(2)) * c | float64 unless you say
-tf.matmul(np.ones([2, 2]), tf.ones([2, 2])) | float64 unless you say
+tf.sqrt(4) | 3.0 instead of 3
+tf.constant(np.ones(2)) * c | float64 unless you write
+tf.matmul(np.ones([2, 2]), tf.ones([2, 2])) | float64 unless you write
 c + [1.0, 2.0, 3.0] | equal or one of them is 1
 tf.ones([2, 2]) @ c | tf.linalg.matvec
 tf.concat(c, c) | tf.concat([a, b], 0)
@@ -202,11 +202,11 @@ float(c) | x[0]
 bool(c > 0) | tf.where(x > 0, a, b)
 round(y, 2) | round(float(x), 2)
 tf.constant([x, x]) | tf.stack([x, y])
-c + None | without return
-y[0] | no parts
-len(y) | no parts
+c + None | without a return statement
+y[0] | no elements
+len(y) | no elements
 tf.float32(3) | tf.constant(3, tf.float32)
-with tf.GradientTape as t: pass | Brackets are missing
+with tf.GradientTape as t: pass | parentheses after the class are missing
 x ^ 2 |
 x += 1 |
 undefined |
@@ -306,7 +306,7 @@ def test_keras_warning_carries_the_reason() -> None:
             optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
         said.add(str(caught[0].message))
     (text,) = said  # asked once
-    assert "unused_layer" in text and "test_unasked.py" in text and "The same holds for 1 more." in text
+    assert "unused_layer" in text and "test_unasked.py" in text and "The same applies to 1 more." in text
 
 
 def test_an_operation_without_a_gradient_says_where_it_is() -> None:
@@ -315,7 +315,7 @@ def test_an_operation_without_a_gradient_says_where_it_is() -> None:
         y = tf.reduce_sum(tf.unique(x)[0])
     with pytest.raises(LookupError, match="gradient registry has no entry for: Unique") as error:
         tape.gradient(y, x)
-    assert "There is no gradient: no_gradient_registered" in join_notes(error) and "test_unasked.py" in join_notes(
+    assert "The gradient is missing: no_gradient_registered" in join_notes(error) and "test_unasked.py" in join_notes(
         error
     )
 
@@ -346,13 +346,11 @@ def test_a_page_has_a_paragraph_for_each_reason() -> None:
     page = str(why)
     paragraphs = page.split("\n\n")
     assert len(paragraphs) == 3 and paragraphs[0].startswith("No gradient for ") and "(2 of 5)." in paragraphs[0]
-    assert "No gradient for w (1 of 5).\nstop_gradient: " in page and paragraphs[-1].startswith("A gradient for ")
+    assert "No gradient for w (1 of 5).\nstop_gradient: " in page and paragraphs[-1].startswith("Gradient found for ")
     assert why._repr_html_().count("<b>") == 3
     named = tape.explain(loss, {"w": w})
     assert named["w"].cause == "stop_gradient" and str(named).startswith("No gradient for w (1 of 1).")
-    assert str(tape.explain(loss, [])).startswith(
-        "There are no sources: the list of variables is empty. A model or layer with trainable=False"
-    )
+    assert str(tape.explain(loss, [])).startswith("There are no sources, because the list of variables is empty.")
 
 
 def test_a_column_and_a_row_are_told() -> None:
@@ -392,12 +390,12 @@ def build_layer() -> tf.keras.layers.Dense:
 
 
 @pytest.mark.parametrize(("mistake", "kind", "says"), [
-    (lambda x, y, tape: tape.gradient(y, 3.0), AttributeError, "A plain float is no tensor"),
+    (lambda x, y, tape: tape.gradient(y, 3.0), AttributeError, "A plain float is not a tensor"),
     (lambda x, y, tape: tape.gradient(y.numpy(), x), AttributeError, "without .numpy()"),
-    (lambda x, y, tape: tape.gradient("y", x), TypeError, "'y' is no tensor and no variable"),
+    (lambda x, y, tape: tape.gradient("y", x), TypeError, "'y' is neither a tensor nor a variable"),
     (lambda x, y, tape: tape.watch(build_layer().variables), ValueError,
-     "kernel is a variable of Keras, and the tf.Variable is inside it"),
-    (lambda x, y, tape: tape.watch(3.0), ValueError, "x = tf.constant(data), and watch it"),
+     "kernel is a Keras variable that wraps a tf.Variable"),
+    (lambda x, y, tape: tape.watch(3.0), ValueError, "x = tf.constant(data), and watch x"),
     (lambda x, y, tape: tf.GradientTape().gradient(y, x), RuntimeError, "never entered: compute inside of its block"),
     (lambda x, y, tape: tf.GradientTape(persistent=True).jacobian(y, x), RuntimeError,
      "with tf.GradientTape() as tape"),

@@ -41,11 +41,11 @@ is flat at its input (-800 to 900) | logits | y = tf.nn.sigmoid_cross_entropy_wi
 tf.Variable([90.0, -800.0]) | y = tf.nn.softmax(x)[0] | saturated
 is flat at its input (-800 to 90) | logits | y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)
 tf.Variable([1.0, 2.0]) | y = tf.reduce_sum(tf.nn.softmax(x)) | zero_cancels
-cancels out | not the sum or mean of all of it | y = tf.nn.softmax(x)[1]
+cancel out | The sum or mean of all outputs | y = tf.nn.softmax(x)[1]
 tf.Variable(-2.0) | y = tf.nn.relu(x) | dead_relu
 passes no gradient | leaky_relu | y = tf.nn.leaky_relu(x)
 tf.Variable(tf.constant(0.001, tf.float16)) | y = (x * tf.constant(1e-4, tf.float16)) ** 2 | zero_factor
-too small for its type | scale the loss | y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0
+too small for its dtype | scale the loss | y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0
 tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0]) | y = (x * mask)[0] | zero_factor
 multiplies by zeros | a mask without ones | y = x[0]
 tf.Variable(3.0) | y = tf.py_function(lambda t: np.float32(t.numpy() ** 2), [x], tf.float32) | left_through_numpy
@@ -86,20 +86,20 @@ def test_zero_of_a_second_derivative() -> None:
         "y = inner.gradient(z, x)",
     )
     why = run_and_explain(text)["why"]
-    assert "consists of straight lines" in why.message and "softplus" in why.fix
+    assert "piecewise linear" in why.message and "softplus" in why.fix
 
 
 NOT_FINITE = """\
 tf.Variable([0.0, 0.0]) | y = tf.norm(x) | nan_backward
-sqrt in norm(...) | has no finite slope where `x` is zero | y = tf.sqrt(tf.reduce_sum(x * x) + 1e-12)
+sqrt in norm(...) | is not finite where `x` is zero | y = tf.sqrt(tf.reduce_sum(x * x) + 1e-12)
 tf.Variable([2.0, 2.0]) | y = tf.math.reduce_std(x) | nan_backward
 sqrt in reduce_std(...) | Keep its input away | y = tf.sqrt(tf.math.reduce_variance(x) + 1e-12)
 tf.Variable(-1.0) | y = x ** 2.5 | nan_forward
-gives NaN at -1 | where it is finite | y = tf.abs(x) ** 2.5
+produces NaN at -1 | where the result is finite | y = tf.abs(x) ** 2.5
 tf.Variable(-1.0) | y = tf.sqrt(x) * 2.0 | nan_forward
-gives NaN at -1 | tf.maximum(x, 1e-6) before log, sqrt | y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0
+produces NaN at -1 | tf.maximum(x, 1e-6) before log, sqrt | y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0
 tf.Variable([200.0, 0.0]) | y = tf.math.log(tf.nn.softmax(x))[1] | nan_forward
-gives -inf at 0 | Keep its input where it is finite | y = tf.nn.log_softmax(x)[1]
+produces -inf at 0 | range where the result is finite | y = tf.nn.log_softmax(x)[1]
 tf.Variable(0.0) | y = tf.sqrt(x * x) | nan_backward
 at its input (0) | where `x * x` is zero | y = tf.sqrt(x * x + 1e-12)
 tf.Variable(0.0) | y = tf.function(tf.sqrt)(x) | nan_backward
@@ -143,7 +143,7 @@ def test_a_branch_that_is_not_taken_and_that_no_tape_recorded() -> None:
     ages = "ages = tf.constant([0.5, -1.0])\n"
     taken = build_program("tf.Variable(1.0)", "y = tf.reduce_sum(tf.where(ages > 0.0, x * tf.math.log({}), 0.0))")
     why = run_and_explain(ages + taken.format("ages"))["why"]
-    assert "gives NaN at -1. The value is masked later" in why.message and "tf.where(mask, x, 1.0)" in why.fix
+    assert "produces NaN at -1. The value is masked later" in why.message and "tf.where(mask, x, 1.0)" in why.fix
     assert np.isfinite(run_and_explain(ages + taken.format("tf.where(ages > 0.0, ages, 1.0)"))["g"].numpy())
 
 
@@ -171,10 +171,10 @@ def test_elements_that_cancel_out() -> None:
     with tf.GradientTape() as tape:
         y = tf.reduce_sum((tf.ones([2, 1]) + b) * s * [[1.0], [-1.0]])
     for why in tape.explain(y, [b, s]):
-        assert "What several elements (" in why.message
+        assert "The contributions of several elements (" in why.message
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.nn.softmax(tf.concat([b, [1.0]], 0)))
-    assert tape.explain(y, b).fix.startswith("Use a result that changes with b:")
+    assert tape.explain(y, b).fix.startswith("Use a result that changes with b.")
 
 
 def test_an_underflow_in_float32_is_not_told_to_use_float32() -> None:
@@ -185,7 +185,7 @@ def test_an_underflow_in_float32_is_not_told_to_use_float32() -> None:
     why = tape.explain(y, v)
     assert "is flat at its input (-120)" in why.message
     small = tape.explain(z, w)
-    assert "too small for its type" in small.message and "wider type" in small.fix
+    assert "too small for its dtype" in small.message and "wider dtype" in small.fix
 
 
 @pytest.mark.parametrize(("body", "told"), [

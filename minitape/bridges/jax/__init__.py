@@ -15,7 +15,7 @@ Recording(jax, 5 rows, 1 backward pass)
 >>> recording.value, recording.gradient
 (Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
 >>> recording.explain(recording.value, "x").message
-'x is not differentiated: argnums names other arguments.'
+'The gradient is not computed with respect to x, because argnums selects other arguments.'
 """
 
 from ..framework_import import import_framework

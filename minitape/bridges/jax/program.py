@@ -145,7 +145,7 @@ class FirstGradients:
     def list_remarks(self) -> list[str]:
         """Return additional sentences about the run."""
         remarks = [
-            fill("Under jax.vmap, {which} is recorded for one example, with index {n}.", which=name, n=index)
+            fill("Under jax.vmap, only the example with index {n} is recorded for {which}.", which=name, n=index)
             for name, index in self._example_numbers.items()
             if self._latest_recordings
         ]
@@ -160,7 +160,7 @@ class FirstGradients:
                 place = format_bracketed_place(*still[min(still)].site)
                 remarks.append(
                     fill(
-                        "The optimizer left unchanged{line}: {which} ({n} of {all}).",
+                        "The optimizer step{line} did not change {which} ({n} of {all}).",
                         line=place,
                         which=names,
                         n=len(still),

@@ -25,7 +25,9 @@ def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
     if anomaly.kind == "gradient":
         return fill("The gradients of backward pass {n}{line} are not finite.", n=anomaly.pass_number, line=place)
     return fill(
-        "The step{line} after backward pass {n} made weights NaN or infinite.", n=anomaly.pass_number, line=place
+        "The optimizer step{line} after backward pass {n} made some weights NaN or infinite.",
+        n=anomaly.pass_number,
+        line=place,
     )
 
 
@@ -39,7 +41,10 @@ def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> s
     number, start = answer["pass"], answer["from_pass"]
     if start:
         text = fill(
-            "A copy of the process from backward pass {start} went on and recorded pass {n}.", start=start, n=number
+            "A copy of the process that was made at backward pass {start} continued from there and recorded backward "
+            "pass {n}.",
+            start=start,
+            n=number,
         )
     else:
         text = fill("A second run with the same random seeds recorded backward pass {n}.", n=number)
@@ -48,13 +53,13 @@ def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> s
     if not compared:
         return text
     if not different:
-        return text + " " + fill("The {n} losses before it are the same in both, bit for bit.", n=compared)
+        return text + " " + fill("The {n} losses before that pass are bit-for-bit identical in both runs.", n=compared)
     return (
         text
         + " "
         + fill(
-            "The two differ from the loss of pass {n} on, so that this may not be the step that went wrong in the "
-            "first run.",
+            "The two runs differ from the loss of backward pass {n} on, so this may not be the step that went wrong in "
+            "the first run.",
             n=different,
         )
     )

@@ -105,19 +105,21 @@ def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collecti
         wanted: The names of the parameters with a missing gradient.
     """
     if after.error:
-        return PatchVerdict(False, fill("A patch was tried: with it the program raises {error}.", error=after.error))
+        return PatchVerdict(
+            False, fill("A patch was tried, but the patched program raises {error}.", error=after.error)
+        )
     missing = [name for name in wanted if not _is_gradient(after.norms.get(name))]
     if missing:
         names = join_parameter_names(missing)
-        return PatchVerdict(False, fill("A patch was tried, and {names} still had no gradient.", names=names))
+        return PatchVerdict(False, fill("A patch was tried, but {names} still had no gradient.", names=names))
     others = {name: norm for name, norm in before.norms.items() if name not in wanted and _is_gradient(norm)}
     lost = [name for name in others if not _is_gradient(after.norms.get(name))]
     if lost:
         names = join_parameter_names(lost)
-        return PatchVerdict(False, fill("A patch was tried, and it took the gradient from {names}.", names=names))
+        return PatchVerdict(False, fill("A patch was tried, but it removed the gradient of {names}.", names=names))
     starved = _find_starved_value(before, after)
     if starved:
-        sentence = "A patch was tried, and it took from {value} the gradient that this line sends there."
+        sentence = "A patch was tried, but it removed the gradient that this line sends to {value}."
         return PatchVerdict(False, fill(sentence, value=starved))
     return _describe_gain(after, wanted, others)
 
@@ -148,21 +150,21 @@ def _describe_gain(after: PassFacts, wanted: Collection[str], others: Mapping[st
         for name in list(wanted)[:2]
     )
     if len(wanted) > 2:
-        gained += fill(", and {n} more get one", n=len(wanted) - 2)
+        gained += fill(", and {n} more get a gradient", n=len(wanted) - 2)
     changed = {name: norm for name, norm in others.items() if abs(after.norms[name] - norm) > CHANGED * norm}
     if changed:
         changes = ", ".join(
             fill("{name} from {old:.2g} to {new:.2g}", name=name, old=norm, new=after.norms[name])
             for name, norm in list(changed.items())[:MAX_NAMED_CHANGES]
         )
-        sentence = "A patch was tried: {gained}. It also changes other gradients: {changes}."
+        sentence = "A patch was tried: {gained}. However, it also changes other gradients: {changes}."
         return PatchVerdict(False, fill(sentence, gained=gained, changes=changes))
     if not others:
         return PatchVerdict(True, fill("Tested: {gained}.", gained=gained))
-    rest = fill("the other one is unchanged")
+    rest = fill("the other gradient is unchanged")
     if len(others) > 1:
-        rest = fill("the other {n} are unchanged", n=len(others))
-    return PatchVerdict(True, fill("Tested: {gained}, {rest}.", gained=gained, rest=rest))
+        rest = fill("the other {n} gradients are unchanged", n=len(others))
+    return PatchVerdict(True, fill("Tested: {gained}, and {rest}.", gained=gained, rest=rest))
 
 
 def judge_wrong_gradient(
@@ -184,13 +186,13 @@ def judge_wrong_gradient(
         passes: The number of examined backward passes.
     """
     if error:
-        return PatchVerdict(False, fill("A patch was tried: with it the program raises {error}.", error=error))
+        return PatchVerdict(False, fill("A patch was tried, but the patched program raises {error}.", error=error))
     if any((name, cause) in after for name in wanted):
-        return PatchVerdict(False, fill("A patch was tried, and the problem was still there."))
+        return PatchVerdict(False, fill("A patch was tried, but the problem remained."))
     new = [found for name, found in after if (name, found) not in before]
     if new:
-        return PatchVerdict(False, fill("A patch was tried, and it brought another problem: {cause}.", cause=new[0]))
-    return PatchVerdict(True, fill("Tested: with it nothing is found in {n} backward passes.", n=passes))
+        return PatchVerdict(False, fill("A patch was tried, but it caused a new problem: {cause}.", cause=new[0]))
+    return PatchVerdict(True, fill("Tested: with this patch, no problem is found in {n} backward passes.", n=passes))
 
 
 def _is_gradient(norm: float | None) -> bool:

@@ -1,6 +1,6 @@
 """Write the last line of the page about a run, which states how much of the run was observed.
 
-The line begins with "Healthy:" only if no problem was observed. Otherwise, it begins with "Seen:".
+The line begins with "Healthy:" only if no problem was observed. Otherwise, it begins with "Observed:".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def summarize_run(
         is_well: Whether there are no findings and the program ended without an error.
     """
     if not run.passes:
-        return fill("Nothing was seen: the program ran no backward pass.")
+        return fill("Nothing was observed, because the program ran no backward pass.")
     groups: dict[str, list[Account]] = {}
     for account in run.accounts.values():
         is_trained = account.optimizer_numbers or account.got_gradient
@@ -44,14 +44,14 @@ def summarize_run(
         sentences.append(fill("{n} losses were NaN or infinite", n=run.nonfinite_losses))
     text = fill("; ").join(sentences)
     is_healthy = is_well and well and not run.nonfinite_losses and run.anomaly is None
-    return fill("Healthy: {what}.", what=text) if is_healthy else fill("Seen: {what}.", what=text)
+    return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
 
 
 def _describe_events(run: RunAccounts) -> str:
     taken, skipped = run.count_steps()
     passes = fill("1 backward pass") if run.passes == 1 else fill("{n} backward passes", n=run.passes)
     if not taken:
-        text = fill("{passes} and no step of an optimizer", passes=passes)
+        text = fill("{passes} and no optimizer step", passes=passes)
     else:
         steps = fill("1 step") if taken == 1 else fill("{n} steps", n=taken)
         text = fill("{passes} and {steps}", passes=passes, steps=steps)
@@ -65,7 +65,7 @@ def _describe_events(run: RunAccounts) -> str:
 
 def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
     if not accounts:
-        return fill("of {all} parameters none is known to be well", all=count)
+        return fill("none of the {all} parameters is known to be healthy", all=count)
     text = fill(
         "{n} of {all} parameters got a finite gradient and changed (norm {norm}",
         n=len(accounts),
@@ -88,17 +88,17 @@ def _describe_lack(account: Account) -> str:
         account: The account of the parameter.
     """
     if account.read_facts().is_gone:
-        return fill("the program has dropped it")
+        return fill("no longer used by the program")
     if not account.read_facts().is_trainable:
-        return fill("no gradient is asked for")
+        return fill("no gradient is requested")
     if not account.got_gradient:
         return fill("got no gradient")
     if not account.norms:
-        return fill("no step used the gradient")
+        return fill("no optimizer step used the gradient")
     if account.norms[1] == 0:
         return fill("the gradient is zero")
     if account.moves[0]:
         return ""
     if account.norms[1] < ROUNDING_NORM:
-        return fill("the gradient is rounding only, with norm {norm:.1g} at most", norm=account.norms[1])
+        return fill("the gradient is only rounding error, with a norm of at most {norm:.1g}", norm=account.norms[1])
     return fill("did not change") if account.is_unchanged() else ""

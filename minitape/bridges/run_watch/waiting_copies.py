@@ -25,9 +25,9 @@ def find_obstacle_to_copies() -> str:
         A sentence without its final period.
     """
     if not (sys.platform == "linux" and hasattr(os, "fork")):
-        return fill("a process can be copied on Linux only")
+        return fill("a process can be copied only on Linux")
     if threading.active_count() > 1:
-        return fill("other threads run in the process")
+        return fill("other threads are running in the process")
     return ""
 
 

@@ -722,11 +722,11 @@ def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
         if not all(map(question.adapter.is_named_or_in_layer, objects)) or program_text.find_statement(
             replacement.site
         ).find_call("Variable"):
-            replacement.cause, replacement.other_name = "wrong_object", fill("a new one")
+            replacement.cause, replacement.other_name = "wrong_object", fill("a new variable")
             return replacement
     derived = checks.find_unused_derived_source(question)
     if derived is not None:
-        derived.variant, derived.other_name = "made", fill("what it was made of")
+        derived.variant, derived.other_name = "made", fill("the value that it was created from")
         return derived
     finding = checks.find_leaf_equal_to_source(question) or _find_used_namesake(question)
     if finding is not None:

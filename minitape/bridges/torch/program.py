@@ -309,12 +309,15 @@ class WatchedProgram:
             self.obstacle = _describe_effect(effect)
             return None
         if seconds > MAX_REPEAT_SECONDS and not self.may_repeat:
-            self.obstacle = fill("it took {n} minutes; --rerun allows it", n=round(seconds / 60))
+            self.obstacle = fill(
+                "the program took {n} minutes to reach this step; use --rerun to run it again anyway",
+                n=round(seconds / 60),
+            )
             return None
         limit = MAX_REPEAT_SECONDS if not self.may_repeat else 100 * MAX_REPEAT_SECONDS
         answer = self._start_copy.send_request(fields | {"seconds": limit})
         if answer is None:
-            self.obstacle = fill("the second run did not get that far")
+            self.obstacle = fill("the second run did not reach this step")
             return None
         if answer.get("stopped_by"):
             self.obstacle = _describe_effect(answer["stopped_by"])
@@ -469,15 +472,17 @@ class WatchedProgram:
 
 
 def _describe_effect(effect: str) -> str:
-    return fill("the program does something that would happen again, {effect}; --rerun allows it", effect=effect)
+    return fill(
+        "a second run would repeat a side effect of the program, {effect}; use --rerun to allow this", effect=effect
+    )
 
 
 def _format_heading(names: list[str]) -> str:
-    return fill("A gradient for {which}.", which=join_parameter_names(names)) if names else ""
+    return fill("Gradient found for {which}.", which=join_parameter_names(names)) if names else ""
 
 
 def _summarize_gradient_calls(page: ModelPage, calls: int, is_well: bool) -> str:
-    seen = fill("{n} calls of torch.autograd.grad; what became of their results was not followed", n=calls)
+    seen = fill("{n} calls to torch.autograd.grad; how their results were used was not recorded", n=calls)
     if is_well and page and not page.problems:
-        return f"{page}\n" + fill("Seen: {what}.", what=seen)
-    return fill("Seen: {what}.", what=seen)
+        return f"{page}\n" + fill("Observed: {what}.", what=seen)
+    return fill("Observed: {what}.", what=seen)

@@ -14,11 +14,11 @@ CAUSES = (
         """
         [tape, tensorflow]
         tf.stop_gradient{line} blocks the gradient from the target to {x}.
-        Fix: Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.
+        Fix: Remove tf.stop_gradient, or apply it only to the part that should be a constant.
 
         [jax]
         lax.stop_gradient{line} blocks the gradient from the result to {x}.
-        Fix: Leave out stop_gradient, or apply it only to the part that should count as a constant.
+        Fix: Remove stop_gradient, or apply it only to the part that should be a constant.
         """,
         edits=(edit.unwrap_call("stop_gradient"),),
     ),
@@ -28,7 +28,7 @@ CAUSES = (
         """
         [torch]
         {what}{line} blocks the gradient from the target to {x}.
-        Fix: Leave out .detach(), or apply it only to the part that should count as a constant.
+        Fix: Remove .detach(), or apply it only to the part that should be a constant.
         """,
         edits=(edit.unwrap_call("detach", "detach_"),),
     ),
@@ -37,9 +37,8 @@ CAUSES = (
         "cut",
         """
         [torch]
-        .data{line} gives values without their history. The path from {x} to the target ends there.
-        Fix: Leave out .data, and use the tensor itself. To change a parameter in place, write it under
-        torch.no_grad().
+        .data{line} returns the values without their history, so the path from {x} to the target ends there.
+        Fix: Use the tensor itself instead of .data. To change a parameter in place, do so under torch.no_grad().
         """,
         edits=(edit.unwrap_call("data"),),
     ),
@@ -48,12 +47,13 @@ CAUSES = (
         "cut",
         """
         [torch]
-        torch.{what}(...){line} makes a new tensor from the values. It does not know where they came from.
-        Fix: Leave it out: use the tensor itself, and torch.stack([...]) for a list of tensors.
+        torch.{what}(...){line} creates a new tensor from the values, without their history.
+        Fix: Use the tensor itself. For a list of tensors, use torch.stack([...]).
 
         [torch: wrapped]
-        A new leaf was made{line} of the values. nn.Parameter(t) and Variable(t) do not know where they came from.
-        Fix: Use the tensor itself; as the weight of a module with torch.func.functional_call.
+        A new leaf was created{line} from the values. nn.Parameter(t) and Variable(t) do not keep the history of their
+        values.
+        Fix: Use the tensor itself. To use it as the weight of a module, call torch.func.functional_call.
         """,
         edits=(edit.reuse_tensor_for_copy,),
     ),
@@ -62,12 +62,12 @@ CAUSES = (
         "paused",
         """
         [tape]
-        The tape was inside {function}() when this ran{line}, so it was not recorded.
-        Fix: Move the line out of the {function}() block, or leave that with statement out.
+        This code{line} ran inside a {function}() block, so the tape did not record it.
+        Fix: Move the line out of the {function}() block, or remove the with statement.
 
         [tensorflow]
-        The tape was paused when {what}{line} ran. stop_recording() and tf.init_scope() pause it.
-        Fix: Move the line out of that block.
+        The tape was paused when {what}{line} ran. stop_recording() and tf.init_scope() pause the tape.
+        Fix: Move the line out of the block that pauses the tape.
 
         [tape: watch]
         tape.watch{line} was called inside stop_recording(), where it has no effect.
@@ -81,18 +81,18 @@ CAUSES = (
         """
         [torch]
         {what}{line} ran under torch.no_grad(), so autograd did not record it.
-        Fix: Move the line out of the no_grad block (or off the function's decorator): only what needs no gradient
-        belongs there.
+        Fix: Move the line out of the no_grad block, or remove the decorator from the function. Only code that needs no
+        gradient belongs under no_grad.
 
         [torch: drawn]
-        {what}(){line} draws under torch.no_grad(). No gradient passes the draw.
-        Fix: Draw with rsample(), which passes the gradient on. Where the distribution has none, keep the draw, and
-        train with -(distribution.log_prob(draw) * reward).mean().
+        {what}(){line} draws a sample under torch.no_grad(), so no gradient flows through the sample.
+        Fix: Draw the sample with rsample(), so that the gradient flows through it. If the distribution has no
+        rsample(), keep the sample and train with the loss -(distribution.log_prob(draw) * reward).mean().
 
         [torch: source]
-        {x} was made by {what}{line} under torch.no_grad(). It is a new tensor without requires_grad.
-        Fix: Change the parameter in place (w.sub_(lr * w.grad), under torch.no_grad()), or write .requires_grad_()
-        after the line.
+        {x} was created by {what}{line} under torch.no_grad(), so it is a new tensor without requires_grad.
+        Fix: Change the parameter in place under torch.no_grad(), as in w.sub_(lr * w.grad), or call .requires_grad_()
+        after this line.
         """,
         edits=(
             edit.update_instead_of_rebinding,
@@ -128,21 +128,22 @@ CAUSES = (
         Fix: Move the line into the with block.
 
         [tape: setup]
-        {what} ran in {function}{line} once, before the tape's block began.
-        Fix: Compute it where it is used, inside the block: in call, __call__ or the function that the block calls.
+        {what} ran only once, in {function}{line}, before the tape's block began.
+        Fix: Compute the value where it is used, inside the block: in call, in __call__ or in the function that the
+        block calls.
 
         [tape: another]
-        {what}{line} ran under another tape, not under this one.
-        Fix: Run it anew inside this tape's block: what was kept from before belongs to the other tape. Or ask that
-        tape for the gradient, or nest the two.
+        {what}{line} ran under a different tape, not under the tape that computes the gradient.
+        Fix: Run the line again inside this tape's block, because a stored result belongs to the other tape.
+        Alternatively, compute the gradient with the other tape, or nest the two tapes.
 
         [tape: gradient]
         The gradient was computed outside the tape's with block{line}.
-        Fix: For a second derivative nest two tapes, and call gradient of the inner one inside the outer one's with
+        Fix: For a second derivative, nest two tapes, and call the inner tape's gradient inside the outer tape's with
         block.
 
         [tape: reset]
-        tape.reset(){line} dropped what had been recorded before it.
+        tape.reset(){line} discarded everything that had been recorded before.
         Fix: Call tape.reset() before the computation that you want to differentiate, or not at all.
         """,
         bridge_name="computed_before_tape",
@@ -156,16 +157,18 @@ CAUSES = (
         Fix: Move the line into the with block.
 
         [tensorflow: made]
-        {what}{line} ran when the object was made, before the tape's block began. The tape does not know it.
-        Fix: Keep what it is computed from in the object, and compute it in the method that uses it, which runs
+        {what}{line} ran when the object was created, before the tape's block began, so the tape did not record it.
+        Fix: Store the inputs of this computation in the object, and compute the value in the method that uses it,
         inside the block.
 
         [tensorflow: other]
-        {what}{line} ran before the block of the tape that computes the gradient. Another tape recorded it.
-        Fix: Call gradient() of the tape whose block has the line, or move the line into the block of the other.
+        {what}{line} ran before the block of the tape that computes the gradient, and a different tape recorded it.
+        Fix: Call gradient() on the tape whose block contains the line, or move the line into the block of the other
+        tape.
 
         [tensorflow: reset]
-        tape.reset(){line} dropped what had been recorded before it. The path from {x} to the target is gone.
+        tape.reset(){line} discarded everything that had been recorded before, including the path from {x} to the
+        target.
         Fix: Call tape.reset() before the computation that you want to differentiate, or not at all.
         """,
     ),
@@ -178,13 +181,13 @@ CAUSES = (
         Fix: Move the line into the with block.
 
         [tensorflow: other]
-        {what}{line} ran after the block of the tape that computes the gradient. Another tape recorded it.
-        Fix: Call gradient() of the tape whose block has the line, or move the line into the block of the other.
+        {what}{line} ran after the block of the tape that computes the gradient, and a different tape recorded it.
+        Fix: Call gradient() on the tape whose block contains the line, or move the line into the block of the other
+        tape.
 
         [tensorflow: gradient]
-        {what}{line} ran where no other tape recorded it. The gradient that it gave is a plain value.
-        Fix: For a derivative of a derivative, call the inner tape's gradient() inside of the outer tape's with
-        block.
+        {what}{line} ran while no other tape was recording, so the gradient that it returned is a plain value.
+        Fix: To differentiate a gradient, call the inner tape's gradient() inside the outer tape's with block.
         """,
     ),
     Cause(
@@ -192,8 +195,8 @@ CAUSES = (
         "outside",
         """
         [torch]
-        {what}{line} gives a gradient as a plain value. The path from {x} to it was not recorded.
-        Fix: To go on with a gradient, write torch.autograd.grad(..., create_graph=True).
+        {what}{line} returns the gradient as a plain value, so the path from {x} to this value was not recorded.
+        Fix: To differentiate through a gradient, call torch.autograd.grad(..., create_graph=True).
         """,
         edits=(edit.limit_to_only_candidate(edit.set_keyword("create_graph", True, "grad", "backward")),),
     ),
@@ -202,27 +205,28 @@ CAUSES = (
         "through_state",
         """
         [tape]
-        {what}{line} stored the value in a variable. That does not know where the value came from.
-        Fix: Compute with tensors instead of storing the value: use the expression itself where the variable is
+        {what}{line} stored the value in a variable, and a variable does not keep the history of its value.
+        Fix: Use tensors instead of storing the value in a variable: write the expression itself where the variable is
         read.
 
         [tape: expression]
-        Fix: Compute with tensors instead of storing the value: use {instead} where {code} is read.
+        Fix: Use tensors instead of storing the value in a variable: write {instead} where {code} is read.
 
         [tape: changed]
-        Fix: Compute the new value as a tensor first, value = {instead}. Store it by {code}.assign(value), and go on
-        with value, not with {code}.
+        Fix: First compute the new value as a tensor: value = {instead}. Store it with {code}.assign(value), and
+        continue with value, not {code}.
 
         [tape: before]
-        Fix: Ask for the gradient of {code}, which the computation uses, or use {x} itself inside the with block.
+        Fix: Ask for the gradient of {code}, because the computation uses {code}, or use {x} itself inside the with
+        block.
 
         [tape: variable]
-        tf.Variable{line} made a new variable of the value. That does not know where it came from.
-        Fix: Leave out tf.Variable and keep the tensor.
+        tf.Variable{line} created a new variable from the value, and a variable does not keep the history of its value.
+        Fix: Remove tf.Variable and use the tensor itself.
 
         [tape: variable before]
-        tf.Variable{line} made a new variable, {code}, of the value.
-        Fix: Ask for the gradient of {code}, which the computation uses. Or leave out tf.Variable and compute the
+        tf.Variable{line} created a new variable, {code}, from the value.
+        Fix: Ask for the gradient of {code}, because the computation uses {code}. Or remove tf.Variable and compute the
         tensor inside the with block.
         """,
         bridge_name="variable_assign",
@@ -232,8 +236,8 @@ CAUSES = (
         "through_state",
         """
         [tensorflow]
-        A variable was assigned{line}. It is a state: it does not know where its value came from.
-        Fix: Compute with the value itself, and assign the variable after it, or outside of the tape.
+        A value was assigned to a variable{line}, and a variable does not keep the history of its value.
+        Fix: Compute with the value itself, and assign it to the variable afterwards or outside the tape's block.
         """,
         edits=(edit.unwrap_call("Variable"),),
     ),
@@ -242,23 +246,23 @@ CAUSES = (
         "no_derivative",
         """
         [tape]
-        TensorFlow has no derivative of {what}{line}. No gradient passes it.
-        Fix: No gradient passes it. Compute the target without its result, or define a gradient for it with
-        tf.custom_gradient.
+        TensorFlow has no derivative for {what}{line}, so no gradient flows through it.
+        Fix: No gradient flows through this operation. Compute the target without its result, or define a gradient for
+        it with tf.custom_gradient.
 
         [tape: step]
-        {what}{line} goes in steps, and no gradient passes a step.
-        Fix: Leave it out while training, or pass the gradient as if it were not there: x +
+        {what}{line} is a step function, so no gradient flows through it.
+        Fix: Leave out the operation during training, or use the straight-through estimator: x +
         tf.stop_gradient(tf.round(x) - x).
 
         [tape: python]
-        Python's {what}{line} gave another value than the one that was computed from {x}.
-        Fix: Write {instead}(a, b), or tf.reduce_{what} of a list: tensors, of which the tape records both. The
-        tensor that is not taken gets the gradient zero.
+        Python's {what}{line} returned a different value, not the one that was computed from {x}.
+        Fix: Write {instead}(a, b), or tf.reduce_{what} for a list, so that the tape records all the tensors. A tensor
+        that is not chosen then gets a zero gradient.
 
         [tape: shape]
-        {what}{line} depends on the shape of its input alone, not on the values.
-        Fix: Compute with the values of {x} themselves.
+        {what}{line} depends only on the shape of its input, not on the values.
+        Fix: Compute with the values of {x} instead.
         """,
         bridge_name="nondifferentiable",
     ),
@@ -267,22 +271,22 @@ CAUSES = (
         "no_derivative",
         """
         [tensorflow]
-        {what}{line} has no derivative. It is on the path from {x} to the target.
-        Fix: Use a function that has a derivative in its place, or a tf.custom_gradient that says what should pass.
+        {what}{line} is on the path from {x} to the target and has no derivative.
+        Fix: Use a differentiable function instead, or define the gradient with tf.custom_gradient.
 
         [tensorflow: none]
-        TensorFlow's derivative of {what}{line} gave None for this input.
-        Fix: Ask whether the line uses the value itself, or only its shape or dtype.
+        TensorFlow's gradient function for {what}{line} returned None for this input.
+        Fix: Check whether the line uses the value itself or only its shape or dtype.
 
         [tensorflow: function]
-        The tf.function {what}{line} gives no gradient for {x}. It is one row here, and may have a tape of its own
-        inside.
-        Fix: Ask again with record(open_functions=True): it runs the function line by line, and shows which one it
-        is.
+        The tf.function {what}{line} returns no gradient for {x}. The function is recorded as a single row, and it may
+        contain its own tape.
+        Fix: Try again with record(open_functions=True). The function then runs line by line, and the line that blocks
+        the gradient can be found.
 
         [tensorflow: steps]
-        {what}{line} is constant in steps: TensorFlow has no derivative for it.
-        Fix: Leave it out while training, or pass the gradient as if it were not there: x +
+        {what}{line} is a step function, so TensorFlow has no derivative for it.
+        Fix: Leave out the operation during training, or use the straight-through estimator: x +
         tf.stop_gradient(tf.round(x) - x).
         """,
         edits=(number.pass_straight_through,),
@@ -293,7 +297,7 @@ CAUSES = (
         """
         [tape, tensorflow]
         No gradient is registered for {what}{line}.
-        Fix: Use an operation that has a gradient, or wrap this one in tf.custom_gradient.
+        Fix: Use an operation that has a gradient, or wrap this operation in tf.custom_gradient.
         """,
     ),
     Cause(
@@ -301,13 +305,13 @@ CAUSES = (
         "no_derivative",
         """
         [torch]
-        {what}{line} has no derivative. It is on the path from {x} to the target.
-        Fix: If it jumps, use a smooth function of the values instead; if not, compute the same from operations that
-        have a gradient.
+        {what}{line} is on the path from {x} to the target and has no derivative.
+        Fix: If the operation is a step function, use a smooth function instead. Otherwise, compute the same result with
+        operations that have a gradient.
 
         [jax]
-        {what}{line} has no derivative: JAX gives zeros for it. It is on the path from {x} to the result.
-        Fix: Use a smooth function of the values instead.
+        {what}{line} is on the path from {x} to the result, but it has no derivative, so JAX returns zeros for it.
+        Fix: Use a smooth function instead.
         """,
         edits=(number.pass_straight_through,),
     ),
@@ -316,13 +320,13 @@ CAUSES = (
         "no_derivative",
         """
         [torch]
-        The backward of {what}{line} gave no gradient (None) for this input.
-        Fix: Return a gradient for this input from backward(), in the order of forward()'s arguments.
+        The backward() method of {what}{line} returned no gradient (None) for this input.
+        Fix: Make backward() return a gradient for this input, in the order of forward()'s arguments.
 
         [torch: zeros]
-        The backward of {what}{line} gave zeros.
-        Fix: Look at its backward(): return the adjoint times the derivative, or the adjoint itself where it should
-        pass unchanged.
+        The backward() method of {what}{line} returned zeros.
+        Fix: Check its backward() method. It should return the incoming gradient times the derivative, or the incoming
+        gradient itself if it should pass through unchanged.
         """,
     ),
     Cause(
@@ -330,17 +334,17 @@ CAUSES = (
         "no_derivative",
         """
         [tape, tensorflow]
-        The tf.custom_gradient of {what}{line} gives zeros for this input.
-        Fix: Look at its grad function: return the upstream gradient times the derivative, or the gradient itself
-        where it should pass unchanged.
+        The tf.custom_gradient of {what}{line} returns zeros for this input.
+        Fix: Check its grad function. It should return the upstream gradient times the derivative, or the upstream
+        gradient itself if it should pass through unchanged.
 
         [jax]
-        The derivative rule of {what}{line} gives zeros.
-        Fix: Look at its custom_vjp or custom_jvp: pass the adjoint (or tangent) on, times the derivative.
+        The derivative rule of {what}{line} returns zeros.
+        Fix: Check its custom_vjp or custom_jvp rule. It should return the cotangent (or tangent) times the derivative.
 
         [tape, tensorflow: none]
-        The gradient function of {what}{line} returns None for what came from {x}.
-        Fix: Return a gradient for each input of {what} from it.
+        The gradient function of {what}{line} returns None for the input that was computed from {x}.
+        Fix: Make the gradient function return a gradient for each input of {what}.
         """,
     ),
     Cause(
@@ -348,9 +352,10 @@ CAUSES = (
         "no_derivative",
         """
         [jax]
-        JAX does not go back through {what}{line}. How many steps it takes is known only when it runs.
-        Fix: Use lax.scan, or lax.fori_loop with a number of steps that is fixed, or give the solution a rule of its
-        own (jax.custom_vjp, lax.custom_root).
+        JAX cannot apply reverse-mode differentiation to {what}{line}, because the number of steps is known only at run
+        time.
+        Fix: Use lax.scan, or lax.fori_loop with a fixed number of steps, or define a derivative rule for the solution
+        (jax.custom_vjp or lax.custom_root).
         """,
     ),
     Cause(
@@ -358,14 +363,15 @@ CAUSES = (
         "unknown",
         """
         [torch]
-        {x} was used{line} in a call that is one row, such as one of torch.func or of a checkpoint. No gradient came
-        out of it, and minitape does not see inside.
-        Fix: Look for what blocks the gradient in the function that the call was given: run it alone to see. For
-        torch.utils.checkpoint, write use_reentrant=False; give an autograd.Function what it uses as an argument.
+        {x} was used{line} in a call that is recorded as a single row, such as a torch.func transformation or a
+        checkpoint. The call returned no gradient, and minitape cannot look inside.
+        Fix: Run the function that was passed to this call on its own, to see what blocks the gradient. For
+        torch.utils.checkpoint, write use_reentrant=False. Pass an autograd.Function everything that it uses as
+        arguments.
 
         [torch: before]
-        The forward pass ran before the block: no gradient came to {x}, and why is not known.
-        Fix: Move the computation of the target into the block, and ask again.
+        No gradient reached {x}. The reason is not known, because the forward pass ran before the block.
+        Fix: Move the computation of the target into the block, and try again.
         """,
         edits=(edit.set_keyword("use_reentrant", False, "checkpoint"),),
     ),

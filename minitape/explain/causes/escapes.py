@@ -12,61 +12,63 @@ CAUSES = (
         "left",
         """
         [tape]
-        {what}{line} took the value out of TensorFlow. What came back has no connection to {x}.
-        Fix: Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float().
+        {what}{line} took the value out of TensorFlow, so the result has no connection to {x}.
+        Fix: Use only tf operations: for example, tf.reduce_mean instead of np.mean, and tensors instead of .numpy() or
+        float().
 
         [tensorflow]
-        The value left TensorFlow by {what}{line}. What came back is a constant without a path to {x}.
-        Fix: Stay with tensors: leave out {what}, and compute with functions of TensorFlow what follows.
+        The value left TensorFlow through {what}{line}, so the result is a constant with no path to {x}.
+        Fix: Use tensors throughout: remove {what}, and use TensorFlow functions for the rest of the computation.
 
         [tape: text]
-        The value became text{line}, which has no connection to {x}.
-        Fix: Keep the number as well as the text, and compute with the number.
+        The value was converted to text{line}, and the text has no connection to {x}.
+        Fix: Keep both the number and the text, and use the number in the computation.
 
         [tape: copy]
-        {code}{line} copies what a variable holds. The copy has no connection to {x}.
-        Fix: Use the variable itself, or tf.identity of it to keep its present value.
+        {code}{line} copies the value of a variable, and the copy has no connection to {x}.
+        Fix: Use the variable itself, or use tf.identity to keep its current value.
 
         [tape: choice]
-        Python decided by the value{line} what runs next, and no gradient passes a choice.
-        Fix: Choose with tensors: tf.where(condition, a, b), tf.maximum, tf.minimum, or smoothly with tf.sigmoid.
+        Python used the value{line} to decide what runs next, and no gradient flows through such a decision.
+        Fix: Choose with tensor operations: tf.where(condition, a, b), tf.maximum or tf.minimum, or tf.sigmoid for a
+        smooth choice.
 
         [tape: index]
-        The value was used as an index or a size{line}, and no gradient passes those.
-        Fix: Weight all the candidates instead, for example with tf.nn.softmax, or train what the index is computed
-        from.
+        The value was used as an index or a size{line}, and no gradient flows through either.
+        Fix: Weight all the candidates instead, for example with tf.nn.softmax, or train the values that the index is
+        computed from.
 
         [tape: function]
-        {code}{line} runs NumPy code, which no tape follows.
-        Fix: Write it with tf operations, also inside tf.py_function, or give it a derivative with
-        tf.custom_gradient.
+        {code}{line} runs NumPy code, and no tape records NumPy code.
+        Fix: Write it with tf operations, even inside tf.py_function, or define its derivative with tf.custom_gradient.
 
         [tape: target]
-        The target is no tensor: {what}.
+        The target is not a tensor but {what}.
         Fix: Pass the tensor itself as the target, without .numpy(), float() or NumPy functions in between.
 
         [tensorflow: model]
-        The value left TensorFlow by {what}{line}, which gives plain arrays. What came back is a constant that has
-        no connection to {x}.
-        Fix: Call the model itself, as in model(x), in place of {what}.
+        The value left TensorFlow through {what}{line}. The plain arrays that came back are constants that have no
+        connection to {x}.
+        Fix: Call the model itself, as in model(x), instead of {what}.
 
         [tensorflow: loss]
-        The value left TensorFlow by {what}{line}, which gives plain numbers. What came back is a constant that has
-        no connection to {x}.
-        Fix: Compute the loss in the block from what the model itself gives, loss(y, model(x)), in place of {what}.
+        The value left TensorFlow through {what}{line}. The plain numbers that came back are constants that have no
+        connection to {x}.
+        Fix: Compute the loss inside the block from the output of the model itself, as in loss(y, model(x)), instead of
+        using {what}.
 
         [tensorflow: weights]
-        The value left TensorFlow by {what}{line}, which gives copies. What came back is a constant that has no
-        connection to {x}.
-        Fix: Use the variables themselves, such as layer.kernel and layer.bias, in place of {what}.
+        The value left TensorFlow through {what}{line}. The copies that came back are constants that have no connection
+        to {x}.
+        Fix: Use the variables themselves, such as layer.kernel and layer.bias, instead of {what}.
 
         [tensorflow: python]
-        Fix: Write what the function computes with functions of TensorFlow, and call it without {what}.
+        Fix: Rewrite the function with TensorFlow operations, and call it without {what}.
 
         [tensorflow: dataset]
-        A dataset{line} computes apart from the program, where no tape is. What comes out of it is a constant
-        without a path to {x}.
-        Fix: Take the plain elements from the dataset, and compute with {x} inside of the tape's block.
+        A dataset{line} computes its elements outside the program, where no tape records. The elements are constants
+        with no path to {x}.
+        Fix: Take only the raw elements from the dataset, and compute with {x} inside the tape's block.
         """,
         plans=(convert_line_to_framework,),
     ),
@@ -75,8 +77,8 @@ CAUSES = (
         "left",
         """
         [torch]
-        The value left PyTorch by {what}{line}. What came back is a constant that has no connection to {x}.
-        Fix: Stay with tensors: leave out {what} and use torch functions instead of NumPy's and Python's.
+        The value left PyTorch through {what}{line}, so the result is a constant that has no connection to {x}.
+        Fix: Use tensors throughout: remove {what}, and use torch functions instead of NumPy and Python functions.
         """,
         edits=(edit.reuse_tensor_for_copy,),
         plans=(convert_line_to_framework,),
@@ -86,19 +88,21 @@ CAUSES = (
         "left",
         """
         [jax]
-        {what}{line} wants a number of Python or NumPy. There is none while JAX traces the function.
-        Fix: Stay with jax.numpy: leave it out, use jnp instead of np, and jax.debug.print to look at a value. What
-        is no array, such as the number of steps, is a static argument or comes from outside of the function.
+        {what}{line} needs a concrete Python or NumPy value, but there are no concrete values while JAX traces the
+        function.
+        Fix: Use jax.numpy throughout: remove the conversion, use jnp instead of np, and use jax.debug.print to look at
+        a value. Pass values that are not arrays, such as the number of steps, as static arguments or from outside the
+        function.
 
         [jax: values]
-        This line{line} takes the values of a traced array. The gradient of {x} ends there.
-        Fix: Stay with operations that JAX traces. For the values that occur, say size= and fill_value=, or keep all
+        This line{line} reads the values of a traced array, so the gradient path to {x} ends there.
+        Fix: Use operations that JAX can trace. Pass size= and fill_value= to fix the number of values, or keep all
         elements.
 
         [jax: number]
-        {what}{line} made a number of Python of the value. The gradient of {x} ends there.
-        Fix: Compute with the array itself. A size, an index or a number of steps has no gradient: weigh all
-        candidates, or ask for what is computed with it.
+        {what}{line} converted the value to a Python number, so the gradient path to {x} ends there.
+        Fix: Compute with the array itself. A size, an index or a number of steps has no gradient, so weight all the
+        candidates instead, or ask for the gradient of a value that is computed with it.
         """,
         plans=(convert_line_to_framework,),
     ),
@@ -107,16 +111,18 @@ CAUSES = (
         "left",
         """
         [torch]
-        A Python condition{line} read the value. No gradient passes the choice of a branch.
-        Fix: Choose with tensors: torch.where(condition, a, b), torch.clamp, or smoothly with torch.sigmoid.
+        A Python condition{line} read the value, and no gradient flows through the choice of a branch.
+        Fix: Choose with tensor operations: torch.where(condition, a, b) or torch.clamp, or torch.sigmoid for a smooth
+        choice.
 
         [jax]
-        A Python condition{line} asks for a value. There is none while JAX traces the function.
-        Fix: Choose with arrays: jnp.where(condition, a, b) or lax.cond.
+        A Python condition{line} needs a concrete value, but there are no concrete values while JAX traces the function.
+        Fix: Use jnp.where(condition, a, b) or lax.cond instead.
 
         [jax: python]
-        A Python condition{line} reads the value, and both branches go on without it. No gradient passes a choice.
-        Fix: Choose with arrays: jnp.where(condition, a, b), or smoothly with jax.nn.sigmoid.
+        A Python condition{line} reads the value, but neither branch uses it, and no gradient flows through the choice
+        of a branch.
+        Fix: Use jnp.where(condition, a, b) instead, or jax.nn.sigmoid for a smooth choice.
         """,
     ),
     Cause(
@@ -124,8 +130,8 @@ CAUSES = (
         "left",
         """
         [tensorflow]
-        A Python condition{line} read the value. No gradient passes the choice of a branch.
-        Fix: Choose with tensors: tf.where(condition, a, b), tf.maximum, or smoothly with tf.sigmoid.
+        A Python condition{line} read the value, and no gradient flows through the choice of a branch.
+        Fix: Choose with tensor operations: tf.where(condition, a, b) or tf.maximum, or tf.sigmoid for a smooth choice.
         """,
     ),
     Cause(
@@ -133,13 +139,13 @@ CAUSES = (
         "left",
         """
         [jax]
-        A condition is used as an index{line}. How many elements it takes depends on values, and JAX must know
-        shapes before.
-        Fix: Keep the shape: jnp.where(condition, x, 0.0), or where= of jnp.sum and jnp.mean.
+        A condition is used as an index{line}. The number of selected elements depends on the values, but JAX must know
+        all shapes in advance.
+        Fix: Keep the shape: use jnp.where(condition, x, 0.0), or the where= argument of jnp.sum and jnp.mean.
 
         [jax: size]
-        How many elements {what}{line} finds depends on values. JAX must know shapes before.
-        Fix: Keep the shape: jnp.where(condition, x, 0.0), or say size= and fill_value=.
+        The number of elements that {what}{line} returns depends on the values, but JAX must know all shapes in advance.
+        Fix: Keep the shape: use jnp.where(condition, x, 0.0), or pass size= and fill_value=.
         """,
         edits=(edit.replace_mask_by_where,),
     ),
@@ -148,8 +154,8 @@ CAUSES = (
         "left",
         """
         [jax]
-        {what}{line} computes outside of JAX, and has no derivative there.
-        Fix: Write it with jax.numpy, or give it a rule with jax.custom_vjp.
+        {what}{line} runs outside JAX, so it has no derivative.
+        Fix: Write it with jax.numpy, or define its derivative with jax.custom_vjp.
         """,
     ),
     Cause(
@@ -157,8 +163,8 @@ CAUSES = (
         "left",
         """
         [tensorflow]
-        The target is a plain {what}: only a tensor knows how it was computed.
-        Fix: Leave out .numpy() and float() where the target is made.
+        The target is a plain {what}, and only a tensor records how it was computed.
+        Fix: Remove .numpy() and float() from the computation of the target.
         """,
     ),
     Cause(
@@ -166,8 +172,8 @@ CAUSES = (
         "left",
         """
         [torch]
-        The target is a plain {what}: only a tensor knows how it was computed.
-        Fix: Leave out .item(), float() or .numpy() where the target is made.
+        The target is a plain {what}, and only a tensor records how it was computed.
+        Fix: Remove .item(), float() and .numpy() from the computation of the target.
         """,
     ),
 )

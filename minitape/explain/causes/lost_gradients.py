@@ -22,18 +22,18 @@ CAUSES = (
         "error",
         """
         [torch]
-        {what}{line} changed a tensor in place that autograd needs as it was.
-        Fix: Compute a new tensor instead of changing this one: write y = y + 1 for y += 1, relu(y) for relu_(y),
-        and torch.stack of a list for y[i] = v.
+        {what}{line} changed a tensor in place, but autograd needs its original values.
+        Fix: Create a new tensor instead of changing the existing tensor: write y = y + 1 instead of y += 1, relu(y)
+        instead of relu_(y), and torch.stack of a list instead of y[i] = v.
 
         [torch: leaf]
-        {what}{line} changes a leaf that requires grad in place. autograd refuses that.
-        Fix: To set values, write it under torch.no_grad(). To compute with changed values, change a copy: v =
+        {what}{line} changes a leaf that requires grad in place, and autograd does not allow this.
+        Fix: To set values, run this line under torch.no_grad(). To compute with changed values, change a copy: v =
         {x}.clone().
 
         [torch: parameter]
-        Parameters were changed{line} before backward(). autograd needs them as they were in the forward pass.
-        Fix: Call all backward() before that line, or compute the loss again after it.
+        Parameters were changed{line} before backward(), but autograd needs their values from the forward pass.
+        Fix: Make all calls to backward() before that line, or compute the loss again after that line.
         """,
         edits=(edit.rebind_instead_of_updating,),
     ),
@@ -42,20 +42,21 @@ CAUSES = (
         "error",
         """
         [torch]
-        backward(){line} ran a second time through the same graph. The first one has freed it.
-        Fix: Compute the loss again before each backward(), and detach a state that goes from one step to the next;
-        or write backward(retain_graph=True) the first time.
+        backward(){line} ran a second time through the same graph, but the first call had already freed the graph.
+        Fix: Compute the loss again before each backward(), and detach any state that is carried from one step to the
+        next. Or write backward(retain_graph=True) in the first call.
 
         [torch: carried]
-        {what}{line} was computed in an earlier step, and this step uses it{other}. The backward pass of that
+        {what}{line} was computed in an earlier step, and this step uses it{other}. The backward pass of the earlier
         step has freed its graph.
         Fix: Keep the value without its graph: write .detach() on this line, or .item() for a number that is
         only printed.
 
         [torch: made_once]
-        {what}{line} was computed once, and each backward pass goes through it{other}. The first one has freed
-        its graph.
-        Fix: Compute it again in each step. If nothing before it is to be trained, write .detach() on this line.
+        {what}{line} was computed only once, but each backward pass goes through it{other}. The first backward pass has
+        freed its graph.
+        Fix: Compute the value again in each step. If nothing before this line needs to be trained, write .detach() on
+        this line.
         """,
     ),
     Cause(
@@ -63,16 +64,16 @@ CAUSES = (
         "error",
         """
         [torch]
-        The target{line} has {what} elements, and backward() wants one number.
-        Fix: Reduce it: write loss.mean() or loss.sum() before backward().
+        The target{line} has {what} elements, but backward() needs a single number.
+        Fix: Reduce the target to a single number: write loss.mean() or loss.sum() before backward().
 
         [jax]
-        The result has the shape {what}, and jax.grad wants one number.
-        Fix: Reduce it: jnp.mean or jnp.sum. For one gradient for each example, jax.vmap(jax.grad(...)); for all
-        derivatives, jax.jacrev.
+        The result has the shape {what}, but jax.grad needs a single number.
+        Fix: Reduce the result with jnp.mean or jnp.sum. For a separate gradient for each example, use
+        jax.vmap(jax.grad(...)). For all derivatives, use jax.jacrev.
 
         [jax: none]
-        The function returns None: its last line is no return.
+        The function returns None, because it does not end with a return statement.
         Fix: Return the loss.
         """,
         edits=(
@@ -86,11 +87,11 @@ CAUSES = (
         """
         [jax]
         The function returns more than the loss.
-        Fix: Say has_aux=True, with the loss first: return loss, aux.
+        Fix: Pass has_aux=True, and return the loss first: return loss, aux.
 
         [jax: none]
-        has_aux=True needs a function that returns a pair, and this one does not.
-        Fix: Return the pair: return loss, aux. Only where the caller takes no pair apart, leave has_aux=True out.
+        has_aux=True needs a function that returns a pair, but this function does not return a pair.
+        Fix: Return a pair: return loss, aux. If the caller does not unpack a pair, remove has_aux=True instead.
         """,
     ),
     Cause(
@@ -98,17 +99,19 @@ CAUSES = (
         "error",
         """
         [jax]
-        A value from inside a traced function is used outside of it{line}. It was kept in a list or an attribute.
-        Fix: Return it from the function instead.
+        A value from inside a traced function is used outside the function{line}. The value was stored in a list or an
+        attribute.
+        Fix: Return the value from the function instead.
 
         [jax: kept]
-        {what}{line} keeps a value from inside a traced function, and it is used outside of it: in the next call.
-        Fix: Give it to the function as an argument, and return what is new of it: has_aux=True, and return loss,
+        {what}{line} stores a value from inside a traced function, and the next call uses this value outside the trace
+        in which it was computed.
+        Fix: Pass the value to the function as an argument, and return its new value: use has_aux=True and return loss,
         new.
 
         [jax: nondiff]
-        A value from inside a traced function is used outside of it. {what}{line} declares nondiff_argnums. JAX passes
-        these arguments on unchanged, so none of them may be a traced array.
+        A value from inside a traced function is used outside the function. {what}{line} declares nondiff_argnums, and
+        JAX passes these arguments on unchanged, so none of them may be a traced array.
         Fix: Remove the array from nondiff_argnums, and let the rule return a zero tangent or cotangent for it.
         """,
     ),
@@ -117,24 +120,25 @@ CAUSES = (
         "error",
         """
         [jax]
-        JAX refuses the program{line}. It says: {what}
-        Fix: Read the message; the rest of the recording shows what was computed.
+        JAX rejects the program{line} with this message: {what}
+        Fix: Read the message. The rest of the recording shows what was computed.
 
         [jax: in_place]
-        Arrays of JAX do not change, and this line assigns to an element{line}.
-        Fix: Make a new array: x = x.at[index].set(value), or put the elements together with jnp.array or jnp.stack.
+        JAX arrays are immutable, but this line assigns to an element{line}.
+        Fix: Create a new array with x = x.at[index].set(value), or combine the elements with jnp.array or jnp.stack.
 
         [jax: forward]
-        JAX does not go forward (jvp, jacfwd) through a custom_vjp{line}. Its rule is for the backward pass only.
-        Fix: Ask for this derivative with jax.grad or jax.jacrev, or give the function a custom_jvp instead.
+        JAX cannot apply forward-mode differentiation (jvp, jacfwd) to a custom_vjp function{line}, because its rule
+        covers only the backward pass.
+        Fix: Compute this derivative with jax.grad or jax.jacrev, or define a custom_jvp for the function instead.
 
         [jax: list]
-        A function of jax.numpy is given a list{line}, and takes arrays only.
-        Fix: Make one array of the list: jnp.stack(values), or jnp.concatenate(values).
+        A jax.numpy function is called with a list{line}, but it accepts only arrays.
+        Fix: Convert the list to one array with jnp.stack(values) or jnp.concatenate(values).
 
         [jax: complex]
-        The result{line} is a complex number, and jax.grad wants a real one.
-        Fix: Make it real: z.real, or jnp.abs(z) ** 2 for its squared size.
+        The result{line} is a complex number, but jax.grad needs a real number.
+        Fix: Make the result real: use z.real, or jnp.abs(z) ** 2 for its squared magnitude.
         """,
     ),
     Cause(
@@ -146,20 +150,20 @@ CAUSES = (
         Fix: Call backward() on the target inside the block of record().
 
         [tensorflow]
-        No gradient was asked for in the block.
-        Fix: Call tape.gradient(loss, {x}) inside the block of record(), or name the target: explain(loss, {x}).
+        No gradient was requested in the block.
+        Fix: Call tape.gradient(loss, {x}) inside the block of record(), or pass the target: explain(loss, {x}).
 
         [torch: none]
         No backward pass ran in the block.
-        Fix: Call backward() on the loss inside the block of record(), or name the target: explain(loss, {x}).
+        Fix: Call backward() on the loss inside the block of record(), or pass the target: explain(loss, {x}).
 
         [tensorflow: inside]
-        The gradient was asked for inside of a tf.function, which does not run again here.
-        Fix: Ask again with record(open_functions=True): it runs the function line by line.
+        The gradient was requested inside a tf.function that is not run again here.
+        Fix: Try again with record(open_functions=True), so that the function runs line by line.
 
         [tensorflow: tape]
-        No tape was there in the block: nothing was recorded for {x}.
-        Fix: Compute the target in the block of a tf.GradientTape, and ask that tape for the gradient.
+        There was no tape in the block, so nothing was recorded for {x}.
+        Fix: Compute the target inside the block of a tf.GradientTape, and compute the gradient with that tape.
         """,
     ),
     Cause(
@@ -167,11 +171,11 @@ CAUSES = (
         "error",
         """
         [torch]
-        The gradient arrived, and .grad was set to None{line} afterwards.
+        The gradient arrived, but .grad was set to None{line} afterwards.
         Fix: Call zero_grad() before backward(), and read .grad before the next zero_grad().
 
         [torch: zeros]
-        The gradient arrived, and .grad was filled with zeros{line} afterwards.
+        The gradient arrived, but .grad was filled with zeros{line} afterwards.
         Fix: Call zero_grad() before backward(), and read .grad before the next zero_grad().
         """,
     ),
@@ -180,8 +184,8 @@ CAUSES = (
         "error",
         """
         [torch]
-        torch.autograd.grad{line} returns the gradient and does not write .grad.
-        Fix: Take the gradient from its result, or call backward().
+        torch.autograd.grad{line} returns the gradient and does not set .grad.
+        Fix: Use the gradient that it returns, or call backward() instead.
         """,
     ),
 )

@@ -10,9 +10,9 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        The step{line} also uses what the backward pass{from_} left in the gradient. That happened {n} times,
-        and each time another optimizer had stepped on that pass already.
-        Fix: Call zero_grad() of this optimizer before the backward pass{step}.
+        The step{line} also uses the gradient that the backward pass{from_} left behind. This happened {n} times, and
+        each time a different optimizer had already used that pass for its own step.
+        Fix: Call this optimizer's zero_grad() before the backward pass{step}.
         """,
     ),
     Cause(
@@ -20,7 +20,7 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        {n} of {all} backward passes{from_} were cleared{line} before a step used them.
+        The gradients of {n} of {all} backward passes{from_} were cleared{line} before a step used them.
         Fix: Clear the gradients only after a step, and not before each backward pass.
         """,
     ),
@@ -29,9 +29,9 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        The gradients are clipped{line} while they are still multiplied by the scale {scale:g}, in {n} of {all}
-        calls. The steps are too small by that factor.
-        Fix: Call scaler.unscale_(optimizer) before the gradients are clipped.
+        In {n} of {all} calls, the gradients are clipped{line} while they are still multiplied by the scale {scale:g},
+        so the steps are too small by that factor.
+        Fix: Call scaler.unscale_(optimizer) before you clip the gradients.
         """,
     ),
     Cause(
@@ -39,12 +39,12 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        The call{line} that clips the gradients received no parameters, in {n} of {all} calls. A generator such
-        as model.parameters() is empty once something has read it.
+        In {n} of {all} calls, the function that clips the gradients{line} received no parameters. A generator such as
+        model.parameters() is empty once it has been read.
         Fix: Pass a list, or call model.parameters() again.
 
         [torch: early]
-        The call{line} that clips the gradients found no gradient, in {n} of {all} calls.
+        In {n} of {all} calls, the function that clips the gradients{line} found no gradients.
         Fix: Clip the gradients after backward() and before step().
         """,
     ),
@@ -53,23 +53,23 @@ CAUSES = (
         "suspect",
         """
         [torch: never_updated]
-        scaler.update() was never called, in {all} calls of scaler.step(){line}. {n} of these steps were skipped
-        because gradients overflowed, and the scale stays {scale:g}.
+        scaler.step(){line} was called {all} times, but scaler.update() was never called. {n} of these steps were
+        skipped because gradients overflowed, and the scale stays at {scale:g}.
         Fix: Call scaler.update() after scaler.step(optimizer).
 
         [torch: skips_all]
-        GradScaler skipped all {n} steps{line}, because a gradient was not finite each time. The scale is
-        {scale:g} now.
-        Fix: If the scale falls and falls, the loss itself is NaN or infinite: look at the loss in float32.
+        GradScaler skipped all {n} steps{line}, because a gradient was not finite in each of them. The scale is now
+        {scale:g}.
+        Fix: If the scale keeps falling, the loss itself is NaN or infinite. Check the loss in float32.
 
         [torch: unscaled_loss]
-        scaler.step(){line} divides the gradients by the scale {scale:g}, but the loss of {n} of {all} steps was
-        not multiplied by it.
+        scaler.step(){line} divides the gradients by the scale {scale:g}, but in {n} of {all} steps the loss was not
+        multiplied by the scale.
         Fix: Write scaler.scale(loss).backward().
 
         [torch: bypassed]
-        The step{line} uses gradients that are still multiplied by the scale {scale:g}: optimizer.step() was
-        called itself.
+        The step{line} uses gradients that are still multiplied by the scale {scale:g}, because optimizer.step() was
+        called directly.
         Fix: Write scaler.step(optimizer) and scaler.update() instead of optimizer.step().
         """,
     ),
@@ -78,9 +78,9 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        {n} optimizers were made{line} for the same parameters, and each took one step. An optimizer's moments
-        begin at zero each time.
-        Fix: Make the optimizer once, before the loop.
+        {n} optimizers were created{line} for the same parameters, and each took only one step. The moments of each new
+        optimizer start at zero.
+        Fix: Create the optimizer once, before the loop.
         """,
     ),
     Cause(
@@ -88,9 +88,9 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        Gradients are switched off since{line}, and the backward pass {n} ran with gradients off.
-        Fix: Write `with torch.no_grad():` around the code that needs no gradients, so that they are on again
-        after it.
+        Gradients were switched off{line}, and backward pass {n} ran while they were still off.
+        Fix: Write `with torch.no_grad():` around the code that needs no gradients, so that gradients are switched on
+        again afterwards.
         """,
     ),
     Cause(
@@ -99,7 +99,7 @@ CAUSES = (
         """
         [jax]
         The compiled function still uses the value of {name} that it read{line} when it was traced. The program has
-        replaced {name} since, so from call {n} on the compiled function and its Python code return different results.
+        since replaced {name}, so from call {n} on, the compiled function and its Python code return different results.
         Fix: Pass {name} to the function as an argument.
         """,
     ),

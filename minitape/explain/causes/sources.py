@@ -13,24 +13,24 @@ CAUSES = (
         "not_tracked",
         """
         [tape]
-        The tape does not watch {x}, a tensor, so its use{line} was not recorded.
-        Fix: Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.
+        {x} is a tensor that the tape does not watch, so its use{line} was not recorded.
+        Fix: Call tape.watch({x}) inside the block before {x} is used, or make {x} a tf.Variable.
 
         [tensorflow]
-        {x} is a tensor that no tape watches. What was computed from it{line} was not recorded for it.
-        Fix: Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.
+        {x} is a tensor that no tape watches, so its use{line} was not tracked.
+        Fix: Call tape.watch({x}) inside the block before {x} is used, or make {x} a tf.Variable.
 
         [tensorflow: block]
-        {x} is a tensor that no tape watches. What the block{line} computed from it was not recorded for it.
-        Fix: Call tape.watch({x}) at the top of the block, or make it a tf.Variable.
+        {x} is a tensor that no tape watches, so its use in the block{line} was not tracked.
+        Fix: Call tape.watch({x}) at the top of the block, or make {x} a tf.Variable.
 
         [tensorflow: made]
-        {x} was computed{line} from nothing that a tape watches. It is not watched itself.
+        {x} was computed{line} from values that no tape watches, and {x} itself is not watched either.
         Fix: Call tape.watch({x}) inside the block, before {x} is used.
 
         [tensorflow: other]
-        Another tape watches {x}. The tape that begins here{line}, and computes the gradient, does not.
-        Fix: Let this tape watch {x}, too: call its watch({x}) before {x} is used.
+        A different tape watches {x}. The tape that starts here{line} and computes the gradient does not.
+        Fix: Make this tape watch {x} as well: call its watch({x}) method before {x} is used.
         """,
         plans=(block.add_watch,),
     ),
@@ -44,7 +44,7 @@ CAUSES = (
 
         [tensorflow]
         {x} was used{line} before the tape watched it.
-        Fix: Move tape.watch({x}) up, before {x} is used for the first time.
+        Fix: Move tape.watch({x}) up, so that it runs before {x} is first used.
         """,
         plans=(block.add_watch,),
     ),
@@ -53,15 +53,15 @@ CAUSES = (
         "not_tracked",
         """
         [tape]
-        {x} is a variable made with trainable=False{line}. No tape watches it by itself.
+        {x} is a variable that was created with trainable=False{line}, so no tape watches it automatically.
         Fix: Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.
 
         [tensorflow]
-        {x} is a variable with trainable=False{line}. No tape watches it by itself.
+        {x} is a variable with trainable=False{line}, so no tape watches it automatically.
         Fix: Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.
 
         [tensorflow: left out]
-        {x} is not to be trained{line}, and so Keras asks for no gradient of it.
+        {x} is not trainable{line}, so Keras does not request its gradient.
         Fix: Set trainable = True before compile().
         """,
         edits=(
@@ -75,12 +75,12 @@ CAUSES = (
         "not_tracked",
         """
         [tape]
-        The tape has watch_accessed_variables=False, and did not watch {x}{line}.
-        Fix: Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.
+        Because of watch_accessed_variables=False, the tape did not watch {x}{line}.
+        Fix: Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables set to True.
 
         [tensorflow]
-        The tape has watch_accessed_variables=False{line}. Nothing watched {x} before its use.
-        Fix: Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.
+        The tape has watch_accessed_variables=False{line}, and {x} was not watched before it was used.
+        Fix: Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables set to True.
         """,
         edits=(edit.set_keyword("watch_accessed_variables", True),),
         plans=(block.add_watch,),
@@ -90,20 +90,20 @@ CAUSES = (
         "not_tracked",
         """
         [torch]
-        {x} has requires_grad=False{line}, so autograd keeps no gradient for it.
-        Fix: Write {x}.requires_grad_() before it is used, or make it with requires_grad=True or as an nn.Parameter.
+        {x} has requires_grad=False{line}, so autograd does not compute a gradient for it.
+        Fix: Call {x}.requires_grad_() before {x} is used, or create {x} with requires_grad=True or as an nn.Parameter.
 
         [torch: late]
-        {x} was used{line} before requires_grad was set. That use is not differentiated.
-        Fix: Set requires_grad before {x} is used for the first time, or compute the loss again after it.
+        {x} was used{line} before its requires_grad was set, so the gradient does not include that use.
+        Fix: Set requires_grad before {x} is first used, or compute the loss again after you set it.
 
         [torch: computed]
-        {x} was computed{line} from tensors that require no gradient, so that it requires none.
-        Fix: Write {x}.requires_grad_() after this line, before {x} is used.
+        {x} was computed{line} from tensors that do not require a gradient, so {x} does not require one either.
+        Fix: Call {x}.requires_grad_() after this line and before {x} is used.
 
         [torch: input]
-        {x}{line} has requires_grad=False, and torch.autograd.grad was called for its gradient.
-        Fix: Write {x}.requires_grad_() before {x} is used.
+        {x}{line} has requires_grad=False, but torch.autograd.grad was called to compute its gradient.
+        Fix: Call {x}.requires_grad_() before {x} is used.
         """,
         edits=(
             edit.set_trainable,
@@ -116,13 +116,13 @@ CAUSES = (
         "not_tracked",
         """
         [torch]
-        {x} is not a leaf: {what}{line} computed it. autograd writes .grad of leaves only.
-        Fix: If {x} is to be trained, make it the leaf: compute first, then .requires_grad_(). To read the gradient
-        of what is computed, call {x}.retain_grad() before backward().
+        {x} is not a leaf, because {what}{line} computed it. Autograd sets .grad only on leaves.
+        Fix: To train {x}, make it a leaf: compute its value first, and then call .requires_grad_(). To read the
+        gradient of a computed tensor, call {x}.retain_grad() before backward().
 
         [torch: anew]
-        {x} is computed anew where it is read. This one is no leaf, and was not used.
-        Fix: Ask about what it is computed from: the leaf that is trained.
+        {x} is recomputed each time it is read. The tensor that was asked about is not a leaf, and it was not used.
+        Fix: Ask for the gradient of the trainable leaf that it is computed from.
         """,
         edits=(edit.make_source_leaf,),
     ),
@@ -131,8 +131,8 @@ CAUSES = (
         "not_tracked",
         """
         [jax]
-        {x} is not differentiated: argnums names other arguments.
-        Fix: Name it: argnums={what}, or argnums={other} where the others need a gradient, too.
+        The gradient is not computed with respect to {x}, because argnums selects other arguments.
+        Fix: Write argnums={what}, or argnums={other} if the other arguments also need a gradient.
         """,
         edits=(edit.set_argnums,),
     ),
@@ -141,12 +141,13 @@ CAUSES = (
         "not_tracked",
         """
         [jax]
-        {x} is used{line}, but it is no argument of the function. It counts as a constant.
-        Fix: Make it an argument, and name it in argnums.
+        {x} is used{line}, but it is not an argument of the function, so JAX treats it as a constant.
+        Fix: Make {x} an argument, and include it in argnums.
 
         [jax: beside]
-        {x} is used{line} by way of {what}, from outside of the function: a constant there, and not its argument.
-        Fix: Use the argument {other} in place of {what}.
+        The function uses {x}{line} through {what}, an outside value that JAX treats as a constant, and not through its
+        argument.
+        Fix: Use the argument {other} instead of {what}.
         """,
     ),
     Cause(
@@ -154,26 +155,27 @@ CAUSES = (
         "wrong_dtype",
         """
         [tape]
-        The value becomes {what}{line}, and only floats have a gradient.
+        The value gets the dtype {what}{line}, but only floats have gradients.
         Fix: Use a float: write 10.0 instead of 10, pass dtype=tf.float32, or leave out the cast.
 
         [torch, tensorflow]
-        {x} has the dtype {what}{line}, and only floats have gradients.
-        Fix in torch: Make {x} a float: write 1.0 instead of 1, or dtype=torch.float32, and set requires_grad=True.
-        Fix in tensorflow: Make {x} a float: write 1.0 instead of 1, or dtype=tf.float32.
+        {x} has the dtype {what}{line}, but only floats have gradients.
+        Fix in torch: Make {x} a float: write 1.0 instead of 1, or pass dtype=torch.float32. Then set
+        requires_grad=True.
+        Fix in tensorflow: Make {x} a float: write 1.0 instead of 1, or pass dtype=tf.float32.
 
         [jax]
-        {other} has the dtype {what}, and JAX differentiates by floating-point arguments only.
-        Fix: Make it a float: write 1.0 instead of 1, or .astype(jnp.float32). What is no parameter, such as a
-        counter, belongs into another argument.
+        {other} has the dtype {what}, but JAX differentiates only with respect to floating-point arguments.
+        Fix: Make it a float: write 1.0 instead of 1, or use .astype(jnp.float32). Pass values that are not parameters,
+        such as a counter, in a different argument.
 
         [tape: source]
-        {x} is {what}{line}, and only floats have a gradient.
-        Fix: Make {x} a float: write 1.0 instead of 1, or dtype=tf.float32.
+        {x} is {what}{line}, but only floats have gradients.
+        Fix: Make {x} a float: write 1.0 instead of 1, or pass dtype=tf.float32.
 
         [tensorflow: inside]
-        {what}{line} makes whole numbers. Only floats have gradients.
-        Fix: Leave out the cast, and compute with the float.
+        {what}{line} returns integers, but only floats have gradients.
+        Fix: Remove the cast, and compute with the float.
         """,
         edits=(
             edit.convert_source_to_float,
@@ -185,8 +187,8 @@ CAUSES = (
         "wrong_dtype",
         """
         [torch, jax]
-        {what}{line} makes whole numbers. Only floats have gradients.
-        Fix: Leave out the cast, and compute with the float.
+        {what}{line} returns integers, but only floats have gradients.
+        Fix: Remove the cast, and compute with the float.
         """,
         edits=(number.pass_straight_through,),
     ),

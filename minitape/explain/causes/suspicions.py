@@ -11,12 +11,13 @@ CAUSES = (
         "suspect",
         """
         [all]
-        {what}{line} combines the shapes {one} and {two}, which broadcast to {result}: each of the {n} values meets
-        all {n} of the other side.
-        Fix in tape, tensorflow: Give both the same shape: tf.squeeze({x}, -1) for the column, or {y}[:, tf.newaxis]
-        for the row.
-        Fix in torch: Give both the same shape: {x}.squeeze(-1) for the column, or {y}.unsqueeze(-1) for the row.
-        Fix in jax: Give both the same shape: {x}.squeeze(-1) for the column, or {y}[:, None] for the row.
+        {what}{line} combines the shapes {one} and {two}, and they broadcast to {result}. Each of the {n} values on one
+        side is combined with all {n} values on the other side.
+        Fix in tape, tensorflow: Give both operands the same shape: use tf.squeeze({x}, -1) for the column, or {y}[:,
+        tf.newaxis] for the row.
+        Fix in torch: Give both operands the same shape: use {x}.squeeze(-1) for the column, or {y}.unsqueeze(-1) for
+        the row.
+        Fix in jax: Give both operands the same shape: use {x}.squeeze(-1) for the column, or {y}[:, None] for the row.
         """,
         edits=(edit.squeeze_column,),
     ),
@@ -25,9 +26,9 @@ CAUSES = (
         "suspect",
         """
         [all]
-        {what}{line} applies a {one} itself, and its input is the result of a {one} already{other}.
-        Fix in tape, tensorflow: Leave out the {one} before the loss, or use a loss with from_logits=False.
-        Fix in torch, jax: Leave out the {one} before the loss: give the loss the logits.
+        {what}{line} applies a {one} itself, but its input is already the result of a {one}{other}.
+        Fix in tape, tensorflow: Remove the {one} before the loss, or use a loss with from_logits=False.
+        Fix in torch, jax: Remove the {one} before the loss, and pass the logits to the loss.
         """,
     ),
     Cause(
@@ -35,38 +36,41 @@ CAUSES = (
         "suspect",
         """
         [torch, tensorflow]
-        It has a gradient, but no optimizer holds it: {steps} of {what}{line} did not change it.
-        Fix in torch: Make the optimizer after the whole model is built, and give it all parameters: layers belong
-        in nn.ModuleList, not in a list; what is added later, in optimizer.add_param_group. What is to stay as it is
-        needs no gradient: requires_grad_(False).
+        The parameter has a gradient, but no optimizer updates it: {steps} of {what}{line} did not change it.
+        Fix in torch: Create the optimizer after the whole model is built, and pass it all parameters. Put layers in
+        nn.ModuleList, not in a plain list. Add later parameters with optimizer.add_param_group. If a parameter should
+        not be trained, call requires_grad_(False) on it.
         Fix in tensorflow: Pass all variables that should be trained to apply_gradients: zip(gradients,
         model.trainable_variables).
 
         [tensorflow: untracked]
-        {what} is a tf.Variable{line}, and a Keras layer does not track a tf.Variable: it is missing from the
-        layer's trainable_variables, so nothing trains it.
-        Fix: Create it with self.add_weight(...) or keras.Variable. If it should stay as it is, pass trainable=False.
+        {what} is a tf.Variable{line}, and a Keras layer does not track a tf.Variable. It is missing from the layer's
+        trainable_variables, so it is not trained.
+        Fix: Create it with self.add_weight(...) or keras.Variable. If it should not be trained, pass trainable=False.
 
         [torch: model]
-        It has a gradient, but no optimizer holds it, and no module of the block has it as a parameter: what is in a
-        plain list, dictionary or object{line} is not found by model.parameters().
-        Fix: Write nn.ModuleList([...]) or nn.ModuleDict({{...}}) there; a class with layers should be an nn.Module.
+        The parameter has a gradient, but no optimizer updates it, and no module in the block has registered it.
+        model.parameters() does not find parameters in a plain list, dictionary or object{line}.
+        Fix: Use nn.ModuleList([...]) or nn.ModuleDict({{...}}) there. A class that contains layers should be an
+        nn.Module.
 
         [torch: replaced]
-        It has a gradient, but no optimizer holds it: the module was given it{line} after the optimizer was made.
-        Fix: Make the optimizer after this line, or add what is new: optimizer.add_param_group({{'params':
+        The parameter has a gradient, but no optimizer updates it, because it was added to its module{line} after the
+        optimizer was created.
+        Fix: Create the optimizer after this line, or add the new parameters: optimizer.add_param_group({{'params':
         layer.parameters()}}).
 
         [torch: another]
-        It has a gradient, but no optimizer holds it: {steps} of {what}{line} changed only other parameters, none of
-        which has a gradient of the block.
-        Fix: Make the optimizer with the parameters of the model that computes the loss: after the model is copied,
-        loaded or built again.
+        The parameter has a gradient, but no optimizer updates it: {steps} of {what}{line} changed only other
+        parameters, and none of those has a gradient in the block.
+        Fix: Create the optimizer with the parameters of the model that computes the loss, and only after the model has
+        been copied, loaded or rebuilt.
 
         [torch: late]
-        {n} backward passes gave it a gradient, and it has not changed since the first. It was made{line}, and
-        no optimizer holds it, because the last one was made{made} before.
-        Fix: Make the optimizer after it, or add it: optimizer.add_param_group({{'params': [...]}}).
+        The parameter received a gradient in {n} backward passes, but it has not changed since the first pass. It was
+        created{line} after the last optimizer had been created{made}, so no optimizer updates it.
+        Fix: Create the optimizer after the parameter, or add the parameter to it: optimizer.add_param_group({{'params':
+        [...]}}).
 
         [torch: remade]
         {n} parameters were created{line}, one after the other. Each got a gradient and was replaced before a step
@@ -79,41 +83,41 @@ CAUSES = (
         "suspect",
         """
         [torch, tensorflow]
-        {n} backward passes{line} gave it a gradient, and no step of an optimizer used one.
-        Fix in torch: Write optimizer.step() after backward().
-        Fix in tensorflow: Write optimizer.apply_gradients(zip(gradients, variables)) after tape.gradient.
+        The parameter received a gradient in {n} backward passes{line}, but no optimizer step used it.
+        Fix in torch: Call optimizer.step() after backward().
+        Fix in tensorflow: Call optimizer.apply_gradients(zip(gradients, variables)) after tape.gradient.
 
         [torch: cleared]
-        The gradient was cleared{line} before a step used it: step{other} found none.
-        Fix: Clear gradients before backward(), or after step(): zero_grad(), backward(), step().
+        The gradient was cleared{line} before a step used it, so the step{other} found no gradient.
+        Fix: Clear the gradients before backward() or after step(), in the order zero_grad(), backward(), step().
 
         [torch, tensorflow, jax: rate]
-        {n} steps of the optimizer changed nothing: the learning rate{line} is 0, or too small for the weights.
-        Fix: Set the learning rate, or look at its schedule.
+        {n} optimizer steps changed nothing, because the learning rate{line} is 0 or too small for the weights.
+        Fix: Set the learning rate, or check its schedule.
 
         [jax: dropped]
-        {n} steps computed new values{line}, but each next step began with the old ones.
+        {n} steps computed new values{line}, but each subsequent step started from the old values.
         Fix: Return the new parameters from the step, and pass them to the next step.
 
         [jax: unchanged]
-        The gradient was computed {n} times in a row for the same values: the steps{line} changed none of the
-        parameters.
+        The gradient was computed {n} times in a row for the same values, because the steps{line} did not change any of
+        the parameters.
         Fix: Check the learning rate, and check that the next step receives the new parameters.
 
         [tensorflow: lost]
-        {n} backward passes gave it a gradient, and the step{line} makes a new tensor that nothing uses: the
-        variable stays as it is.
+        The variable received a gradient in {n} backward passes, but the step{line} creates a new tensor that nothing
+        uses, so the variable does not change.
         Fix: Change the variable itself: v.assign_sub(rate * gradient).
 
         [torch: rounded]
-        {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, and no element has
-        changed. The updates are smaller than {dtype} can represent next to the weights.
+        {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, but no element changed. Next
+        to the weights, the updates are too small for {dtype} to represent.
         Fix: Keep the weights in float32, and compute in half precision with torch.autocast.
 
         [torch: undone]
-        Each step{line} changes it, and before the next step it has its old values again.
-        Fix: Look for what writes the weights back between two steps, such as load_state_dict() or a copy that
-        is restored.
+        Each step{line} changes the parameter, but before the next step it has its old values again.
+        Fix: Look for code that restores the old weights between two steps, such as load_state_dict() or copying back a
+        saved version.
         """,
         edits=(edit.update_instead_of_rebinding,),
     ),
@@ -122,9 +126,9 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        The gradient was not cleared after a step: the step{line} uses the gradients of earlier steps once more, {n}
-        backward passes in all.
-        Fix: Write optimizer.zero_grad() before each backward() that begins a step.
+        The gradient was not cleared after a step, so the step{line} uses the gradients of earlier steps again, from {n}
+        backward passes in total.
+        Fix: Call optimizer.zero_grad() before the first backward() of each step.
         """,
         edits=(edit.clear_gradients_after_step,),
     ),
@@ -133,14 +137,15 @@ CAUSES = (
         "suspect",
         """
         [torch, tensorflow, jax]
-        The gradient shrinks on its path through {what}{line}: of {from_:.2g} at the end {to:.2g} is left after {n}
-        of them, {ratio:.1g} of it.
+        The gradient shrinks on its path through {what}{line}. After {n} such operations, it has gone from {from_:.2g}
+        to {to:.2g}, a factor of {ratio:.1g}.
         Fix: Use relu, gelu or tanh with a normalization or residual connections between the layers, and check the
         initial weights.
 
         [torch, tensorflow, jax: saturated]
-        {what}{line} is saturated: of an adjoint of {from_:.2g} it passes {to:.2g}, {ratio:.1g} of it.
-        Fix: Make its input smaller (scale or normalize it), or use a loss of logits.
+        {what}{line} is saturated. It receives an adjoint of {from_:.2g} and passes back only {to:.2g}, a factor of
+        {ratio:.1g}.
+        Fix: Make its input smaller (scale or normalize it), or use a loss that takes logits.
         """,
     ),
     Cause(
@@ -148,15 +153,15 @@ CAUSES = (
         "suspect",
         """
         [torch, tensorflow, jax]
-        The gradient grows on its path through {what}{line}: from {from_:.2g} at the end to {to:.2g} after {n} of
-        them.
-        Fix: Make the weights smaller at the beginning (an orthogonal matrix for a recurrence), normalize between
-        the steps, or clip the norm of the gradient.
+        The gradient grows on its path through {what}{line}. After {n} such operations, it has gone from {from_:.2g} to
+        {to:.2g}.
+        Fix: Use smaller initial weights (for a recurrence, an orthogonal matrix), normalize between the steps, or clip
+        the gradient norm.
 
         [torch, tensorflow: steps]
-        Training diverges: the gradient grew from {from_:.2g} to {to:.2g} in {n} steps{line}, and one step changes
-        the weight by {ratio:.2g} of its length.
-        Fix: Use a smaller learning rate, and the mean over the batch where the loss is a sum.
+        Training diverges: the gradient grew from {from_:.2g} to {to:.2g} in {n} steps{line}, and a single step changes
+        the weight by {ratio:.2g} times its norm.
+        Fix: Use a smaller learning rate. If the loss is a sum over the batch, use the mean instead.
         """,
     ),
     Cause(
@@ -164,10 +169,10 @@ CAUSES = (
         "suspect",
         """
         [torch, tensorflow, jax]
-        What passes {what}{line} is rounding only: {to:.1g} of an adjoint of {from_:.2g}. The same adjoint comes to
-        all elements, and their sum does not depend on the input.
-        Fix: Use a result that changes with the input: not the sum or the mean of all that a softmax or a
-        normalization gives.
+        {what}{line} passes back only rounding error: {to:.1g} of an adjoint of {from_:.2g}. All elements receive the
+        same adjoint, and their sum does not depend on the input.
+        Fix: Use a result that changes with the input. The sum or mean of all outputs of a softmax or a normalization
+        does not change.
         """,
     ),
     Cause(
@@ -175,14 +180,15 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        The draw{line} passes no gradient, and the target uses it as if it did: only what log_prob or a divergence
-        says of the distribution trains it.
-        Fix: Draw with rsample(), which passes the gradient on.
+        The sample{line} passes no gradient back, but the target uses it as if it did. The distribution is trained only
+        through log_prob or a divergence.
+        Fix: Draw the sample with rsample(), so that the gradient flows through it.
 
         [torch: normal]
-        torch.normal{line} draws a sample, and autograd sends zeros back to its mean and standard deviation. The
-        target uses the sample as if its gradient came through.
-        Fix: Draw with mean + std * torch.randn_like(std), or with torch.distributions.Normal(mean, std).rsample().
+        torch.normal{line} draws a sample, and autograd sends zeros back to its mean and standard deviation. The target
+        uses the sample as if a gradient flowed through it.
+        Fix: Draw the sample with mean + std * torch.randn_like(std), or with torch.distributions.Normal(mean,
+        std).rsample().
         """,
         edits=(edit.sample_with_gradient,),
     ),
@@ -191,24 +197,25 @@ CAUSES = (
         "suspect",
         """
         [all]
-        The gradient lacks a part: {what}{line} took a value out that was computed from it, and the target adds what
-        came back as a constant.
-        Fix: Add the tensor itself to the target, and take numbers out for printing only.
+        Part of the gradient is missing. {what}{line} extracted a value that was computed from the parameter, and the
+        target adds the result as a constant.
+        Fix: Add the tensor itself to the target, and convert it to a number only for printing.
 
         [all: choice]
-        The gradient lacks a part: {what}{line} has no slope, and the target adds what was computed with its result.
-        Fix: Add a smooth relative of it to the target, such as a sigmoid for a comparison, or leave the term out.
+        Part of the gradient is missing. {what}{line} has no slope, and the target adds a value that was computed from
+        its result.
+        Fix: Use a smooth function instead, such as a sigmoid for a comparison, or leave the term out of the target.
 
         [all: cut]
-        The gradient lacks a part: {what}{line} cuts off the whole of a term that the target adds, so that the term
-        changes nothing.
-        Fix: Cut off less of it, so that the term has a gradient, or leave the term out of the target.
+        Part of the gradient is missing. {what}{line} clips an entire term that the target adds, so the term changes
+        nothing.
+        Fix: Clip less, so that the term has a gradient, or leave the term out of the target.
 
         [tape, torch, tensorflow: derivative]
-        The gradient lacks a part: a derivative{line} does not know how it was computed, and the target adds what
-        came of it as a constant.
-        Fix in tape, tensorflow: Call gradient of the inner tape inside the block of the outer one.
-        Fix in torch: Keep its graph: torch.autograd.grad(..., create_graph=True).
+        Part of the gradient is missing. A derivative{line} was computed without recording its own computation, so the
+        target adds it as a constant.
+        Fix in tape, tensorflow: Call the inner tape's gradient inside the outer tape's block.
+        Fix in torch: Keep the graph of the derivative: torch.autograd.grad(..., create_graph=True).
         """,
         edits=(
             edit.unwrap_call("item", "detach", "stop_gradient"),

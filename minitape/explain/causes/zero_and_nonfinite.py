@@ -12,40 +12,43 @@ CAUSES = (
         "zero",
         """
         [tape, tensorflow]
-        {what}{line} is constant in steps: its derivative is zero.
-        Fix: Leave it out while training, or pass the gradient as if it were not there: x +
+        {what}{line} is a step function, so its derivative is zero.
+        Fix: Leave out the operation during training, or use the straight-through estimator: x +
         tf.stop_gradient(tf.round(x) - x).
 
         [torch, jax]
-        {what}{line} is constant in steps: its derivative is zero everywhere.
-        Fix in torch: Leave {what} out while training, or pass the gradient as if it were not there: x + ({what}(x)
-        - x).detach().
-        Fix in jax: Leave it out while training, or pass the gradient as if it were not there: x +
+        {what}{line} is a step function, so its derivative is zero everywhere.
+        Fix in torch: Leave {what} out during training, or use the straight-through estimator: x + ({what}(x) -
+        x).detach().
+        Fix in jax: Leave out the operation during training, or use the straight-through estimator: x +
         lax.stop_gradient(jnp.round(x) - x).
 
         [tape: function]
         The gradient of the tf.function that was called{line} is 0.
-        Fix: Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name.
+        Fix: Call tf.config.run_functions_eagerly(True) before the function runs, and try again. The operation can then
+        be named.
 
         [tape, tensorflow: point]
-        The derivative of {what}{line} is zero at the values that it has.
-        Fix: Begin elsewhere, or use a function that is smooth there: tf.nn.softplus for tf.abs.
+        The derivative of {what}{line} is zero at its input values.
+        Fix: Start from different values, or use a function that is smooth there, such as tf.nn.softplus instead of
+        tf.abs.
 
         [tape, tensorflow: second]
-        The second derivative of relu{line} is zero: it consists of straight lines.
-        Fix: Use a function that bends: tf.nn.tanh or tf.nn.softplus in place of relu.
+        The second derivative of relu{line} is zero, because relu is piecewise linear.
+        Fix: Use a function with a nonzero second derivative, such as tf.nn.tanh or tf.nn.softplus, instead of relu.
 
         [jax: second]
-        The second derivative of {what}{line} is zero: it consists of straight lines.
-        Fix: Use a smooth activation where second derivatives are needed: jnp.tanh, jax.nn.softplus or jax.nn.swish.
+        The second derivative of {what}{line} is zero, because the function is piecewise linear.
+        Fix: Use a smooth activation function if you need second derivatives: jnp.tanh, jax.nn.softplus or jax.nn.swish.
 
         [torch: nearest]
-        {what}{line} takes the nearest element, so that its derivative is zero.
-        Fix: Mix the neighbours: write mode="bilinear".
+        {what}{line} takes the nearest element, so its derivative is zero.
+        Fix: Interpolate between the neighboring elements: write mode="bilinear".
 
         [torch: sampled]
-        {what}{line} draws a sample, and autograd sends zeros back to what it was drawn with.
-        Fix: Draw it with rsample() of torch.distributions, or as mean + std * torch.randn_like(std).
+        {what}{line} draws a sample, and autograd sends zero gradients back to the parameters of the distribution.
+        Fix: Draw the sample with the rsample() method of a torch.distributions object, or compute it as mean + std *
+        torch.randn_like(std).
         """,
         edits=(
             number.pass_straight_through,
@@ -57,8 +60,8 @@ CAUSES = (
         "zero",
         """
         [all]
-        {what}{line} passes no gradient: the inputs that count here are negative.
-        Fix: Use leaky_relu, gelu or softplus, a smaller learning rate, or a positive bias at the beginning.
+        {what}{line} passes no gradient back, because the relevant inputs are negative.
+        Fix: Use leaky_relu, gelu or softplus, lower the learning rate, or start with a positive bias.
         """,
     ),
     Cause(
@@ -66,11 +69,11 @@ CAUSES = (
         "zero",
         """
         [all]
-        {what}{line} is flat at its input{values}. Its derivative there is zero.
-        Fix: Make its input smaller (scale or normalize it), or work with the logits: {functions}
-        Functions in tape, tensorflow: from_logits=True, tf.nn.sigmoid_cross_entropy_with_logits.
-        Functions in torch: cross_entropy, binary_cross_entropy_with_logits, logsigmoid.
-        Functions in jax: jax.nn.log_softmax, jax.nn.log_sigmoid.
+        {what}{line} is flat at its input{values}, so its derivative there is zero.
+        Fix: Make its input smaller by scaling or normalizing it, or work with logits: {functions}
+        Functions in tape, tensorflow: use from_logits=True or tf.nn.sigmoid_cross_entropy_with_logits.
+        Functions in torch: use cross_entropy, binary_cross_entropy_with_logits or logsigmoid.
+        Functions in jax: use jax.nn.log_softmax or jax.nn.log_sigmoid.
         """,
     ),
     Cause(
@@ -78,21 +81,22 @@ CAUSES = (
         "zero",
         """
         [all]
-        {what}{line} takes other elements than those of {x}.
-        Fix: Use all elements (a mean, a softmax-weighted sum), or choose those that you want gradients for.
+        {what}{line} selects elements that do not come from {x}.
+        Fix: Use all elements, for example in a mean or a softmax-weighted sum, or select the elements that need
+        gradients.
 
         [tape: results]
-        The target does not use what {what}{line} made of it.
-        Fix: Use that result in the target, or leave it out of the sources.
+        The target does not use the result of {what}{line}.
+        Fix: Use that result in the target, or leave {x} out of the sources.
 
         [all: part]
-        The target uses other elements of what {what}{line} put together than those of {x}.
-        Fix: Use all elements, or leave {x} out of what is differentiated.
+        {what}{line} uses {x}, but the target uses only elements of the result that do not come from {x}.
+        Fix: Use all elements, or do not differentiate with respect to {x}.
 
         [all: empty]
-        {what}{line} was given no elements in this run.
-        Fix: Ask about more steps: another batch may have some, as for an expert of a mixture that got no row of
-        this one.
+        {what}{line} received an empty input in this run.
+        Fix: Ask about more steps, because a different batch may contain some elements. For example, an expert in a
+        mixture of experts may receive no rows of this batch.
         """,
     ),
     Cause(
@@ -100,13 +104,13 @@ CAUSES = (
         "zero",
         """
         [all]
-        {what}{line} multiplies by zeros, so what passes back is zero.
-        Fix: Look at the other factor: weights that begin at zero, a mask without ones, or a coefficient of 0.
+        {what}{line} multiplies by zeros, so the gradient that it passes back is zero.
+        Fix: Check the other factor. It may be a weight that starts at zero, a mask without ones, or a coefficient of 0.
 
         [all: underflow]
-        The product in {what}{line} is too small for its type, and became zero.
-        Fix: Compute in a wider type, or scale the loss: multiply it by a large number, and divide the gradients by
-        it.
+        The product in {what}{line} is too small for its dtype and underflowed to zero.
+        Fix: Compute in a wider dtype, or scale the loss: multiply the loss by a large number, and divide the gradients
+        by the same number.
         """,
     ),
     Cause(
@@ -114,16 +118,17 @@ CAUSES = (
         "zero",
         """
         [all]
-        What comes back through {what}{line} cancels out. The result does not depend on {x}.
-        Fix: Use a result that changes with {x}: for softmax or a normalization, not the sum or mean of all of it.
+        The gradients that come back through {what}{line} cancel out, because the result does not depend on {x}.
+        Fix: Use a result that changes with {x}. The sum or mean of all outputs of a softmax or a normalization does not
+        change.
 
         [tape, torch, tensorflow: one]
         {what}{line} of a single value is always 1.
-        Fix: Use a sigmoid for one unit, or a unit for each class.
+        Fix: Use a sigmoid for a single unit, or use one unit for each class.
 
         [jax: one]
-        {what}{line} is taken over a single value: it is the same for any.
-        Fix: Use a sigmoid for one unit, or a unit for each class.
+        {what}{line} is computed over a single value, so its result is the same for every value.
+        Fix: Use a sigmoid for a single unit, or use one unit for each class.
         """,
     ),
     Cause(
@@ -131,12 +136,12 @@ CAUSES = (
         "zero",
         """
         [all]
-        What the uses of {x}{line} contribute to its gradient adds up to zero.
-        Fix: Look at the signs: two uses of {x} cancel each other.
+        The contributions of the uses of {x}{line} to its gradient add up to zero.
+        Fix: Check the signs, because two uses of {x} cancel each other out.
 
         [all: elements]
-        What several elements{line} contribute to the gradient of {x} adds up to zero.
-        Fix: Look at the signs: what some elements add, others take away.
+        The contributions of several elements{line} to the gradient of {x} add up to zero.
+        Fix: Check the signs, because the contributions of the elements cancel each other out.
         """,
     ),
     Cause(
@@ -144,12 +149,14 @@ CAUSES = (
         "zero",
         """
         [tape, tensorflow]
-        tape.gradient began with zeros{line}: its output_gradients are zero.
-        Fix: Look at what output_gradients was made of. Without it, the gradient is that of the sum of the target.
+        tape.gradient started with zeros{line}, because its output_gradients are zero.
+        Fix: Check how output_gradients was computed. Without output_gradients, tape.gradient computes the gradient of
+        the sum of the target.
 
         [torch]
-        backward() began with zeros{line}.
-        Fix: Look at what its argument was made of. Without one, the target must be one number: a sum or mean.
+        backward() started with a zero gradient{line}.
+        Fix: Check how the argument of backward() was computed. Without an argument, the target must be a single number,
+        such as a sum or mean.
         """,
     ),
     Cause(
@@ -157,8 +164,8 @@ CAUSES = (
         "zero",
         """
         [torch]
-        A hook on {what}{line} made the gradient zero.
-        Fix: Return from the hook what should pass on, or leave it out.
+        A hook on {what}{line} set the gradient to zero.
+        Fix: Make the hook return the gradient that should be passed on, or remove the hook.
         """,
     ),
     Cause(
@@ -166,16 +173,16 @@ CAUSES = (
         "nonfinite",
         """
         [all]
-        {other}{line} holds NaN or an infinity before anything is computed.
-        Fix: Look at the data: {functions}
+        {other}{line} contains NaN or an infinity before anything is computed.
+        Fix: Check the data: {functions}
         Functions in tape, tensorflow: leave these rows out, or replace them with tf.where(tf.abs(x) < 1e30, x,
         0.0).
-        Functions in torch: torch.nan_to_num, or leave these rows out.
-        Functions in jax: jnp.nan_to_num, or leave these rows out.
+        Functions in torch: use torch.nan_to_num, or leave these rows out.
+        Functions in jax: use jnp.nan_to_num, or leave these rows out.
 
         [all: trained]
-        Fix: If it is a weight, an earlier step made it so: record that one, and lower the learning rate or clip the
-        gradient.
+        Fix: If this is a weight, an earlier step produced the value. Record that step, and lower the learning rate or
+        clip the gradient.
         """,
     ),
     Cause(
@@ -183,35 +190,35 @@ CAUSES = (
         "nonfinite",
         """
         [all]
-        {what}{line} gives {values}.
-        Fix: Keep its input where it is finite: {functions}
-        Functions in tape, tensorflow: tf.maximum(x, 1e-6) before log, sqrt and division, tf.math.divide_no_nan,
-        tf.nn.log_softmax instead of exp.
-        Functions in torch: torch.clamp(x, min=1e-6) before log, sqrt and division, logsumexp or log_softmax instead
-        of exp.
-        Functions in jax: jnp.maximum(x, 1e-6) before log, sqrt and division, jax.nn.logsumexp or jax.nn.softmax
+        {what}{line} produces {values}.
+        Fix: Keep its input in the range where the result is finite: {functions}
+        Functions in tape, tensorflow: use tf.maximum(x, 1e-6) before log, sqrt or a division, tf.math.divide_no_nan for
+        a division, or tf.nn.log_softmax instead of exp.
+        Functions in torch: use torch.clamp(x, min=1e-6) before log, sqrt or a division, or logsumexp or log_softmax
+        instead of exp.
+        Functions in jax: use jnp.maximum(x, 1e-6) before log, sqrt or a division, or jax.nn.logsumexp or jax.nn.softmax
         instead of exp.
 
         [all: grown]
-        {what}{line} gives {values}: the numbers of its input are too large by then.
-        Fix: The values or the weights have grown: take a smaller learning rate or smaller initial weights, clip the
-        norm of the gradient, or normalize between the layers or turns. The step before may show where it began.
+        {what}{line} produces {values}, because its input has grown too large.
+        Fix: The values or the weights have grown. Use a smaller learning rate or smaller initial weights, clip the
+        gradient norm, or normalize between the layers or iterations. The previous step may show where the growth began.
 
         [all: hidden]
-        {what}{line} gives {values}. The value is masked later, and its derivative still counts.
+        {what}{line} produces {values}. The value is masked later, but its derivative still contributes to the gradient.
         Fix: Replace such elements before {what}, not only after it: {functions}
-        Functions in tape, tensorflow: tf.where(mask, x, 1.0), or tf.maximum(x, 1e-6).
-        Functions in torch: torch.where(mask, x, 1.0), or torch.clamp(x, min=1e-6).
-        Functions in jax: jnp.where(mask, x, 1.0), or jnp.maximum(x, 1e-6).
+        Functions in tape, tensorflow: use tf.where(mask, x, 1.0) or tf.maximum(x, 1e-6).
+        Functions in torch: use torch.where(mask, x, 1.0) or torch.clamp(x, min=1e-6).
+        Functions in jax: use jnp.where(mask, x, 1.0) or jnp.maximum(x, 1e-6).
 
         [torch: half]
         The result of {what}{line} is too large for float16, whose largest number is 65504.
-        Fix: Compute this line with float32 inputs (x.float(), outside of autocast), or with dtype=torch.bfloat16.
+        Fix: Compute this line with float32 inputs (x.float(), outside autocast), or with dtype=torch.bfloat16.
 
         [torch: alone]
-        {what}{line} of one element divides 0 by 0: by the number of elements less one.
-        Fix: Leave out groups of one (drop_last=True in a DataLoader), or write unbiased=False where no gradient has
-        to pass here.
+        {what}{line} of a single element divides 0 by 0, because it divides by the number of elements minus one.
+        Fix: Leave out groups with only one element (for a DataLoader, drop_last=True), or write unbiased=False if no
+        gradient has to flow through here.
         """,
         edits=(
             edit.repeat_where_around_operand("log", "log2", "log10", "sqrt", "rsqrt", "div", "pow"),
@@ -228,17 +235,17 @@ CAUSES = (
         [all]
         The derivative of {what}{line} is infinite or NaN at its input{values}.
         Fix: Keep its input away from that point: {functions}
-        Functions in tape, tensorflow: tf.sqrt(x + 1e-12), tf.maximum(x, 1e-6). Where tf.where hides such elements,
-        replace them before the function, too.
-        Functions in torch: torch.sqrt(x + 1e-12), torch.clamp(x, min=1e-6). Where torch.where hides such elements,
+        Functions in tape, tensorflow: use tf.sqrt(x + 1e-12) or tf.maximum(x, 1e-6). If tf.where hides such elements,
+        also replace them before the function.
+        Functions in torch: use torch.sqrt(x + 1e-12) or torch.clamp(x, min=1e-6). If torch.where hides such elements,
         replace them before the function: {what}(torch.where(mask, x, 1.0)).
-        Functions in jax: jnp.sqrt(x + 1e-12), jnp.maximum(x, 1e-6). Where jnp.where hides such elements, replace
-        them before the function, too.
+        Functions in jax: use jnp.sqrt(x + 1e-12) or jnp.maximum(x, 1e-6). If jnp.where hides such elements, also
+        replace them before the function.
 
         [all: grown]
-        What {what}{line} passes back is too large for its type.
-        Fix: The gradient grows with each turn or layer: use smaller factors or weights or fewer turns, or normalize
-        between them.
+        The gradient that {what}{line} passes back is too large for its dtype.
+        Fix: The gradient grows with each iteration or layer. Use smaller factors or weights, use fewer iterations, or
+        normalize between them.
         """,
         edits=(
             edit.repeat_where_around_operand("sqrt", "pow", "norm", "log", "div"),
@@ -253,16 +260,16 @@ CAUSES = (
         """
         [torch, tensorflow, jax]
         {what}{line} is the first result that is NaN or infinite. All its inputs are finite.
-        Fix: Look at its inputs in this step: print their smallest and largest elements before this line.
+        Fix: Check its inputs in this step: print their smallest and largest elements before this line.
 
         [tensorflow, jax: step]
         Step {n} is the first with a loss or a gradient that is NaN or infinite, and no recording shows why.
         Fix: Run minitape explain --steps {n}, so that this step is recorded as well.
 
         [torch, tensorflow, jax: log]
-        Fix in torch: Keep its input above zero, such as with torch.clamp(x, min=1e-6).
-        Fix in tensorflow: Keep its input above zero, such as with tf.maximum(x, 1e-6).
-        Fix in jax: Keep its input above zero, such as with jnp.maximum(x, 1e-6).
+        Fix in torch: Keep its input above zero, for example with torch.clamp(x, min=1e-6).
+        Fix in tensorflow: Keep its input above zero, for example with tf.maximum(x, 1e-6).
+        Fix in jax: Keep its input above zero, for example with jnp.maximum(x, 1e-6).
 
         [torch, tensorflow, jax: division]
         Fix: Keep the divisor away from zero: add a small number to it.
@@ -276,19 +283,19 @@ CAUSES = (
         Fix in jax: Its input is too large: subtract the maximum first, or use jax.nn.logsumexp.
 
         [torch: no_target]
-        Fix: No target counts here, such as when all are ignore_index, so that the mean is 0 divided by 0. Leave
-        out such batches, or write reduction='sum' and divide by at least 1.
+        Fix: No target counts here, for example because all of them are ignore_index, so the mean is 0 divided by 0.
+        Leave out such batches, or write reduction='sum' and divide by at least 1.
 
         [torch: ctc]
-        Fix: The target does not fit into the input's length: write zero_infinity=True, or leave such samples
-        out.
+        Fix: The target is too long for its input. Write zero_infinity=True, or leave out such samples.
 
         [torch: empty]
-        Fix: It has too few elements, and divides by zero. Leave out empty batches and groups of one.
+        Fix: Its input has too few elements, so it divides by zero. Leave out empty batches and groups with only one
+        element.
 
         [torch, tensorflow, jax: masked]
-        Fix: A row is masked as a whole with -inf: let each row keep one element, or mask with a large finite
-        number such as -1e4.
+        Fix: A whole row is masked with -inf. Leave at least one element in each row unmasked, or mask with a large
+        negative number such as -1e4.
 
         [torch, tensorflow, jax: inverse]
         Fix in torch: Clip its input to the open interval: x.clamp(-1 + 1e-6, 1 - 1e-6).
@@ -296,7 +303,7 @@ CAUSES = (
         Fix in jax: Clip its input to the open interval: jnp.clip(x, -1 + 1e-6, 1 - 1e-6).
 
         [torch: length]
-        Fix: Its input has length zero: pass eps=, or add a small number.
+        Fix: Its input is a vector of length zero. Pass eps=, or add a small number.
         """,
     ),
 )

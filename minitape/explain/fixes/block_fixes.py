@@ -28,7 +28,7 @@ def remove_block_naming(*names: str) -> Plan:
             if collect_names_and_attributes(ast.walk(decorator)) & {*names}
         ]
         line = decorators[0].lineno if decorators else enclosing.line
-        return Fix(line, "", fill("Leave out line {line} (`{code}`).", line=line, code=fault.lines[line - 1].strip()))
+        return Fix(line, "", fill("Remove line {line} (`{code}`).", line=line, code=fault.lines[line - 1].strip()))
 
     return build_removal
 

@@ -181,93 +181,94 @@ OPERATION_FIXES = [
     OperationFix(
         "integer_dtype",
         r"\w*",
-        "{code} is an index, which has no gradient. Ask about what it takes elements of.",
+        "{code} is an index, and an index has no gradient. Ask for the gradient of the tensor that is indexed.",
         lambda fault, node: not _is_source_float(fault) and is_result_used_as_index(fault),
     ),
     OperationFix(
         _ESCAPE_CAUSES,
         "joinedstr|str|format|dumps|mod",
-        "Keep the number as well as the text, and compute with the number.",
+        "Keep both the number and the text, and use the number in the computation.",
         lambda fault, node: not isinstance(node, ast.BinOp) or isinstance(getattr(node.left, "value", None), str),
     ),
     OperationFix(
         _ESCAPE_CAUSES,
         "|".join(map(_normalize_name, FLAT_FUNCTIONS)),
-        "`{it}` jumps, with tensors as well: weigh all that it chooses or counts (`{softmax}`), or leave it out, and "
-        "compute with the values.",
+        "`{it}` is a step function, even on tensors. Weight all the elements that it chooses or counts with "
+        "`{softmax}`, or leave it out and compute with the values directly.",
     ),
-    OperationFix("left_jax", r"\w+", "Write `{new}` for `{it}`."),
-    OperationFix(_ESCAPE_CAUSES, r"\w+", "Write `{new}` for `{it}`, and stay with tensors all the way."),
+    OperationFix("left_jax", r"\w+", "Write `{new}` instead of `{it}`."),
+    OperationFix(_ESCAPE_CAUSES, r"\w+", "Write `{new}` instead of `{it}`, and use tensors throughout."),
     OperationFix(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
         "argmax|argmin|max|min|argsort|categorical|multinomial",
-        "It gives whole numbers, which jump. Weigh all that `{it}` chooses from, by `{softmax}` of `{high}`; or give "
-        "`{high}` itself to a cross entropy.",
+        "`{it}` returns integers, so its result changes only in jumps. Weight all the candidates with `{softmax}` of "
+        "`{high}`, or pass `{high}` itself to a cross-entropy loss.",
         lambda fault, node: _is_source_float(fault) and _are_indices_taken(fault, node),
     ),
     OperationFix(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
         "long|int|short|astype|cast|to|type",
-        "An index must stay a whole number, so interpolate between its neighbours: `low = {it}` (at most the size - "
-        "2), `part = ({x}) - low`, and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`.",
+        "An index must remain an integer, so interpolate between the two neighboring elements. Write `low = {it}` (at "
+        "most the size - 2) and `part = ({x}) - low`, and replace `table[...]` with `(1 - part) * table[low] + part * "
+        "table[low + 1]`.",
         lambda fault, node: is_integer_cast(node) and is_result_used_as_index(fault),
     ),
     OperationFix(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
         "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide",
-        "Leave it out while training (`{x}` for `{it}`), or pass the gradient as if it were not there: `{through}`.",
+        "During training, write `{x}` instead of `{it}`, or use the straight-through estimator: `{through}`.",
         lambda fault, node: not any(_yields_truth_value(n) and node in ast.walk(n) for n in fault.statement.nodes),
     ),
     OperationFix(
         _INTEGER_CAUSES,
         "long|int|short|astype|cast|to|type",
-        "Leave out the cast, and compute with `{x}`, or pass the gradient as if the cast were not there.",
+        "Remove the cast and compute with `{x}` directly, or pass the gradient through as if there were no cast.",
         lambda fault, node: is_integer_cast(node) and _is_source_float(fault),
     ),
     OperationFix(
         _NO_DERIVATIVE_CAUSES,
         "compare|greater|greaterequal|less|lessequal",
-        "Take a number between 0 and 1: `{soft}` for `{it}`, where 0.1 is the width of the step. To choose between a "
-        "and b by that number p, write `p * a + (1 - p) * b` instead of a where.",
+        "Replace `{it}` with a number between 0 and 1: `{soft}`, where 0.1 is the width of the step. To blend a and b "
+        "according to this number p, write `p * a + (1 - p) * b` instead of calling where.",
     ),
     OperationFix(
         _NO_DERIVATIVE_CAUSES,
         r"compare|equal|notequal|countnonzero|intopk|\w*accuracy",
-        "No gradient passes what is true or false, nor a count of it. Train on a loss of the values themselves, such "
-        "as a cross entropy, and keep the accuracy for reports.",
+        "No gradient flows through a truth value or through a count of truth values. Train with a loss on the values "
+        "themselves, such as a cross entropy, and use the accuracy only for reports.",
     ),
     OperationFix(
         "branch python_branch",
         "compare",
-        "The value acts through the condition only. Mix both branches: compute the results of both, with `w = {soft}` "
-        "in place of the `if`, and take `w * a + (1 - w) * b` for each result; 0.1 is the width of the step.",
+        "The value has an effect only through the condition. Compute both branches, write `w = {soft}` instead of the "
+        "`if`, and blend each pair of results with `w * a + (1 - w) * b`. Here, 0.1 is the width of the step.",
         lambda fault, node: fault.dialect.name != "jax",
     ),
     OperationFix(
         "saturated",
         "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh",
-        "What matters of `{x}` lies outside of the limits of `{it}`: begin with values inside of them, or widen the "
-        "limits. If it should stay at the limit, nothing is wrong.",
+        "The elements of `{x}` that matter here lie outside the limits of `{it}`. Start with values inside the limits, "
+        "or widen the limits. If the values should stay at the limit, nothing is wrong.",
         lambda fault, node: fault.row is None or not re.search("sigmoid|logistic|tanh|softmax|erf|exp", fault.row.op),
     ),
     OperationFix(
         "nan_forward",
         "softmax",
-        "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an element, or mask with "
-        "a large negative number, such as -1e9.",
+        "All elements of a row are -inf, so softmax divides 0 by 0. Leave at least one element in each row unmasked, "
+        "or mask with a large negative number such as -1e9.",
         lambda fault, node: any(a is not None and np.isneginf(a).any() for a in fault.list_input_arrays()),
     ),
     OperationFix(
         "nan_forward nan_backward",
         "exp|exp2|cosh|sinh",
-        "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x}, -1)` is the same without "
-        "it; else subtract the largest element before, or compute in a wider type.",
+        "`{it}` is too large for its dtype. If it is divided by its sum, `{softmax}({x}, -1)` computes the same result "
+        "without overflow. Otherwise, subtract the largest element first, or compute in a wider dtype.",
     ),
     OperationFix(
         "nan_forward",
         "log|log2|log10|rsqrt|reciprocal|pow|power",
-        "`{it}` is not finite where `{x}` is zero: add a small number there, such as {small}. Where a later line masks "
-        "such elements, replace them before, too.",
+        "`{it}` is not finite where `{x}` is zero. Add a small number such as {small} to `{x}`. If a later line masks "
+        "these elements, replace them before this line as well.",
         lambda fault, node: (
             find_smallest_input_element(fault) == 0
             and not is_call(find_call_operand(fault, node), "softmax", "sigmoid")
@@ -276,58 +277,59 @@ OPERATION_FIXES = [
     OperationFix(
         "nan_backward",
         "sqrt|pow|power|norm|vectornorm",
-        "`{it}` has no finite slope where `{x}` is zero: add a small number there, such as {small} (to the sum of "
-        "squares of a norm). Where a later line masks such elements, replace them before, too.",
+        "The derivative of `{it}` is not finite where `{x}` is zero. Add a small number such as {small} to `{x}` (for "
+        "a norm, to the sum of squares). If a later line masks these elements, replace them before this line as well.",
         lambda fault, node: find_smallest_input_element(fault) == 0,
     ),
     OperationFix(
         "nan_forward nan_backward",
         "div|truediv|realdiv|divide",
-        "`{below}` is zero somewhere: add a small number to it, such as 1e-6, or leave out what is divided by zero "
-        "before the division.",
+        "`{below}` is zero for at least one element. Add a small number such as 1e-6 to `{below}`, or remove the "
+        "elements that would be divided by zero before the division.",
     ),
     OperationFix(
         "nan_forward nan_backward",
         "a?r?c?acos|a?r?c?asin|arccos|arcsin|atanh|arctanh",
-        "`{it}` has no finite slope at 1 and -1: clip its input to the open interval, as in "
+        "The derivative of `{it}` is not finite at 1 and -1. Clip its input to the open interval, for example with "
         "({x}).clamp(-1 + 1e-6, 1 - 1e-6) in PyTorch.",
     ),
     OperationFix(
         "nan_forward nan_backward nonfinite_value",
         r"\w*eigh?|\w*eigvalsh?|svd\w*|linalgsvd",
-        "The derivative of `{it}` divides by the differences between the values: it is infinite where two of them are "
-        "equal. Add different small numbers to the diagonal, or use a function of the matrix that needs no vectors.",
+        "The derivative of `{it}` divides by the differences between the eigenvalues or singular values, so it is "
+        "infinite if two of them are equal. Add different small numbers to the diagonal, or use a function of the "
+        "matrix that does not need the vectors.",
     ),
     OperationFix(
         "nan_forward nan_backward nonfinite_value",
         "ctcloss",
-        "A target is longer than its input allows, so that its loss is infinite: write zero_infinity=True, or leave "
-        "such samples out.",
+        "A target sequence is too long for its input, so its loss is infinite. Write zero_infinity=True, or leave out "
+        "such samples.",
     ),
     OperationFix(
         "nan_forward nan_backward",
         "scaleddotproductattention",
-        "A row is masked as a whole: let each row keep one element, or mask with a large finite number such as -1e4 "
-        "instead of -inf.",
+        "A whole row is masked. Leave at least one element in each row unmasked, or mask with a large negative number "
+        "such as -1e4 instead of -inf.",
     ),
     OperationFix(
         "no_derivative",
         "topk|argsort|sort|argmax|argmin",
-        "The indices that `{it}` gives have no gradient. Multiply what they select by the values themselves (the "
-        "scores), so that a gradient comes to what was scored.",
+        "The indices that `{it}` returns have no gradient. Multiply the selected elements by the scores themselves, so "
+        "that the gradient reaches the scores.",
         lambda fault, node: is_result_used_as_index(fault) or find_called_operation_name(node) in ("topk", "sort"),
     ),
     OperationFix(
         "not_selected",
         "minimum|maximum|gather|gathernd|take|where|subscript|indexselect|takealongaxis",
-        "If the choice is intended, nothing is wrong: with other data (other indices or conditions) `{it}` takes other "
-        "elements. Else use data that take these, or use all elements.",
+        "If this choice is intended, nothing is wrong, because `{it}` takes different elements for different data, "
+        "indices or conditions. Otherwise, use data for which `{it}` takes these elements, or use all elements.",
     ),
     OperationFix(
         "zero_cancels saturated",
         "softmax",
-        "The softmax of a single value is always 1. For yes or no with one output write `{sigmoid}({x})` for `{it}`; "
-        "or give it one output for each class.",
+        "The softmax of a single value is always 1. For a yes-or-no answer with a single output, write "
+        "`{sigmoid}({x})` instead of `{it}`. Alternatively, use one output for each class.",
         lambda fault, node: fault.row is not None and tuple(fault.row.shape)[-1:] == (1,),
     ),
 ]

@@ -357,7 +357,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
     answer.others = [other for other in connected.others if other.line != answer.line]
     for other in answer.others:
         if other.kind == "cut":
-            other.fix = fill("If that is meant, nothing is wrong.")
+            other.fix = fill("If this is intended, nothing is wrong.")
     if suspicion is None:
         answer.message = join_sentences(answer.message, _describe_summed_targets(question.adapter.rules.targets))
     if answer.others:
@@ -372,8 +372,8 @@ def _describe_blocked_paths(count: int) -> str:
         count: The number of blocked paths.
     """
     if count == 1:
-        return fill("Another path is blocked, and the gradient lacks what would come along it.")
-    template = "{n} other paths are blocked, and the gradient lacks what would come along them."
+        return fill("Another path is blocked, so its contribution is missing from the gradient.")
+    template = "{n} other paths are blocked, so their contributions are missing from the gradient."
     return fill(template, n=count)
 
 
@@ -405,9 +405,11 @@ def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
     if None in sizes or sum(sizes) < 2:
         return ""
     if len(sizes) > 1:
-        return fill("There are {n} targets: this is the gradient of the sum of all their elements.", n=len(sizes))
+        return fill("There are {n} targets, so this is the gradient of the sum of all their elements.", n=len(sizes))
     return fill(
-        "The target has {n} elements: this is the gradient of their sum; tape.jacobian keeps them apart.", n=sizes[0]
+        "The target has {n} elements, so this is the gradient of their sum. tape.jacobian computes a separate gradient "
+        "for each element.",
+        n=sizes[0],
     )
 
 
