@@ -32,7 +32,7 @@ class RecordedBody(NamedTuple):
     """A branch, or the condition or body of a loop.
 
     Attributes:
-        recording: Its recording.
+        recording: The recording of the branch, condition or body.
         shape_dtypes: The shape and dtype of each result.
         pack: A function that packs result tensors into the structure that the function returned.
     """
@@ -284,7 +284,7 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
         raise NotRecordableError
 
     def split_loop_inputs(inputs: Sequence) -> tuple[Sequence, Sequence, Sequence]:
-        """Split the inputs of the row into loop variables, captures of the condition and captures of the body."""
+        """Split the inputs of the row into loop variables, the condition's captures and the body's captures."""
         body_start = row.first_inputs[1]
         body_end = body_start + len(body_recording.feeds) - count
         return inputs[:count], inputs[count:body_start], inputs[body_start:body_end]

@@ -168,7 +168,7 @@ class Function(Generic[Params, Returned]):
         return function
 
     def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> Returned:
-        """Compute a recording that fits these arguments, or trace the function.
+        """Call a recording that fits these arguments, or trace the function.
 
         Inside another traced function, a call runs the Python function instead. If all arguments are eager tensors, a
         shortcut compares only dtypes and shapes.
@@ -235,8 +235,8 @@ class Function(Generic[Params, Returned]):
         The recordings of this kind of arguments are tried from oldest to newest. A recording whose guard fails raises
         `GuardError`, and the next one is tried. If none fits, the method takes the lock, tries the recordings that
         other threads have added in the meantime, and then traces the function. The results of this first run are the
-        results of the call, unless a record is open. In that case, the new recording is called as well, so that the
-        record contains a row for the call.
+        results of the call, unless a recording is open. In that case, the new function recording is called as well, so
+        that the open recording contains a row for the call.
 
         An `EffectLog` stores the effects that already ran during attempted recordings, so that no effect runs twice.
 

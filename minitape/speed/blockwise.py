@@ -1,6 +1,6 @@
 """Compile runs of elementwise calls on large arrays, and compute each run block by block.
 
-If each operation ran on its own, it would pass over main memory. In a run, one block of each array remains in the cache
+An operation that runs on its own passes over main memory. In a run, one block of each array remains in the cache
 while all calls process it. Only results that other calls read are written to memory. NumPy computes sin, exp and tanh
 of a block, because it has vector code for these functions. If the program is fused, the calls between them become
 compiled loops.

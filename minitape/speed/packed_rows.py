@@ -109,7 +109,7 @@ class PackedRecord(PlainRecord):
         block = np.frombuffer(bytearray(struct.pack(f"{len(cells)}i", *cells)), np.int32).reshape(-1, WIDTH - 2)
         values = _pack_values(values, self.kinds, block)
         self.blocks = append_to_list_or_tuple(self.blocks, (self.base, block, values, calls))
-        self.rows.clear()  # The order matters: a picture in another thread must never see a row twice.
+        self.rows.clear()  # The order matters, because a picture in another thread must never see a row twice.
         self.base += len(block)
         self.pack_limit = self.next + CHUNK
         return True

@@ -153,8 +153,8 @@ def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
 def install_namespace_names(module_globals: dict[str, Object], namespace: str) -> None:
     """Add the names of a namespace to a module, which then loads each name on first use.
 
-    This sets ``__getattr__``, ``__dir__`` and ``__all__`` of the module. An unknown name raises AttributeError with the
-    message of ``describe_missing_name``.
+    The function sets ``__getattr__``, ``__dir__`` and ``__all__`` of the module. An unknown name raises AttributeError
+    with the message of ``describe_missing_name``.
 
     Args:
         module_globals: The ``__dict__`` of the module.

@@ -141,7 +141,8 @@ def apply_primitive(name: str, *inputs: Tensor, **attrs: Object) -> Result:
 def to_integers(value: Value, argument: str) -> Sizes:
     """Convert a size, axis or position argument to integers.
 
-    If the argument is a tensor, its use as a size is noted, because tapes cannot track what a program does with a size.
+    If the argument is a tensor, its use as a size is logged, because tapes cannot track what a program does with a
+    size.
 
     Args:
         value: A number, a list, a ``TensorShape``, or an array or tensor with at most one axis.

@@ -1,4 +1,4 @@
-"""Files are written as a whole or not at all, wherever minitape writes them: pictures, pages, tables."""
+"""minitape writes each file completely or not at all, whether it is a picture, a page or a table."""
 
 import errno
 import os
@@ -97,7 +97,7 @@ def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
 @pytest.mark.skipif(atomic_write.flock is None, reason="files are not locked here")
 @pytest.mark.parametrize("code", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP], ids=errno.errorcode.get)
 def test_a_file_system_without_locks_is_written_to(tmp_path, monkeypatch, code):
-    """Lustre without `-o flock` answers ENOSYS, NFS without its lock server ENOLCK."""
+    """Lustre without `-o flock` returns ENOSYS, and NFS without its lock server returns ENOLCK."""
     monkeypatch.setattr(atomic_write, "flock", Mock(side_effect=OSError(code, os.strerror(code))))
     target = tmp_path / "kept.txt"
     parts = [tmp_path / f".kept.txt.{number:016x}.part" for number in range(2)]
@@ -120,7 +120,7 @@ def test_a_part_file_that_another_process_writes_is_refused(tmp_path):
 
 
 def test_a_disk_without_modes_is_written_to(tmp_path, monkeypatch):
-    """A USB stick refuses each change of a mode."""
+    """A USB stick refuses every change of a file's mode."""
     target = tmp_path / "kept.txt"
     write_file(target, "old")
     monkeypatch.setattr(Path, "chmod", Mock(side_effect=PermissionError(errno.EPERM, "no modes here")))

@@ -1,4 +1,4 @@
-"""What a gradient does on its way back: slices stay slices, functions of the user run, and nothing is held too long."""
+"""A backward sweep keeps slices as slices, runs the user's functions, and releases arrays early."""
 
 import minitape as tf
 from minitape.engine.backward.reachability import mark_rows_on_tape

@@ -1,6 +1,4 @@
-"""How few calls a gradient takes, counted; and docs/engine.md, which follows the calls of the plain engine through its
-files, and docs/engine_speed.md, which names what is faster.
-"""
+"""A gradient takes few calls, and docs/engine.md and docs/engine_speed.md name the calls that really happen."""
 
 import gc
 import importlib
@@ -35,7 +33,7 @@ BUDGET = {
 
 
 class RecordedCalls:
-    """The calls of Python functions in a ``with`` block: (file, qualified name), in their order."""
+    """The Python functions that are called in a ``with`` block, as (file, qualified name), in order."""
 
     def __init__(self) -> None:
         self.made: list[tuple[str, str]] = []
@@ -58,7 +56,7 @@ class RecordedCalls:
 
     @property
     def files(self) -> set[str]:
-        """Files of minitape; formulas that were compiled from a text are in none."""
+        """minitape's files. Formulas that were compiled from text have no file."""
         return {file for file, _ in self.made if file.startswith(str(ENGINE))}
 
     def __str__(self) -> str:
@@ -104,7 +102,7 @@ def test_a_gradient_is_few_calls_through_few_files(program):
 
 
 def record_calls_of_square() -> RecordedCalls:
-    """The calls of ``y = x * x`` in an open tape, and of its gradient."""
+    """Return the calls that ``y = x * x`` under an open tape and its gradient make."""
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -134,7 +132,7 @@ def skip_without_accelerators(file: str) -> None:
 
 
 def import_named_modules() -> list[Any]:
-    """The modules whose files the page names."""
+    """Return the modules whose files the page names."""
     found = []
     for file in NAMED_FILES:
         if file.endswith(".py") and (REPOSITORY / file).is_file() and (ACCELERATED or "speed/" not in file):
@@ -186,7 +184,7 @@ def test_a_quoted_line_stands_in_its_file(file, quote, monkeypatch):
 
 
 def build_operator_text(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The text from which the fast form of ``x * y`` is made."""
+    """Return the text from which the fast form of ``x * y`` is generated."""
     operators = pytest.importorskip("minitape.speed.operators", reason="the accelerators' folder is not there")
     texts: list[str] = []
     monkeypatch.setattr(operators, "execute_definitions", lambda text, label, space: texts.append(text) or {name: None})
@@ -195,7 +193,7 @@ def build_operator_text(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 class Plain(NamedTuple):
-    """What the page's program does in the plain engine."""
+    """The calls and lines of the page's program in the plain engine."""
 
     calls: list[tuple[str, str]]  # (file, qualified name)
     lines: set[tuple[str, int]]
@@ -228,7 +226,7 @@ def test_the_page_follows_the_calls_of_the_plain_engine_in_their_order(plain):
 
 
 def trace_lines_of_square() -> set[tuple[str, int]]:
-    """(file, line) of all lines of minitape that run while the page's program does."""
+    """Return (file, line) for each line of minitape that runs during the page's program."""
     ran: set[tuple[str, int]] = set()
 
     def note_line(frame: Any, event: str, _: Any) -> Any:
@@ -248,7 +246,7 @@ def trace_lines_of_square() -> set[tuple[str, int]]:
 
 
 def plain_square() -> tuple[list[tuple[str, str]], list[tuple[str, int]]]:
-    """The calls and the lines of the page's program, for a process of its own."""
+    """Return the calls and the lines of the page's program, from a separate process."""
     for _ in range(3):
         record_calls_of_square()
     return record_calls_of_square().made, sorted(trace_lines_of_square())

@@ -1,4 +1,4 @@
-"""A tape in a reference cycle dies inside the garbage collector, where nothing may be computed."""
+"""A tape in a reference cycle is deleted by the garbage collector, where nothing may be computed."""
 
 import gc
 import subprocess

@@ -1,4 +1,4 @@
-"""Python and NumPy values become tensors: dtypes, what is refused, operands, casts."""
+"""Python and NumPy values become tensors with TensorFlow's dtypes, or are refused."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ NESTED = st.recursive(st.integers(-100, 100), lambda inner: st.lists(inner, min_
 
 
 def find_shape(value):
-    """The shape of a nested list, None for a ragged one."""
+    """Return the shape of a nested list, or None if the list is ragged."""
     if not isinstance(value, list):
         return ()
     inner = {find_shape(v) for v in value}

@@ -1,4 +1,4 @@
-"""custom_gradient, py_function and their kin, in eager mode."""
+"""Functions with user-defined gradients work in eager mode."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What begins with a block ends with it, whatever comes between."""
+"""Whatever a block changes is undone at its end, even after an error or an interrupt."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from minitape.engine.record.interrupt_safe import make_interrupt_safe
 
 
 class ChangeByBlock:
-    """A change that a block makes, and an interrupt that may come at four places."""
+    """A block that makes a change, with an interrupt at one of four places."""
 
     def __init__(self, where=None):
         self.where, self.on, self.kept = where, False, []

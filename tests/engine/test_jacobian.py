@@ -1,4 +1,4 @@
-"""A Jacobian beside gradients that are taken one by one, each with its own sweep."""
+"""A Jacobian equals the gradients of the target's elements, each computed by a separate sweep."""
 
 import math
 from unittest.mock import patch

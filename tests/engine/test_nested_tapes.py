@@ -1,4 +1,4 @@
-"""A gradient that an outer tape records, over plain numbers.
+"""An outer tape records a gradient of plain numbers.
 
 What it gives is compared with closed formulas, with finite differences, and with that of an array of one element.
 """
@@ -17,7 +17,7 @@ REALS = [np.float32, np.float64]
 
 
 def build_derivative(f, order):
-    """The derivative of a function of one tensor, by as many tapes around each other."""
+    """Return a derivative of a function of one tensor, computed by nested tapes."""
 
     def once(x):
         with tf.GradientTape() as tape:
@@ -29,7 +29,7 @@ def build_derivative(f, order):
 
 
 def check_close(got, expected, given, rtol):
-    """Equal, None to None, in shape and up to rounding."""
+    """Assert that two gradients are both None, or have the same shape and are equal up to rounding."""
     same = (got is None) == (expected is None) and (got is None or np.allclose(got, expected, rtol=rtol, atol=rtol))
     assert same, f"input {given}: got {got}, expected {expected}"
 
@@ -77,7 +77,7 @@ CHOICES = [tf.maximum, tf.minimum]  # their rules are no lines of the table
 
 
 def build_random_program(seed, choices):
-    """A random function of two tensors."""
+    """Return a random function of two tensors."""
     rng, pairs = np.random.default_rng(seed), [*BINARY, *choices]
     steps = [(rng.integers(3), rng.integers(len(UNARY)), rng.integers(len(pairs)), *rng.random(2)) for _ in range(6)]
 
@@ -99,7 +99,7 @@ def compute_gradient(f, x, y):
 
 
 def compute_hessian(f, x, y):
-    """The second derivatives of a function of two tensors, None where there is none."""
+    """Return the second derivatives of a function of two tensors, with None for missing derivatives."""
     with tf.GradientTape(persistent=True) as outer:
         outer.watch([x, y])
         first = compute_gradient(f, x, y)
@@ -125,7 +125,7 @@ def test_random_programs_against_differences_and_arrays(seed, choices):
 
 
 def test_two_dtypes_on_one_tape():
-    """A number in a rule, such as the 2 of tanh, is one of each dtype."""
+    """A number in a rule, such as the 2 in the rule of tanh, is converted to the dtype of the sweep."""
     given = np.float32(0.7), np.float64(0.7)
     sources = [tf.constant(value) for value in given]
     with tf.GradientTape(persistent=True) as outer:

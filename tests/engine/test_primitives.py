@@ -1,7 +1,7 @@
-"""Every rule of the registry against finite differences, to second order, in float64.
+"""Every rule agrees with finite differences, to second order, in float64.
 
-A primitive that is added later is tested here without a new test: elementwise ones over broadcasting shapes, others
-with their inputs in ``primitive_examples.py``.
+A primitive that is added later is tested here without a new test. Elementwise primitives are tested with broadcasting
+shapes, and all others with the inputs in ``primitive_examples.py``.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from minitape.gradient_check import check_grads
 
 
 def passes_gradient_to(primitive, i):
-    """Whether a gradient goes on to input i."""
+    """Return whether a gradient reaches input i."""
     return callable(primitive.rules) or primitive.rules[i] is not None
 
 
@@ -97,7 +97,7 @@ def test_rule(primitive, monkeypatch):
 
 @pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
 def test_scalar_rows_and_arrays_agree(primitive):
-    """The same formula, compiled for single numbers and for arrays, gives the same value and gradient."""
+    """A formula gives the same value and gradient when it is compiled for single numbers and for arrays."""
     arity, low = len(primitive.texts) - 1, find_domain_start(primitive)
     numbers = [draw_sample((), low, seed) for seed in range(arity)]
     results = []
@@ -160,7 +160,7 @@ def test_half_precision_of_arrays_stays_what_it_is(name, dtype):
 @pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_kernel_agrees(primitive, real):
-    """A tape that is long enough for the kernels gives what a short one gives."""
+    """A tape that is long enough for the kernels gives the same gradients as a short tape."""
     arity, low = len(primitive.texts) - 1, find_domain_start(primitive)
     numbers = [draw_sample((), low, seed).astype(real)[()] for seed in range(arity)]
 

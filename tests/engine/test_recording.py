@@ -1,4 +1,4 @@
-"""What a recording holds of large arrays, of places in programs, and how often it warns."""
+"""A recording keeps few large arrays, knows the places in programs, and does not repeat warnings."""
 
 import ast
 import logging

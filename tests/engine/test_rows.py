@@ -1,4 +1,4 @@
-"""Who writes rows: operators, functions and variables on scalars and small arrays write four integers, nothing more."""
+"""Operators, functions and variables write compact rows for scalars and small arrays."""
 
 import inspect
 import threading
@@ -16,7 +16,7 @@ def find_function(name):
 
 
 def list_table_lines(arity):
-    """The lines of the table with so many inputs that are functions of tf."""
+    """Return the functions of tf whose primitives are lines of the table with this number of inputs."""
     return [n for n, p in TABLE.items() if p.code and len(p.texts) == 1 + arity and n != "rint" and find_function(n)]
 
 
@@ -28,7 +28,7 @@ VALUES = [np.float32(0.3), np.float64(0.3), np.array([0.3, 0.6], np.float32)]
 
 
 def find_code_and_line(tensor):
-    """(primitive's code, the line) of the row that a tensor is."""
+    """Return (code of the primitive, line) for the row of a tensor."""
     record = tensor._record
     return record.read_integer_cells(tensor._row)[0], find_site_of_bytecode(*record.find_site(tensor._row))[1]
 
@@ -187,7 +187,7 @@ def test_indices_that_are_not_there_are_refused(key):
 
 @pytest.mark.parametrize("length", [600, 3000])
 def test_long_tapes_of_equal_rows_are_told_apart(length):
-    """The rows of the tapes are the same numbers, but for what they hold."""
+    """The rows of both tapes are equal, except for the arrays that they keep."""
 
     def slope(x):
         with tf.GradientTape() as tape:

@@ -1,4 +1,5 @@
-"""What keeps the engine fast, counted instead of timed: rows, bytes, kernel calls, arrays, imports."""
+"""The engine stays fast, which these tests count in rows, bytes, kernel calls, arrays and imports instead of timing
+it."""
 
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from minitape.engine.backward.targets_and_sources import find_rows_in_recording
 
 
 def run_in_new_process(code):
-    """Runs a program in a process of its own and returns what it prints."""
+    """Run a program in a separate process, and return what it prints."""
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
     return done.stdout
 

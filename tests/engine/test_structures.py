@@ -1,4 +1,4 @@
-"""tf.nest, TensorShape, IndexedSlices and the other things that hold tensors or sizes."""
+"""tf.nest, TensorShape, IndexedSlices and other objects that contain tensors or sizes behave as in TensorFlow."""
 
 import collections
 import copy

@@ -1,4 +1,5 @@
-"""The table of primitives: wrong derivatives are found, and what finite differences do not see is as in TensorFlow."""
+"""Wrong derivatives in the table of primitives are found, and what finite differences cannot detect is as in
+TensorFlow."""
 
 import numpy as np
 import primitive_examples  # noqa: F401 - it completes the table

@@ -1,4 +1,4 @@
-"""What a user can rely on: tapes that are nested, paused, re-entered, interrupted, long, or used in threads."""
+"""Tapes can be nested, paused, re-entered, interrupted, long, or used in threads."""
 
 import gc
 import signal
@@ -21,7 +21,7 @@ def raise_interrupt(*args):
 
 
 def compute_derivatives(f, x, order):
-    """The derivatives of a scalar function up to an order, by tapes inside tapes."""
+    """Return the derivatives of a scalar function up to an order, computed by nested tapes."""
     if order == 0:
         return [f(x)]
     with tf.GradientTape() as tape:

@@ -1,4 +1,4 @@
-"""Variables: assignment, partial updates, text, and which states a tape sees."""
+"""Variables can be assigned, partially updated and printed, and tapes follow their states."""
 
 import copy
 

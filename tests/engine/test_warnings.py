@@ -1,4 +1,4 @@
-"""Infinities and NaN come without a word of NumPy's, and what a user has set for NumPy stays set."""
+"""Infinities and NaN appear without NumPy's warnings, and the user's own NumPy settings remain."""
 
 import runpy
 import sys
@@ -14,7 +14,7 @@ BIG = np.float32(3e38)
 
 
 def compute_overflows(value):
-    """A gradient and a sum that are too large."""
+    """A gradient and a sum overflow."""
     x = tf.constant(value)
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -1,4 +1,4 @@
-"""``tf.cond`` and ``tf.while_loop``: one recording for all ways, and what runs in it."""
+"""``tf.cond`` and ``tf.while_loop`` need a single recording for all branches and any number of iterations."""
 
 import io
 
@@ -9,7 +9,7 @@ import minitape as tf
 
 
 def compute_derivatives(f, *sources):
-    """The value of f(*sources), its gradients, and the gradients of their sum of squares."""
+    """Return the value of f(*sources), its gradients, and the gradients of the sum of their squares."""
     with tf.GradientTape() as outer:
         outer.watch(sources)
         with tf.GradientTape() as tape:

@@ -1,4 +1,4 @@
-"""``tf.function``: what runs once, what runs in each call, and what is refused."""
+"""A ``tf.function`` runs Python once and its operations in each call, and refuses what it cannot record."""
 
 import io
 import threading
@@ -395,7 +395,8 @@ class TestGradients:
         ids="det inv solve stack unstack split".split(),
     )
     def test_matrices_that_a_function_makes(self, f):
-        """Of inner values a gradient's recording knows the shapes; lists of one are lists, too."""
+        """The recording of a gradient contains only the shapes of inner values, and a list with one result stays a
+        list."""
         for value in ([[2.0, 1.0], [1.0, 3.0]], [[4.0, 1.0], [2.0, 5.0]]):
             found = []
             for run in (lambda x: f(x * x), tf.function(lambda x: f(x * x))):
@@ -533,7 +534,7 @@ def test_six_threads():
 
 
 def test_memory_of_the_first_run():
-    """Of a long chain of large arrays only those live that a later row can read."""
+    """Only the arrays of a long chain that a later row can read stay alive."""
     import tracemalloc
 
     def f(x):
@@ -552,7 +553,7 @@ def test_memory_of_the_first_run():
 
 
 def test_effects_of_an_error_in_a_first_run():
-    """A call that raises leaves nothing behind: the next one works."""
+    """A call that raises an error leaves nothing behind, so the next call works."""
 
     @tf.function
     def f(x):

@@ -1,4 +1,4 @@
-"""docs/functions.md says what is so: its examples run, and the names that it gives are there."""
+"""The examples in docs/functions.md run, and the files and names in it exist."""
 
 import doctest
 import re

@@ -1,4 +1,4 @@
-"""Random programs give the same in a function as without: values, first and second gradients, states of variables."""
+"""Random programs give the same values, first and second gradients and variable states in a function as without it."""
 
 import random
 
@@ -44,7 +44,7 @@ if n > 1 and tf.reduce_max({b}) > {c}: {a} = tf.tanh({a}); {b} = {b} + {c}
 
 
 def write_program(seed: int) -> str:
-    """The text of a function of a vector, a number and a variable."""
+    """Return the text of a function of a vector, a number and a variable."""
     rng = random.Random(seed)
     lines = []
     for _ in range(rng.randint(3, 8)):
@@ -55,7 +55,7 @@ def write_program(seed: int) -> str:
 
 
 def run_program(text: str, wrap) -> list:
-    """What the program gives for some arguments, one call after the other."""
+    """Return the results of a program for several arguments, one call after another."""
     v = tf.Variable([0.3, -0.7, 1.1])
 
     @wrap
@@ -119,7 +119,7 @@ def test_functions_agree_with_eager_execution(block):
 
 @pytest.mark.parametrize("seed", [3, 14, 15])
 def test_a_program_that_runs_often_gives_the_same(seed):
-    """After some runs sweeps are written out, and functions are compiled."""
+    """After some runs, sweeps are compiled, and so are functions."""
     text = write_program(seed)
     for wrap in (lambda f: f, tf.function):
         first = run_program(text, wrap)

@@ -1,4 +1,4 @@
-"""TensorFlow 1: calls that wait for values."""
+"""TensorFlow 1's calls wait for a session to provide their values."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every case of the oracle: minitape does what TensorFlow 2.21 did when the goldens were made.
+"""In every case of the oracle, minitape does what TensorFlow 2.21 did when the goldens were made.
 
 Cases listed in `known.txt` (area/name and the reason) are expected to differ, strictly:
 once one passes, the test says so and its line goes.
@@ -44,14 +44,14 @@ def module():
 
 @pytest.fixture(scope="session")
 def stored():
-    """Goldens of all areas, by area."""
+    """Return the goldens of all areas, keyed by area."""
     return {area: get_goldens(area) for area in list_areas()}
 
 
 @pytest.fixture(autouse=True)
 def nothing_logged_or_registered_yet(monkeypatch):
-    """A warning is logged the first few times only, and a gradient registered once: what other tests did does not count
-    here.
+    """Forget which warnings other tests have logged and which gradients they have registered, because both happen only
+    a few times.
     """
     monkeypatch.setattr(importlib.import_module("minitape.engine.record.log_warnings"), "_log_counts", {})
     gradients = importlib.import_module("minitape.functions.tf1_graph").REGISTERED_GRADIENTS
@@ -62,7 +62,7 @@ def nothing_logged_or_registered_yet(monkeypatch):
 
 
 def check_case(case, module, stored):
-    """Runs a case, which gives what its golden has."""
+    """Run a case, and assert that its record equals its golden."""
     want = stored[case.area].get(case.name)
     assert want is not None and want["code"] == case.digest, "no golden for this code: run make_goldens.py"
     misses = compare_records(case, json.loads(json.dumps(observe_case(module, case))), want)
@@ -82,6 +82,7 @@ SWEPT = ("tape/", "programs/")
     "case", [_build_param(case) for area in list_areas() if area.startswith(SWEPT) for case in load_cases(area)]
 )
 def test_case_where_no_array_is_kept_that_no_rule_reads(case, module, stored, monkeypatch):
-    """As with large arrays: a rule that reads what its primitive does not name finds nothing."""
+    """Keep arrays as if they were large, so that a rule that reads a value not listed by its primitive raises an
+    error."""
     monkeypatch.setattr(importlib.import_module("minitape.engine.record.record"), "MAX_SMALL_SIZE", 1)
     check_case(case, module, stored)

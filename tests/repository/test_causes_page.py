@@ -1,4 +1,4 @@
-"""The pages about causes are up to date, complete and short, and what they say is printed is printed."""
+"""The pages about causes are up to date, complete and short, and quote what minitape prints."""
 
 import re
 import sys
@@ -53,7 +53,7 @@ def test_a_page_is_short():
 
 
 def test_the_outputs_are_those_of_the_current_sentences():
-    """A sentence that was changed in a record is changed on the pages; the frameworks are not needed for that."""
+    """A sentence that was changed in a record is changed on the pages, which does not require the frameworks."""
     for framework, outputs in read_outputs().items():
         for name, output in outputs.items():
             assert output["cause"] == name

@@ -1,4 +1,4 @@
-"""A commit says what it does and why; `.ci/commit_message` checks it as a hook and in CI."""
+"""A commit message says what the commit does and why. `.ci/commit_message` checks this as a hook and in CI."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ WHY = "The counter read one frame too few, so that the line of a caller was name
 
 
 def load_script():
-    """Load the script as a module, without leaving compiled files beside it."""
+    """Load the script as a module, without leaving compiled files next to it."""
     loader = SourceFileLoader("commit_message", str(SCRIPT))
     module = module_from_spec(spec_from_loader("commit_message", loader))
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True

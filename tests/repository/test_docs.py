@@ -1,4 +1,4 @@
-"""The public API: each name has an example, each argument an effect, and a namespace shows nothing but its names."""
+"""In the public API, each name has an example, each argument has an effect, and a namespace shows only its names."""
 
 import ast
 import enum
@@ -18,7 +18,7 @@ import minitape as tf
 
 
 def api():
-    """The module that writes the pages of the API, which walks the namespaces, too."""
+    """Return the module that writes the pages of the API, which also walks the namespaces."""
     script = Path(__file__).parents[2] / "docs" / "site" / "api.py"
     specification = importlib.util.spec_from_file_location("api", script)
     module = importlib.util.module_from_spec(specification)
@@ -53,7 +53,7 @@ MADE = {"tf.Tensor": type(tf.constant(0)), "tf.Variable": type(tf.Variable(0)), 
 
 @pytest.mark.parametrize("path", MADE)
 def test_every_listed_method_has_an_example(path):
-    """In its own documentation, in that of its class, or in that of a method that calls it."""
+    """Return whether an example is in the documentation of the function, of its class, or of a method that calls it."""
     kinds = [k for k in MADE[path].__mro__ if k.__module__.startswith(("minitape", "tensorflow"))]
     texts = [k.__doc__ or "" for k in kinds] + [
         getattr(m, "__doc__", "") or "" for k in kinds for m in vars(k).values()
@@ -64,7 +64,7 @@ def test_every_listed_method_has_an_example(path):
 
 
 def iter_public_functions(namespace, methods=True):
-    """(function, its documentation) of what a namespace offers: functions, and the public methods of classes."""
+    """Yield (function, documentation) for the functions of a namespace and the public methods of its classes."""
     for name in names(namespace):
         value = getattr(namespace, name)
         if inspect.isfunction(value):
@@ -79,7 +79,7 @@ def iter_public_functions(namespace, methods=True):
 
 
 def list_unread_arguments(function):
-    """The arguments that a function never reads; a function that only raises reads none."""
+    """Return the arguments that a function never reads. A function that only raises an error reads none."""
     try:
         node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     except OSError:  # made of a formula, which reads its arguments
@@ -95,9 +95,9 @@ def list_unread_arguments(function):
 
 @EVERY
 def test_an_argument_without_effect_is_documented(path):
-    """``name`` names operations of a graph, which is done elsewhere; every other argument is read or spoken about.
+    """``name`` names operations in graphs, which happens elsewhere. Every other argument is read or documented.
 
-    Methods of Keras take what Keras calls them with, whether one class needs it or not.
+    Keras methods accept all arguments that Keras passes, even if a class does not need them.
     """
     silent = [
         f"{path}: {function.__qualname__}({argument})"

@@ -1,4 +1,4 @@
-"""The gallery: each program runs, and its picture shows what the caption says."""
+"""Each program in the gallery runs, and its picture shows what the caption says."""
 
 import re
 import runpy

@@ -1,4 +1,4 @@
-"""The packages of `minitape/`: few, with imports that go one way, and without large circles of files."""
+"""`minitape/` has few packages, whose imports go one way, and no large circles of files."""
 
 import ast
 import re
@@ -23,7 +23,7 @@ AROUND = {"__init__.py", "__init__.pyi", "__pycache__"}
 
 @pytest.fixture(scope="module")
 def imports():
-    """Module -> the modules that it imports while it runs, also inside functions."""
+    """Return for each module the modules that it imports at run time, including imports inside functions."""
     graph = grimp.build_graph("minitape", exclude_type_checking_imports=True)
     return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
 
@@ -36,7 +36,7 @@ def test_the_folder_shows_its_packages():
 
 @pytest.mark.skipif(not (REPOSITORY / "pyproject.toml").exists(), reason="the contracts are in the repository")
 def test_the_contracts_hold():
-    """Those of pyproject.toml: `lint-imports` says more."""
+    """Imports follow the layers in pyproject.toml. `lint-imports` gives more details."""
     script = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True)
     assert done.returncode == 0 and "Contracts: 5 kept, 0 broken." in done.stdout, done.stdout + done.stderr
@@ -51,7 +51,7 @@ WRITES = {  # where a file is opened for writing elsewhere, and why
 
 
 def test_files_are_written_by_one_module():
-    """``common/atomic_write.py``: the old file stays until the new one is whole."""
+    """Files are written with ``common/atomic_write.py``, which keeps the old file until the new one is complete."""
     writing = re.compile(
         r"\.write_(?:text|bytes)\(|\bos\.open\(|\bmkstemp\(|\bnp\.savez?\(|\bjson\.dump\(|open\([^)]*[\"'][wax]b?\+?[\"']"
     )
@@ -92,7 +92,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
 
 
 def test_what_others_wrote_is_read_by_one_module():
-    """``common/read_data.py``: of a bounded size, as text or JSON."""
+    """Files from others are read with ``common/read_data.py``, as text or JSON of limited size."""
     reading = re.compile(
         r"\.read_(?:text|bytes)\(|\bjson\.loads?\(|\bnbformat\.read\(|\bnp\.load\(|\bpickle\.|\byaml\.|\btomllib\.|\bcsv\.reader\("
     )
@@ -125,7 +125,7 @@ def get_package(module: str) -> str:
 
 
 def iter_import_circles(imports):
-    """The sets of two modules or more each of which imports all others, in one step or several (Tarjan, 1972)."""
+    """Return the sets of two or more modules that import each other, directly or indirectly (Tarjan, 1972)."""
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     path: list[str] = []

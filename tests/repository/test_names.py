@@ -1,4 +1,4 @@
-"""The public names are those of surface.txt, and any other is answered with one sentence."""
+"""The public names are the names in surface.txt, and any other name raises an error with one sentence."""
 
 import importlib
 import operator
@@ -25,7 +25,7 @@ CLASSES = {
 
 
 def import_namespace(path):
-    """The namespace of this path: its first part is `minitape` itself."""
+    """Return the namespace with this path, whose first part is `minitape` itself."""
     return importlib.import_module(path.replace("tf", "minitape", 1))
 
 

@@ -1,4 +1,4 @@
-"""What is said about the packages is true: their picture, and what each says of its files."""
+"""The picture of the packages and the descriptions of their files are true."""
 
 import ast
 import importlib.util
@@ -55,7 +55,8 @@ def test_the_files_that_a_page_names_are_there(page, repository):
 
 
 def iter_walk_steps():
-    """The steps of the walk in CONTRIBUTING.md: the files that each names, and the lines that it quotes."""
+    """Return the steps of the walk in CONTRIBUTING.md, with the files that each step names and the lines that it
+    quotes."""
     text = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     walk = text.partition("A walk through the packages")[2].partition("\n## ")[0]
     for step in re.findall(r"^\d\. (.*(?:\n   .*)*)", walk, re.MULTILINE):

@@ -1,4 +1,4 @@
-"""The question pages: each program prints what its page says, and each page is listed, in both languages."""
+"""On the question pages, each program prints what the page says, and each page is listed in both languages."""
 
 import re
 import runpy

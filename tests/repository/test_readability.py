@@ -1,4 +1,4 @@
-"""What makes code hard to read is counted, and the counts only fall."""
+"""The counters of what makes code hard to read may only fall."""
 
 import ast
 import tomllib
@@ -29,7 +29,8 @@ def test_each_counter_has_a_limit(counts):
 
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_counter_does_not_rise(counts, name):
-    """A change that makes one rise needs another name, another sentence or a guard clause, not a larger limit."""
+    """A change that raises a counter needs a different name, a different sentence or a guard clause, not a larger
+    limit."""
     assert counts[name] <= LIMITS[name], f"{name}: {counts[name]:g}, at most {LIMITS[name]:g}"
 
 
@@ -63,7 +64,7 @@ def test_a_class_has_a_name_of_its_own():
 
 
 def named(source):
-    """The first function of a source, as the counters see it."""
+    """Return the first function of a source, as the counters see it."""
     return NamedFunction("x.py", "", ast.parse(source).body[0])
 
 

@@ -1,4 +1,5 @@
-"""What is written from the types of a snapshot is up to date, and a type without its meaning is refused."""
+"""The files that are generated from the types of a snapshot are up to date, and a type without a description is
+refused."""
 
 import ast
 
@@ -23,7 +24,7 @@ def test_the_files_are_up_to_date():
 
 @pytest.fixture
 def write_source(tmp_path, monkeypatch):
-    """What replaces the types of a snapshot by those of a text."""
+    """Replace the types of a snapshot with the types in a text."""
 
     def write(text):
         path = tmp_path / "snapshot_types.py"

@@ -1,4 +1,4 @@
-"""What editors and type checkers know of minitape: every public name, and no fault in a program that has none."""
+"""Editors and type checkers know every public name, and report no fault in a correct program."""
 
 import re
 import subprocess
@@ -89,7 +89,7 @@ def test_a_type_checker_finds_no_fault_in_it_and_knows_each_type(tmp_path):
 
 
 def run_mypy(folder, program):
-    """What mypy says of a program."""
+    """Return mypy's output for a program."""
     (folder / "program.py").write_text(program)
     command = [sys.executable, "-m", "mypy", "--check-untyped-defs", "--cache-dir", str(folder), "program.py"]
     return subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False).stdout

@@ -1,4 +1,4 @@
-"""What mypy checks; and `Any` in the packages that have types of their own: only where a comment says why."""
+"""mypy checks the whole package, and each `Any` in a fully typed package has a comment that gives the reason."""
 
 import ast
 import tomllib

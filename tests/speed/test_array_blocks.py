@@ -1,4 +1,4 @@
-"""Formulas over large arrays: the same numbers as NumPy's plain way, in memory that nobody else holds."""
+"""Formulas on large arrays give the same numbers as plain NumPy, in memory that nothing else uses."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Functions on large arrays, which are computed block by block, against the same operations one by one."""
+"""Functions on large arrays, computed block by block, agree with the same operations computed one by one."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def draw_values(shape, seed=0, real=np.float32):
 
 
 def check_compiled_agrees(function, *inputs):
-    """Also after many calls, when compiled loops may take over."""
+    """The results agree even after many calls, when compiled loops may have taken over."""
     compiled = tf.function(function)
     want = [np.asarray(t) for t in tf.nest.flatten(function(*inputs))]
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Compiled programs: fused loops, of arrays and of single numbers, give what plain NumPy gives."""
+"""Fused loops over arrays and over single numbers give the same results as plain NumPy."""
 
 import sys
 import threading
@@ -41,7 +41,7 @@ def short_functions(v):
 
 
 def add_gradient(f):
-    """The function that returns the value of ``f`` and its gradient."""
+    """Return a function that computes the value of ``f`` and its gradient."""
 
     def both(x):
         with tf.GradientTape() as tape:
@@ -164,7 +164,7 @@ def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
 
 
 def _random_rows(rng):
-    """A program with a repeated body: (code, input, input) of each row, and how many leaves it has."""
+    """Return a program with a repeated body, as (code, input, input) for each row, and its number of leaves."""
     leaves, head, period, turns = 3, int(rng.integers(0, 6)), int(rng.integers(1, 6)), int(rng.integers(4, 12))
     codes = [TABLE[name].code for name in ("add", "multiply", "subtract", "maximum", "sin", "negative", "divide")]
     first = leaves + head
@@ -237,7 +237,7 @@ def test_division_by_zero_is_found_when_it_runs():
 
 
 def test_later_calls_take_few_steps():
-    """What no call may have more of, whatever the machine: calls of Python functions."""
+    """Return the number of Python function calls that a call makes, which is the same on every machine."""
     x = tf.constant(1.0)
     count = [0]
 
@@ -279,7 +279,8 @@ def test_a_program_is_compiled_once_it_has_cost_as_much(monkeypatch):
 
 @pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
 def test_calls_do_not_wait_for_the_compilation(monkeypatch):
-    """While a thread compiles, calls use the program without loops. Later calls use the loops, and agree."""
+    """While a thread compiles, calls use the program without loops. Later calls use the loops, and their results
+    agree."""
     tasks = []
     monkeypatch.setattr(row_program, "FUSE_AFTER_RUNS", 1)
     monkeypatch.setattr(compiled_rows, "SECONDS_PER_CALL", 1.0)

@@ -1,4 +1,5 @@
-"""Whatever has become of the kept machine code, and whenever the user presses Ctrl-C: a long tape has its gradient."""
+"""A long tape has its gradient, whatever has happened to the stored machine code and whenever the user presses
+Ctrl-C."""
 
 import json
 import os
@@ -79,7 +80,8 @@ def run_python(code, options, drop, environment):
 
 
 def run_program(before="", after="tell()", options=(), drop=False, **environment):
-    """What a program told, and what else it said, line by line. ``drop``: permissions apply to it, also as root."""
+    """Return what a program reported, and its other output, line by line. ``drop``: permissions apply to it, also as
+    root."""
     kept = {k: v for k, v in os.environ.items() if k not in ("MINITAPE_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")}
     done = run_python(before + GRADIENT + after, options, drop, {**kept, **environment})
     assert done.returncode == 0, done.stderr
@@ -93,7 +95,7 @@ def run_warmup(folder, drop=False):
 
 @pytest.fixture(scope="module")
 def right():
-    """The gradient as it is without numba."""
+    """Return the gradient without numba."""
     (gradient, compiled), said = run_program(NUMBA_DISABLE_JIT="1")
     assert not compiled and not said
     return gradient
@@ -101,7 +103,7 @@ def right():
 
 @pytest.fixture
 def folder():
-    """A folder that can be removed whatever its permissions have become."""
+    """Yield a folder that can be removed, whatever its permissions have become."""
     made = Path(tempfile.mkdtemp())
     yield made
     for place in (made, *made.rglob("*")):
@@ -112,7 +114,7 @@ def folder():
 
 @pytest.fixture(scope="module")
 def warm(right):
-    """A cache with all kernels in it."""
+    """Return a cache that contains all kernels."""
     made = Path(tempfile.mkdtemp())
     done = run_warmup(made / "cache")
     assert done.stdout.startswith("kernels are ready (") and done.stderr == ""
@@ -122,7 +124,7 @@ def warm(right):
 
 @pytest.fixture
 def cache(warm, folder):
-    """A copy of it, to be spoiled."""
+    """Return a copy of the full cache, which a test may damage."""
     return shutil.copytree(warm, folder / "cache")
 
 
@@ -183,9 +185,7 @@ print(json.dumps([[child(folder, program) for program in {programs!r}] for folde
 
 @pytest.fixture(scope="module")
 def spoiled(warm, request):
-    """For each kind of damage that is asked for: what a gradient gave, then one in a process that cannot compile; the
-    folder.
-    """
+    """Return, for each kind of damage, the folder, a gradient, and a gradient in a process that cannot compile."""
     if not hasattr(os, "fork"):
         pytest.skip("processes do not fork here")
     tests = [item for item in request.session.items if getattr(item, "function", None) is test_damaged_files]
@@ -269,7 +269,7 @@ def test_a_home_that_can_not_be_written(folder, right):
 @pytest.mark.long
 @POSIX
 def test_what_the_administrator_warmed_for_all(folder, warm, right):
-    """Nothing can be written, and nothing must be."""
+    """Nothing can be written, and nothing has to be written."""
     shared = shutil.copytree(warm, folder / "__pycache__")
     lock_folder(shared)
     folder.chmod(0o555)
@@ -283,7 +283,7 @@ def test_what_the_administrator_warmed_for_all(folder, warm, right):
 @pytest.mark.long
 @POSIX
 def test_what_was_warmed_for_another_machine(folder, warm, right):
-    """What is compiled for this one goes to the next folder, and is found there."""
+    """The code that is compiled for this folder is stored in the next folder, and found there."""
     shutil.copytree(warm, folder / "__pycache__")
     for path in (folder / "__pycache__").rglob("*backward*"):
         path.unlink()

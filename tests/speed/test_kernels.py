@@ -1,6 +1,4 @@
-"""The compiled kernels are a matter of speed only: caches, numba switched off, numba not there, two processes at
-once.
-"""
+"""The compiled kernels affect only the speed, even if numba is off or missing, or two processes share a cache."""
 
 import os
 import subprocess
@@ -69,7 +67,7 @@ def test_a_short_program_does_not_wait_for_numba(usual):
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
 def test_a_temporary_folder_that_others_can_write_is_not_used(tmp_path, monkeypatch):
-    """numba unpickles what it finds beside the generated code."""
+    """numba unpickles whatever it finds next to the generated code."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = tmp_path / f"minitape-{os.getuid()}"
     assert [*cache._iter_temporary_folders()] == [folder]
@@ -120,7 +118,7 @@ def test_warmup_reports_its_progress():
 
 @pytest.mark.parametrize("rows", [1_000, 40_000])
 def test_kernel_calls_of_a_gradient(rows, monkeypatch):
-    """One call for each block of rows, however long the tape is; no kernel is called while recording."""
+    """A sweep makes one call per block of rows, however long the tape is, and no kernel is called while recording."""
     x = tf.Variable(0.5)
     kernels = import_module("minitape.speed.kernels")
     kernel, calls = kernels.find_or_compile_kernel(np.float32), []

@@ -1,4 +1,4 @@
-"""Each fast form beside the plain form that it replaces, on the same inputs: the same answers to the last bit."""
+"""Each fast form gives the same results as the plain form that it replaces, to the last bit."""
 
 import tracemalloc
 from unittest.mock import patch
@@ -29,7 +29,7 @@ NUMBERS = [0.0, -0.0, 1.0, -2.5, 0.3, 1e30, float("inf"), float("nan")]
 
 
 def read_bits(value):
-    """What a value is, to the last bit; a NaN is a NaN."""
+    """Return the bits of a value. All NaNs are equal."""
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, (list, tuple)):
@@ -43,7 +43,7 @@ def read_bits(value):
 
 
 def run_or_catch(function, *arguments):
-    """What a function gives, or how it fails."""
+    """Return the result of a function, or its error."""
     try:
         return read_bits(function(*arguments))
     except Exception as error:
@@ -52,7 +52,7 @@ def run_or_catch(function, *arguments):
 
 @st.composite
 def arrays(draw, shapes=SHAPES, dtypes=("float32", "float64")):
-    """An array whose elements are drawn numbers and ordinary ones."""
+    """Return a strategy for arrays that contain special and ordinary numbers."""
     shape, dtype = draw(st.sampled_from(shapes)), draw(st.sampled_from(dtypes))
     seed = draw(st.integers(0, 3))
     array = np.random.default_rng(seed).uniform(-2, 2, shape).astype(dtype)
@@ -76,13 +76,13 @@ FUNCTIONS = {f"{primitive.name}-{k}": how for k, (primitive, *how) in enumerate(
 
 
 def build_operands(values, reads=False):
-    """Arrays as tensors that are new, the first as a variable for an operator that ``reads`` it."""
+    """Convert arrays to new tensors, and the first array to a variable for an operator that ``reads`` it."""
     given = [tf.constant(v) if isinstance(v, np.ndarray) else v for v in values]
     return [tf.Variable(given[0]), *given[1:]] if reads else given
 
 
 def run_and_list_rows(function, tensors, watched, reads=False):
-    """What a function gives under a tape, and the rows that it writes, in any order of the leaves."""
+    """Return the result of a function under a tape, and the rows that it writes, whatever the order of the leaves."""
     given = build_operands(tensors, reads)
     with tf.GradientTape() as tape:
         for t in given[:watched]:

@@ -1,4 +1,4 @@
-"""Optimizers update small variables together, and get the bits that they get one after another."""
+"""Optimizers update small variables together, with the same bits as one after another."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_one_step_assigns_nothing_one_by_one(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_unusual_steps_are_as_before() -> None:
-    """A variable that is updated twice, gets another shape, or has no gradient is treated one by one."""
+    """Variables are updated one by one if a variable is updated twice, changes its shape or has no gradient."""
     variable, other = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
     one = tf.constant([1.0, 1.0])
     tf.keras.optimizers.SGD(0.5).apply_gradients([(one, variable), (one, variable), (tf.constant(2.0), other)])

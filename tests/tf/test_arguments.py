@@ -1,6 +1,6 @@
-"""An argument that makes no sense is refused: with the class of TensorFlow's exception, in one sentence of our own.
+"""An argument that makes no sense raises TensorFlow's exception class with a sentence of minitape's own.
 
-Each class was asked of TensorFlow 2.21.
+The classes are those that TensorFlow 2.21 raised.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Tensors reshaped, joined, picked, sliced and sorted: values beside NumPy's, for shapes and indices of any kind."""
+"""Functions that reshape, join, select, slice and sort agree with NumPy for all kinds of shapes and indices."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)
 
 
 def arrays(shapes=SHAPES, dtypes=DTYPES):
-    """Arrays of many dtypes and shapes, also empty and 0-d ones."""
+    """Return a strategy for arrays of many dtypes and shapes, including empty arrays and scalars."""
     return dtypes.flatmap(
         lambda d: hnp.arrays(
             d, shapes, elements={"allow_nan": False, "allow_infinity": False} if np.dtype(d).kind in "fc" else None
@@ -88,7 +88,7 @@ def test_an_empty_tensor_has_many_shapes(sizes, shape):
 
 @st.composite
 def cases(draw):
-    """A shape and a basic index: integers, slices, an ellipsis, new axes."""
+    """Return a strategy for a shape and a basic index, which consists of integers, slices, an ellipsis and new axes."""
     shape = draw(hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4))
     return shape, draw(hnp.basic_indices(shape, allow_newaxis=True))
 
@@ -146,7 +146,8 @@ def test_the_smallest_and_the_largest_integers_are_sorted_too():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8])
 @pytest.mark.parametrize(("shape", "k"), [((200,), 1), ((200,), 7), ((3, 40), 10), ((2, 0, 40), 5), ((5, 16), 15)])
 def test_the_largest_of_many_are_the_first_among_equals(dtype, shape, k):
-    """Few of many are not found by sorting them all: equal ones still come in their order, on both sides of the cut."""
+    """A few of many elements are found without sorting all of them, and equal elements still keep their order on both
+    sides of the cut."""
     x = np.random.default_rng(4).integers(0, 6, shape).astype(dtype)
     if np.issubdtype(dtype, np.floating) and x.size:
         x.flat[3::17], x.flat[5::19] = np.inf, -0.0

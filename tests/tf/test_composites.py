@@ -1,4 +1,4 @@
-"""Ragged and sparse tensors hold their parts, are shown, and are given back; nothing is computed with them."""
+"""Ragged and sparse tensors store, show and return their parts, but nothing is computed with them."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,8 @@
-"""Each public function that computes: its value beside NumPy's, and its gradient beside finite differences of NumPy's.
+"""Each public function that computes a value agrees with NumPy, and its gradient with finite differences of NumPy's
+function.
 
 A line of the tables is `name | arguments after tf.name | the same in NumPy | names for the arguments`: what is computed
-twice was written down twice. A name of tests/repository/surface.txt that is in none of the tables fails.
+twice was written down twice. A name in tests/repository/surface.txt that no table contains fails the test.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Layers find their weights, optimizers take the steps of the equations, losses are those of NumPy."""
+"""Layers find their weights, optimizers follow their equations, and losses agree with NumPy."""
 
 import copy
 
@@ -138,7 +138,7 @@ def test_adam(rate, beta_1, beta_2):
 
 
 def test_the_steps_are_those_of_keras_to_the_last_bit():
-    """The numbers are Keras 3's, with TensorFlow 2.21."""
+    """The expected numbers come from Keras 3 with TensorFlow 2.21."""
     wanted = {
         "Adam": [0.5149227380752563, 2.485078811645508, -3.485078811645508],
         "SGD": [0.7146999835968018, 3.6167001724243164, -5.09220027923584],

@@ -1,4 +1,4 @@
-"""tf.Module: names, what it finds among its attributes, and in which order."""
+"""tf.Module has TensorFlow's names, and finds the variables among its attributes in TensorFlow's order."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""tf.print: the text that it writes, and that functions write it each time."""
+"""tf.print writes TensorFlow's text, and a traced function writes it in each call."""
 
 import io
 import sys

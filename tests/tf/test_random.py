@@ -1,4 +1,5 @@
-"""Random numbers: seeds, what they are spread over, gradients, and that a function draws new ones at each call."""
+"""Random numbers depend on seeds, have the right distribution and gradients, and are new in each call to a traced
+function."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is left of ``tf.compat.v1`` beside graphs and sessions."""
+"""The functions of ``tf.compat.v1`` other than graphs and sessions behave as in TensorFlow."""
 
 import logging
 

@@ -1,6 +1,7 @@
-"""On a disk on which one call fails, files stay whole, users are told, and the next run works.
+"""If one call fails on a disk, files remain complete, users see an error, and the next run works.
 
-`failing_disk.py` has what is run and what must hold. `failing_calls.c` lets the calls fail; it is built here.
+`failing_disk.py` contains the scenarios and the conditions that must hold. `failing_calls.c`, which is built here,
+makes the calls fail.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""What others wrote is read as data: nothing that a file says is imported, run or opened.
+"""Files from others are read as data, so nothing in them is imported, run or opened.
 
 `hostile.py` reads hundreds of files that were written to do harm, in a process in which every import, every compiled
 text and every opened file is seen.
@@ -14,8 +14,8 @@ import pytest
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory, long, longest):
-    """What the process that reads hostile files saw, for each kind of file; with ``--longest`` ten minutes of each
-    kind, others each time.
+    """Return what the process that reads hostile files saw, for each kind of file. With ``--longest``, it reads new
+    files of each kind for ten minutes.
     """
     script = Path(__file__).with_name("hostile.py")
     how = ["--minutes=10"] if longest else [] if long else ["--part=0.02"]

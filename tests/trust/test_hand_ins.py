@@ -1,6 +1,6 @@
-"""`minitape class` reads what learners handed in: whatever one of them writes, the others are counted, and soon.
+"""Whatever a learner hands in, `minitape class` counts the other learners without delay.
 
-Times are no part of these tests: what took hours takes a second.
+These tests do not measure times, because what once took hours takes a second.
 """
 
 import json
@@ -28,7 +28,7 @@ def format_notebook(text):
 
 
 def run_class_report(folder, name, text):
-    """The report, with a table, of a class in which Eve handed in this file, and Ann solved 01.1."""
+    """Return the report of a class in which Eve handed in this file, and Ann solved 01.1."""
     (folder / "class" / "ann").mkdir(parents=True)
     (folder / "class" / "ann" / FILE_NAME).write_text(format_progress({"01.1": build_entry()}))
     (folder / "class" / "eve").mkdir()

@@ -1,4 +1,4 @@
-"""A notebook of a stranger's in `minitape lab`: neither what it has saved nor what its programs show runs."""
+"""In `minitape lab`, neither the saved outputs of a stranger's notebook nor the outputs of its programs run code."""
 
 from pathlib import Path
 from typing import Any
@@ -36,13 +36,13 @@ print("all", "shown")"""
 
 
 def open_notebook(page: Any, start_lab: Any, path: Path, *cells: str | dict[str, Any]) -> Notebook:
-    """Opens a notebook of these cells."""
+    """Open a notebook with these cells."""
     write_notebook(path, *cells, title=RUN)
     return Notebook(page, start_lab(path.parent), path.stem)
 
 
 def check_nothing_ran(page: Any) -> None:
-    """Nothing ran, and nothing waits to. JupyterLab makes a link of an address that is printed, which is no harm."""
+    """Nothing ran, and nothing waits to. JupyterLab turns a printed address into a link, which does no harm."""
     page.evaluate(HOVER)
     page.wait_for_timeout(200)  # for what would come late
     marks = [mark for mark in page.evaluate(MARKS) if not mark.startswith("href=http:")]

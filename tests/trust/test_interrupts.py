@@ -1,7 +1,7 @@
 """Ctrl-C at every line of Python that tapes and functions run leaves nothing open.
 
-Tapes are stopped at each line in every run; long scenarios, and functions, whose tracing takes thousands, at some, and
-at each with `--long`.
+Tapes are stopped at each line in every run. Long scenarios and functions, whose tracing takes thousands of lines, are
+stopped at some lines, or at each line with `--long`.
 """
 
 import ast
@@ -23,8 +23,8 @@ WARNED = np.geterr()
 
 @functools.cache
 def find_unchecked_lines(file):
-    """The lines before which Python does not look for Ctrl-C, as nothing was called: a ``try`` after an index, the
-    begin of a ``finally``.
+    """Return the lines before which Python does not check for Ctrl-C, such as a ``try`` after an index, or the
+    beginning of a ``finally``.
     """
     found = set()
     for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))) if Path(file).is_file() else ():
@@ -42,7 +42,7 @@ def find_unchecked_lines(file):
 
 
 class Lines:
-    """Counts the lines that Python runs in the engine and in a scenario; at one of them comes Ctrl-C."""
+    """Count the lines that Python runs in the engine and in a scenario, and send Ctrl-C at one of them."""
 
     def __init__(self, scenario, stop=None):
         self.stop, self.seen, self.own = stop, [], scenario.__code__
@@ -69,7 +69,7 @@ def is_in_finalizer(frame):
 
 
 def run_until_interrupt(scenario, subject, stop, tracer=Lines):
-    """Runs a scenario up to an interrupt. The error holds on to all frames, as a notebook does after Ctrl-C."""
+    """Run a scenario up to an interrupt. The error keeps all frames alive, as in a notebook after Ctrl-C."""
     found = tracer(scenario, stop)
     sys.settrace(found)
     try:
@@ -83,7 +83,7 @@ def run_until_interrupt(scenario, subject, stop, tracer=Lines):
 
 
 def select_first_and_last(seen):
-    """Each line where it is run first and where it is run last: loops and helpers are not followed turn by turn."""
+    """Each line is stopped when it is run first and when it is run last, so loops are not followed turn by turn."""
     first = {}
     last = {place: number for number, place in enumerate(seen)}
     for number, place in enumerate(seen):
@@ -92,7 +92,7 @@ def select_first_and_last(seen):
 
 
 def print_stop_count(stops):
-    """The stops; ``pytest -rP`` shows how many they are."""
+    """Return the stops. ``pytest -rP`` shows their number."""
     print(len(stops), "interrupts")
     return stops
 

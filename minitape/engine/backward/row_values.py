@@ -28,7 +28,7 @@ Cells: TypeAlias = tuple[int, int, int, int, Any]
 
 
 def get_row_values(record: Record) -> RowValues:
-    """Return an object that maps each row to its value.
+    """Return an object that maps row numbers to values.
 
     The object is a list, or the recording itself if rows are packed, because a sweep reads few values of a packed
     recording.
@@ -94,7 +94,7 @@ def fit_share_to_input(share: Adjoint, input_value: Adjoint) -> Adjoint:
     """Convert a share to the shape and dtype of its input.
 
     Args:
-        share: An array, a NumPy scalar or a tensor. The input's shape broadcasts to its shape.
+        share: An array, a NumPy scalar or a tensor. The shape of the input broadcasts to the shape of the share.
         input_value: The value of the input.
 
     Returns:

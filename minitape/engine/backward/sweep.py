@@ -91,7 +91,7 @@ class Sweep:
         """
         for row, op, a, b, call in self.iter_cells_backward():
             call = call or build_elementwise_call(row, op, a, b)
-            # Of the outputs of a call, the first is visited last. By then, the adjoints of all outputs are complete.
+            # The first output of a call is visited last, when the adjoints of all outputs are complete.
             if call.row == row and self.send_shares_to_inputs(call):
                 yield row
                 for output_row in range(row, row + call.outputs):

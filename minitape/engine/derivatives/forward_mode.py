@@ -166,7 +166,7 @@ class ForwardAccumulator:
 
     @make_interrupt_safe
     def _record_on_outer_tapes(self) -> Iterator[None]:
-        """Make the tapes around the accumulator's block, and no other tapes, record the computation of tangents."""
+        """Let only the tapes around the accumulator's block record the computation of tangents."""
         with contextlib.ExitStack() as stack:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
                 stack.enter_context(tape.stop_recording())

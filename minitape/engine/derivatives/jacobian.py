@@ -99,8 +99,8 @@ def batch_jacobian(
         tape: The tape.
         target: A tensor or a variable of shape [batch, ...] and rank 2 or more.
         source: A tensor or a variable of shape [batch, ...] and rank 2 or more.
-        unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``. It only determines the dtype
-            of zeros: the dtype of the target for "none", the dtype of the source for "zero".
+        unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``. It determines only the dtype
+            of zeros, which is the dtype of the target for "none" and the dtype of the source for "zero".
         parallel_iterations: Has no effect, but is checked.
         use_pfor: Has no effect, but is checked.
 

@@ -166,7 +166,7 @@ def run_python_function(
 
 
 def convert_error_to_op_error(error: Exception) -> errors.OpError:
-    """Convert an exception inside a py_function to TensorFlow's error.
+    """Convert an exception from a py_function to the error that TensorFlow raises.
 
     Args:
         error: The exception. ValueError and TypeError become an InvalidArgumentError, NotImplementedError becomes an

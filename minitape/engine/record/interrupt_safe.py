@@ -54,7 +54,7 @@ class InterruptSafeExit(property):
 
         Args:
             block: The block.
-            *error: The type, value and traceback of the exception that ends the block, or None three times.
+            *error: The type, value and traceback of the exception that ends the block, or three Nones.
         """
         return self._leave(block, *error)
 

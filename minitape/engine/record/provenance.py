@@ -130,7 +130,7 @@ class EscapeLog:
         self.escapes_by_result_id: dict[int, LoggedEscape] = {}
 
     def prune_escapes(self) -> None:
-        """Keep the newest ``MAX_RECENT_ESCAPES`` escapes. Of older ones, keep only the latest for each statement."""
+        """Keep the newest ``MAX_RECENT_ESCAPES`` escapes, and the latest older escape of each statement."""
         last_escape_by_site: dict[Hashable, LoggedEscape] = {}
         for escape in self.escapes[:-MAX_RECENT_ESCAPES]:
             # The key contains the id of the code object, because hashing a code object is slow.
@@ -227,7 +227,7 @@ def build_origin(
 
 
 def _get_state_tensor(value: TargetOrSource) -> TargetOrSource:
-    """Return the state of a variable, or a tensor unchanged."""
+    """Return the state of a variable. A tensor is returned unchanged."""
     return getattr(value, "_state", value)
 
 

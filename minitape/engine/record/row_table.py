@@ -106,7 +106,7 @@ class RowTable:
         self.rows[WIDTH * row + VALUE_COLUMN] = value
 
     def read_columns(self, low: int = 0, high: int | None = None) -> Columns:
-        """Return the six columns for a range of rows as lists. Another thread may append rows at the same time.
+        """Return the six columns of a range of rows as lists. Another thread may append rows at the same time.
 
         Args:
             low: The first row.

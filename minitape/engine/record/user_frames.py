@@ -1,4 +1,4 @@
-"""Distinguish the user's frames from those of minitape and of libraries by their file names."""
+"""Tell the user's frames apart from frames of minitape and of libraries, by their file names."""
 
 from __future__ import annotations
 

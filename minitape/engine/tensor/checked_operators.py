@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
     """Convert the operands of ``/`` to the dtype of the quotient.
 
-    Integers are divided as floats. The quotient of 8-bit and 16-bit integers is float32, and of all others float64.
+    Integers are divided as floats. The quotient of 8-bit and 16-bit integers is float32, and the quotient of larger
+    integers is float64.
 
     Args:
         a: The dividend.

@@ -1,4 +1,4 @@
-"""Define variables (``tf.Variable``), whose values assignments can change.
+"""Define variables (``tf.Variable``), whose values can be changed by assignments.
 
 Each assignment creates a new state with its own row. Earlier states do not change.
 """
@@ -415,8 +415,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """Compute the new state from a value or a delta, and make it the current state.
 
         For "assign", the new state has the array of the value. For "assign_add" and "assign_sub", it is the sum or the
-        difference of the old state and the delta, computed without NumPy's warnings. An open recording notes the event,
-        but the new state has no row until it is read.
+        difference of the old state and the delta, computed without NumPy's warnings. An open recording stores the
+        event, but the new state has no row until it is read.
 
         Args:
             value_or_delta: The value or the delta, a tensor with the variable's dtype. ``assign`` has already checked

@@ -18,7 +18,7 @@ _LEAF_TYPES: set[type] = set()
 
 
 def is_nested(structure: Structure) -> bool:
-    """Return whether an object is a dictionary, a view of one, or a sequence other than a string.
+    """Return whether an object is a dictionary, a view of a dictionary, or a sequence other than a string.
 
     Args:
         structure: Any object.
