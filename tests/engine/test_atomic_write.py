@@ -64,7 +64,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch,
     def raise_full_disk(file):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    WRITERS[name](tmp_path / f"first {name}")  # without an error
+    WRITERS[name](tmp_path / f"first {name}")  # This must not raise an error.
     before = sorted(tmp_path.iterdir())
     with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left on device") as caught:
         patched.setattr(os, "fsync", raise_full_disk)
@@ -86,7 +86,7 @@ def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
     assert done.returncode == -signal.SIGKILL and target.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
     left = next(path for path in tmp_path.iterdir() if path != target)
     os.utime(left, (time.time() - 60, time.time() - 60))
-    with open_replacement_file(target) as other:  # one that is being written stays
+    with open_replacement_file(target) as other:  # A file that is being written stays.
         os.utime(other.name, (time.time() - 60, time.time() - 60))
         write_file(target, "new")
         assert not left.exists() and Path(other.name).exists()
@@ -101,7 +101,7 @@ def test_a_file_system_without_locks_is_written_to(tmp_path, monkeypatch, code):
     monkeypatch.setattr(atomic_write, "flock", Mock(side_effect=OSError(code, os.strerror(code))))
     target = tmp_path / "kept.txt"
     parts = [tmp_path / f".kept.txt.{number:016x}.part" for number in range(2)]
-    for part, age in zip(parts, (60, 7200), strict=True):  # one may be written by a process that cannot lock it
+    for part, age in zip(parts, (60, 7200), strict=True):  # A process that cannot lock files may be writing it.
         part.touch()
         os.utime(part, (time.time() - age, time.time() - age))
     write_file(target, "new")
@@ -131,7 +131,7 @@ def test_a_disk_without_modes_is_written_to(tmp_path, monkeypatch):
 def test_a_file_that_was_written_directly_is_not_said_to_be_as_it_was(tmp_path, monkeypatch):
     target = tmp_path / "kept.txt"
     write_file(target, "old")
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) == target)  # no file can be created beside it
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) == target)  # No file can be created next to it.
     with pytest.raises(OSError, match="full") as caught, open_replacement_file(target) as file:
         raise OSError(errno.ENOSPC, "full")
     assert caught.value.__notes__ == [f"{target} was not written: the disk is full."] and file.closed

@@ -24,7 +24,7 @@ PAGE = "\n".join(
 BOTH = PAGE + (REPOSITORY / "docs" / "engine_speed.md").read_text(encoding="utf-8")
 ACCELERATED = (ENGINE / "speed").is_dir()
 
-# program: (calls, files of minitape) at most; without what is in speed/ there are more
+# For each program, the largest numbers of calls and of minitape's files. Without speed/, both are larger.
 BUDGET = {
     "one operation": (21, 7) if ACCELERATED else (80, 15),
     "one operation on a variable": (23, 8) if ACCELERATED else (90, 17),
@@ -39,7 +39,7 @@ class RecordedCalls:
         self.made: list[tuple[str, str]] = []
 
     def __enter__(self) -> "RecordedCalls":
-        gc.disable()  # what it would call belongs to others
+        gc.disable()  # Finalizers that it would call belong to other tests.
         self._before = sys.getprofile()
         sys.setprofile(self._note_call)
         return self
@@ -47,8 +47,10 @@ class RecordedCalls:
     def __exit__(self, *error: Any) -> None:
         sys.setprofile(self._before)
         gc.enable()
-        del self.made[-1]  # this very call
-        self.made = [call for call in self.made if call[0] != __file__]  # the program's own
+        del self.made[-1]  # This removes the call of this method itself.
+        self.made = [
+            call for call in self.made if call[0] != __file__
+        ]  # This removes the functions of the program itself.
 
     def _note_call(self, frame: Any, event: str, _: Any) -> None:
         if event == "call":
@@ -92,7 +94,7 @@ PROGRAMS = (one_operation, one_operation_on_a_variable, a_fourth_derivative)
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_gradient_is_few_calls_through_few_files(program):
-    for _ in range(20):  # what is loaded or compiled at the first time is there afterwards
+    for _ in range(20):  # The first runs load and compile everything.
         program()
     with RecordedCalls() as calls:
         program()
@@ -122,7 +124,7 @@ def record_calls_of_square() -> RecordedCalls:
 QUOTES = re.findall(r"^```python (\S+)\n(.*?)^```$", BOTH, re.M | re.S)
 NAMED_FILES = sorted({file for file, _ in QUOTES if "/" in file} | set(re.findall(r"`([\w/]+/(?:\w+\.py)?)`", BOTH)))
 NAMED = sorted({name for name in re.findall(r"`([A-Za-z_]\w*\.\w+)`", BOTH) if not name.endswith((".py", ".md"))})
-ASKED = sorted(set(re.findall(r"`@?fast\.(\w+)", BOTH)))  # of the accelerator
+ASKED = sorted(set(re.findall(r"`@?fast\.(\w+)", BOTH)))  # These are names of the accelerator.
 STEPS = re.findall(r"^### \d+\. `(\w+\.\w+)`", PAGE, re.M)
 
 
@@ -177,7 +179,7 @@ def test_a_quoted_line_stands_in_its_file(file, quote, monkeypatch):
     at = 0
     for line in quote.splitlines():
         bare = re.sub(r"\s", "", line)
-        if bare in ("", "..."):  # something is left out
+        if bare in ("", "..."):  # Lines are left out.
             continue
         assert bare in lines[at:], f"{file} has no line {line.strip()!r}, or not after the lines before it"
         at = lines.index(bare, at) + 1

@@ -36,7 +36,7 @@ def test_of_constants_the_gradient_is_that_of_what_the_function_reads(steps):
         for _ in range(steps):
             k = k * k
         y = f(k)
-    assert float(tape.gradient(y, x)) == 2.0**2**steps  # as in TensorFlow: no argument is watched
+    assert float(tape.gradient(y, x)) == 2.0**2**steps  # As in TensorFlow, no argument is watched.
 
 
 def test_unused_outputs_get_zeros():
@@ -163,7 +163,7 @@ def test_py_function_errors(error, kind):
     with pytest.raises(getattr(tf.errors, kind + "Error"), match=f"{error.__name__}: .*why"):
         tf.py_function(f, [1.0], tf.float32)
     x = tf.constant(2.0)
-    with tf.GradientTape() as tape:  # nothing is left behind
+    with tf.GradientTape() as tape:  # No block was left open.
         tape.watch(x)
         y = x * x
     assert tape.gradient(y, x).numpy() == 4.0

@@ -34,7 +34,7 @@ def check_close(got, expected, given, rtol):
     assert same, f"input {given}: got {got}, expected {expected}"
 
 
-# name: (function, its first three derivatives)
+# For each name, a function and its first three derivatives.
 FORMULAS = {
     "cube": (lambda x: x * x * x, lambda x: (3 * x * x, 6 * x, 6)),
     "power": (lambda x: x**5.0, lambda x: (5 * x**4, 20 * x**3, 60 * x**2)),
@@ -73,7 +73,7 @@ UNARY = [
     lambda a: 1.5 - a * 0.5,
 ]  # fmt: skip
 BINARY = [tf.add, tf.subtract, tf.multiply, lambda a, b: a / (b * b + 1.0), lambda a, b: tf.square(a - b) / 4.0]
-CHOICES = [tf.maximum, tf.minimum]  # their rules are no lines of the table
+CHOICES = [tf.maximum, tf.minimum]  # Their rules are not lines of the table.
 
 
 def build_random_program(seed, choices):

@@ -79,7 +79,7 @@ def test_those_tested_elsewhere_are_primitives():
 
 @pytest.mark.parametrize("primitive", [p for p in OTHERS if p.name not in COMPLEX_PRIMITIVES], ids=lambda p: p.name)
 def test_rule(primitive, monkeypatch):
-    monkeypatch.setattr(record, "MAX_SMALL_SIZE", 1)  # nothing is kept that the declaration does not name
+    monkeypatch.setattr(record, "MAX_SMALL_SIZE", 1)  # Only values that the declaration names are kept.
     assert primitive.name in EXAMPLES, f"{primitive.name} has no inputs in tests/engine/primitive_examples.py"
     inputs, attrs, *options = EXAMPLES[primitive.name](np.random.default_rng(3))
     moving = [i for i, a in enumerate(inputs) if np.asarray(a).dtype.kind == "f" and passes_gradient_to(primitive, i)]

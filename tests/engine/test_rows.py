@@ -86,7 +86,7 @@ def test_scalar_row_beside_small_array():
         assert tape.gradient(product, s).numpy() == 3.0
 
 
-NEW = [np.array([3.0, 4.0], np.float32), np.float32(3.0)]  # beside a row of two numbers
+NEW = [np.array([3.0, 4.0], np.float32), np.float32(3.0)]  # These are operands next to a row of two numbers.
 
 
 @pytest.mark.parametrize("value", NEW, ids=["array", "number"])
@@ -107,7 +107,7 @@ def test_a_tensor_that_is_new_to_the_recording_becomes_a_leaf(value, before):
         w = y / c
         first = len(tape._record)
         v = c * y
-        assert len(tape._record) == first + 1  # met before
+        assert len(tape._record) == first + 1  # The recording already has the leaf.
     record = tape._record
     assert (
         find_code_and_line(z) == (TABLE["subtract"].code, line)
@@ -272,7 +272,7 @@ def test_variable_read_again_is_noticed_by_whoever_came_since():
         return read, grad
 
     with tf.GradientTape() as tape:
-        y = v * 1.0 + f(tf.constant(1.0))  # read by the tape before it is read in f
+        y = v * 1.0 + f(tf.constant(1.0))  # The tape reads v before f reads it.
     assert tape.gradient(y, v).numpy() == 8.0
     assert tf.function(lambda: v * v)().numpy() == 9.0
     v.assign(4.0)

@@ -44,7 +44,7 @@ def test_texts_with_equal_labels_have_different_file_names():
 def test_a_source_is_kept_as_long_as_its_function():
     function = execute_definitions("def f():\n    return 1\n", "<formula f>", {})["f"]
     label = function.__code__.co_filename
-    linecache.checkcache()  # traceback calls this before it prints a line
+    linecache.checkcache()  # ``traceback`` calls this before it prints a line.
     assert linecache.getlines(label) == ["def f():\n", "    return 1\n"]
     del function
     gc.collect()

@@ -31,7 +31,9 @@ def test_a_derivative_that_is_one_percent_wrong_is_found(primitive, i):
 
         return z, rules
 
-    if np.any(primitive.rules[i](np.ones(3), primitive.forward(*inputs), *inputs)):  # zero stays zero
+    if np.any(
+        primitive.rules[i](np.ones(3), primitive.forward(*inputs), *inputs)
+    ):  # A rule that is always zero stays zero.
         with pytest.raises(AssertionError, match=r"finite|differ"):
             check_grads(wrong, inputs, order=1)
 

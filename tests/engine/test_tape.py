@@ -50,7 +50,7 @@ def test_tapes_opened_together_but_closed_out_of_order():
     w = z * x
     second.__exit__()
     assert state.record is None and state.tapes == []
-    assert second.gradient(w, x).numpy() == 54.0  # z + x * y: the second tape takes y = x * x for a constant
+    assert second.gradient(w, x).numpy() == 54.0  # For the second tape, y = x * x is a constant.
     assert first.gradient(z, x).numpy() == 27.0
 
 
@@ -110,7 +110,7 @@ def test_ctrl_c_before_a_pause_ends_leaves_nothing_open():
     with tf.GradientTape() as tape:
         y = x * x
         pause = tape.stop_recording()
-        pause.__enter__()  # and nothing leaves it: what an interrupt in the first step of __exit__ comes to
+        pause.__enter__()  # Nothing leaves the block, as after an interrupt in the first step of __exit__.
     assert state.record is None and not state.tapes
     del pause
     assert state.record is None and not state.tapes
@@ -140,11 +140,11 @@ def test_ctrl_c_while_a_tape_is_let_go_of_is_not_lost():
     def interrupt_in_del(frame, event, arg):
         if frame.f_code.co_name == "__del__" or seen:
             seen.append(frame.f_code)
-            if len(seen) > 1:  # a function that it calls
+            if len(seen) > 1:  # A function that the method calls has started.
                 sys.settrace(None)
                 raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # A background job of a shell ignores SIGINT.
     try:
         with pytest.raises(KeyboardInterrupt):
             sys.settrace(interrupt_in_del)
@@ -209,7 +209,7 @@ def test_a_million_rows(longest):
     """So many with `--longest`; a tenth of them show as well what one of them takes."""
     rows = 1_000_000 if longest else 100_000
     x = tf.constant(1.0)
-    with tf.GradientTape() as tape:  # what long tapes need is loaded once
+    with tf.GradientTape() as tape:  # The first long tape loads what all long tapes need.
         tape.watch(x)
         y = x
         for _ in range(10_000):
@@ -229,7 +229,7 @@ def test_a_million_rows(longest):
     peak = tracemalloc.get_traced_memory()[1] - base
     tracemalloc.stop()
     assert gradient.numpy() == pytest.approx(np.exp(-0.5e-6 * rows), rel=1e-2)
-    most = 64 if find_spec("minitape.speed") else 150  # packed, or in a list
+    most = 64 if find_spec("minitape.speed") else 150  # Rows are packed, or in a list.
     assert held / rows < most, f"{held / rows:.1f} bytes held per row"
     assert peak < 2 * held + 1_000_000, (
         f"{peak / rows:.1f} bytes per row for the gradient of a tape that holds {held / rows:.1f}"
@@ -280,7 +280,7 @@ def test_a_training_loop_does_not_fill_the_garbage_collector():
             counts.append(len(gc.get_objects()))
         return counts
 
-    train()  # plans and programs are made
+    train()  # The first call compiles everything.
     gc.collect()
     before = len(gc.get_objects())
     gc.disable()

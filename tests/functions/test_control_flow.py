@@ -190,7 +190,7 @@ def test_a_branch_that_is_not_taken_may_refuse_the_values_of_the_first_run():
     assert [float(f(x, tf.constant(i))) for i in (7, 1, 0, 9)] == [-1.0, 2.0, 1.0, -1.0]
 
     @tf.function
-    def deeper(n):  # neither branch ends without the other
+    def deeper(n):  # Each branch calls the other, so the recursion does not end.
         return tf.cond(n > 0, lambda: deeper(n - 1) + 1, lambda: n)
 
     assert [int(deeper(tf.constant(n))) for n in (0, 2, 3, 0)] == [0, 2, 3, 0]

@@ -494,7 +494,7 @@ class TestPythonInside:
         f = tf.function(lambda x: tf.numpy_function(np.sinh, [x], tf.float32) + 1.0)
         for value in (0.0, 1.0):
             np.testing.assert_allclose(f(read_number(value)), np.sinh(value) + 1.0, 1e-6)
-        with pytest.raises(tf.errors.InvalidArgumentError):  # it promised another dtype
+        with pytest.raises(tf.errors.InvalidArgumentError):  # The declared dtype is different.
             tf.function(lambda x: tf.numpy_function(np.float64, [x], tf.float32))(read_number(1.0))
 
 

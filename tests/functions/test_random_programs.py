@@ -110,7 +110,7 @@ def test_functions_agree_with_eager_execution(block):
         want, got = run_program(text, lambda f: f), run_program(text, tf.function)
         for k, (a, b) in enumerate(zip(want, got, strict=True)):
             message = f"seed {seed}, result {k}\n{text}"
-            if a is None:  # a branch that was not taken, or a state that was not read: zeros, as in TensorFlow
+            if a is None:  # As in TensorFlow, a branch that was not taken and a state that was not read have zeros.
                 assert b is None or not np.any(b), message
             else:
                 assert b is not None, message

@@ -47,7 +47,7 @@ def test_a_buffer_is_used_again_only_when_nobody_refers_to_it():
 
 def test_the_pool_is_bounded(monkeypatch):
     monkeypatch.setattr(array_blocks, "POOL_BYTES", 10_000_000)
-    monkeypatch.setattr(array_blocks, "_pool", [])  # what others left would be used again
+    monkeypatch.setattr(array_blocks, "_pool", [])  # Otherwise, buffers of other tests would be reused.
     held = [array_blocks.create_buffer((1_000_000,), np.float32) for _ in range(6)]
     assert sum(b.nbytes for b in array_blocks._pool) <= 10_000_000
     assert len({b.__array_interface__["data"][0] for b in held}) == 6
@@ -71,10 +71,10 @@ def test_adjoints_are_added_up_without_touching_what_others_hold():
     x, seed = (rng.standard_normal(SHAPE).astype(np.float32) for _ in range(2))
     v, s = tf.Variable(x), tf.constant(seed)
     with tf.GradientTape(persistent=True) as tape:
-        a = v + v  # one adjoint is handed to both
+        a = v + v  # Both inputs receive the same adjoint.
         y = a * 1.0 + tf.reshape(tf.reshape(a, [-1]), SHAPE)
         z = y + v
-    for _ in range(2):  # what the first gradient added up is not in the second
+    for _ in range(2):  # The second gradient must not contain the sum of the first.
         g = tape.gradient(z, v, output_gradients=s)
         assert np.allclose(g, 5 * seed, rtol=1e-5)
         assert (s.numpy() == seed).all() and (v.numpy() == x).all()
@@ -85,7 +85,7 @@ def test_adjoints_are_added_up_without_touching_what_others_hold():
 def compute_gradients_sharing_an_adjoint(x, z):
     v, w = tf.Variable(x), tf.Variable(z)
     with tf.GradientTape() as tape:
-        a = v + w  # one adjoint is handed to both, and v gets another share
+        a = v + w  # Both inputs receive the same adjoint, and v receives another share.
         y = tf.reduce_sum(tf.square(a + v * 3.0))
     return tape.gradient(y, [v, w])
 
@@ -93,7 +93,7 @@ def compute_gradients_sharing_an_adjoint(x, z):
 def test_an_adjoint_that_two_inputs_share_stays_as_it_is():
     rng = np.random.default_rng(3)
     x, z = (rng.standard_normal(SHAPE).astype(np.float32) for _ in range(2))
-    for _ in range(12):  # the plan is walked at first, then written
+    for _ in range(12):  # The first runs interpret the plan, and later runs use compiled code.
         dv, dw = compute_gradients_sharing_an_adjoint(x, z)
         assert np.allclose(dv, 8 * (4 * x + z), atol=1e-4) and np.allclose(dw, 2 * (4 * x + z), atol=1e-4)
 
@@ -102,7 +102,7 @@ UNDER_A_DEBUGGER = """
 import sys
 import numpy as np
 
-def look(frame, event, argument):  # as debuggers do, at every line
+def look(frame, event, argument):  # Debuggers look at the variables in this way at every line.
     if frame.f_code.co_filename.endswith("array_blocks.py"):
         frame.f_locals
         return look
@@ -145,7 +145,7 @@ def test_a_sweep_writes_over_no_adjoint_that_is_asked_for_or_held():
         return tf.identity(a), lambda dz: (held.append(dz), dz)[1]
 
     def program(v):
-        a = tf.tanh(v)  # three shares come to it, and one to what is computed from it
+        a = tf.tanh(v)  # It receives three shares, and a value computed from it receives one.
         b = seen(tf.exp(a))
         return a, b, tf.tanh(b * a + a) * v - a
 
@@ -154,7 +154,9 @@ def test_a_sweep_writes_over_no_adjoint_that_is_asked_for_or_held():
         a, b, y = program(v)
     together = tape.gradient(y, [v, a, b], output_gradients=tf.constant(seed))
     kept = [g.numpy() for g in (*together, held.pop())]
-    for place, want in zip([*range(0, len(x), 30)], kept[0][::30], strict=True):  # rows are small: another way
+    for place, want in zip(
+        [*range(0, len(x), 30)], kept[0][::30], strict=True
+    ):  # Single rows are small, so they take a different path.
         u = tf.Variable(x[place])
         with tf.GradientTape() as tape:
             sources = program(u)
@@ -175,4 +177,4 @@ def test_a_sweep_computes_in_the_memory_of_its_adjoints():
     before = sum(raw.nbytes == size for raw in array_blocks._pool)
     gradient = tape.gradient(y, v)
     assert gradient.shape == v.shape
-    assert sum(raw.nbytes == size for raw in array_blocks._pool) - before <= 2  # of 24 shares and sums
+    assert sum(raw.nbytes == size for raw in array_blocks._pool) - before <= 2  # There are 24 shares and sums.

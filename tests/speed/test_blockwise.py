@@ -8,7 +8,7 @@ from minitape.engine.table.primitives import TABLE
 from minitape.functions import row_program
 from minitape.speed import compiled_rows, fusion, kernels
 
-SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # one block fits, or does not
+SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # The arrays consist of one block or several.
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
 
 

@@ -147,7 +147,7 @@ def irregular(x):
     "f, repeats", [(polynomial, True), (newton, True), (far_back, True), (nested_loops, True), (irregular, False)]
 )
 def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
-    kernels.find_or_compile_kernel(np.float32)  # so that short runs earn them
+    kernels.find_or_compile_kernel(np.float32)  # With a loaded kernel, short runs also use it.
     made = []
     monkeypatch.setattr(
         compiled_rows, "compile_repeated_rows", lambda *args: made.append(compile_repeated_rows(*args)) or made[-1]

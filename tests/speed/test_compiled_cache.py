@@ -24,7 +24,9 @@ if not kernels.can_compile_kernels():
     pytest.skip("numba is switched off", allow_module_level=True)
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-PERMISSIONS = os.name == "posix" and (not ROOT or sys.platform.startswith("linux"))  # they apply, or can be made to
+PERMISSIONS = os.name == "posix" and (
+    not ROOT or sys.platform.startswith("linux")
+)  # Permissions apply, or can be made to apply.
 POSIX = pytest.mark.skipif(os.name != "posix", reason="there are no such permissions here")
 
 GRADIENT = """
@@ -58,7 +60,7 @@ NO_HOME = """
 import os, tempfile, minitape.speed.code_cache as cache
 tempfile.tempdir = {nowhere!r}
 cache.get_shared_cache_folder = lambda: cache.Path({shared!r}, "__pycache__")
-cache.collect_trusted_owner_ids = lambda: {{0, os.getuid(), 65534}}  # who installed the package
+cache.collect_trusted_owner_ids = lambda: {{0, os.getuid(), 65534}}  # The additional id is the owner of the package.
 """
 NO_COMPILER = """
 import numba.core.dispatcher as dispatcher
@@ -155,7 +157,7 @@ DAMAGES = {
 
 
 TEXTS = {"empty": b"", "no text": b"\xff\xfe\x00", "a program": b"raise SystemExit('what was written is not run')"}
-# each damage of one of the two files that numba keeps, in turns
+# Each kind of damage applies to one of numba's two files in turn.
 CASES = [(damage, ("nbi", "nbc")[number % 2]) for number, damage in enumerate(DAMAGES)]
 CASES += [(text, "py") for text in TEXTS]
 
@@ -163,7 +165,7 @@ EACH = """
 import tempfile, numba, numpy
 from minitape.speed import kernels
 from minitape.speed.code_cache import is_private_folder, write_source_if_changed
-numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
+numba.njit(lambda: 0)()  # This loads the parts of numba that the test does not concern.
 assert kernels.find_or_compile_kernel(numpy.float64)
 
 def child(folder, program):
@@ -215,11 +217,11 @@ def test_damaged_files(damage, suffix, spoiled, right):
     ((status, told, said), (again_status, told_again, said_again)), folder = spoiled[damage, suffix]
     assert status == again_status == 0
     assert json.loads(told) == [right, True]
-    if suffix == "py":  # it is there for who reads an error
+    if suffix == "py":  # The source file exists for readers of error messages.
         assert said == []
     else:
         assert len(said) == 1 and str(folder) in said[0] and "delete that folder" in said[0], said
-    if damage == "a folder":  # nobody fixed it
+    if damage == "a folder":  # Nothing has repaired the folder.
         assert json.loads(told_again) == [right, False] and len(said_again) == 2
     else:
         assert (json.loads(told_again), said_again) == ([right, True], [])
@@ -273,7 +275,7 @@ def test_what_the_administrator_warmed_for_all(folder, warm, right):
     shared = shutil.copytree(warm, folder / "__pycache__")
     lock_folder(shared)
     folder.chmod(0o555)
-    if ROOT:  # then it is ours to give away
+    if ROOT:  # Root may change the owner.
         for path in (shared, *shared.rglob("*")):
             os.chown(path, 65534, 65534)
     before = NO_HOME.format(nowhere=str(folder / "nowhere"), shared=str(folder)) + NO_COMPILER
@@ -426,7 +428,7 @@ def test_the_command_says_what_is_wrong(cache):
 
 INTERRUPTED = """
 import signal, threading
-signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background, it is ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # Background jobs ignore SIGINT.
 at, seen = {at}, 0
 
 def trace(frame, event, arg):

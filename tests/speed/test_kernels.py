@@ -27,7 +27,7 @@ with tf.GradientTape() as tape:
 print([float(g) for g in tape.gradient(v, [x, w])], "numba" in sys.modules and sys.modules["numba"] is not None)
 """
 
-# as a long program does
+# A long program does the same.
 KERNELS = """
 import numpy
 from minitape.speed.kernels import find_or_compile_kernel
@@ -87,7 +87,7 @@ def test_modules_that_were_used_last_are_kept(tmp_path, monkeypatch):
         path = Path(str(cache.load_generated_module(f"number = {number}", "test").__file__))
         (beside / f"{path.stem}.numbers-1.nbi").touch()
         os.utime(path, (number, number))
-        first = cache.load_generated_module("number = 0", "test")  # which is used each time
+        first = cache.load_generated_module("number = 0", "test")  # Every call uses this module.
     kept = {path.stem for path in tmp_path.glob("*.py")}
     assert kept == {first.__name__, path.stem}
     assert {file.name.split(".")[0] for file in beside.iterdir()} == kept

@@ -22,7 +22,7 @@ from minitape.functions.row_program import Rows  # noqa: F401 - its fast form is
 from minitape.recording.graph_nodes import find_operation_and_inputs
 from minitape.speed import fast_sweeps, kernels
 
-# the same examples in each run: seeds are fixed
+# Seeds are fixed, so each run tests the same examples.
 quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
 SHAPES = [(), (1,), (3,), (2, 3), (2, 1), (5000,), (40_000,)]
 NUMBERS = [0.0, -0.0, 1.0, -2.5, 0.3, 1e30, float("inf"), float("nan")]
@@ -70,8 +70,8 @@ def test_each_pair_has_a_test_here():
 
 # -- operators and apply ---------------------------------------------------------------------------
 
-tf.Variable(1.0)  # its operators are made with the first one
-build_recorded_functions()  # what rules call
+tf.Variable(1.0)  # Creating the first variable generates the operators.
+build_recorded_functions()  # This generates the functions that rules call.
 FUNCTIONS = {f"{primitive.name}-{k}": how for k, (primitive, *how) in enumerate(fast.functions)}
 
 
@@ -114,7 +114,7 @@ def test_a_recording_knows_what_depends_on_nothing_watched(value):
         with tf.GradientTape(persistent=True) as inner:
             inner.watch(x)
             y = x * x
-            d = c * c + 1.0  # after rows that are watched
+            d = c * c + 1.0  # This follows watched rows.
             y, z = tf.sin(-d) * y * (c + c), x * d
         inner.gradient(y, x)
         e = inner.gradient(z, x)
@@ -137,7 +137,7 @@ def test_a_function_of_the_table(name, data):
     if len(TABLE[primitive].texts) == 3:
         number = st.sampled_from([2, 0.5, -1.0, 0])
         tensors.append(data.draw(st.one_of(st.just(x), arrays(), number)))
-    watched = 2 if how.get("inside") else data.draw(st.integers(0, 2))  # what rules read has a row already
+    watched = 2 if how.get("inside") else data.draw(st.integers(0, 2))  # The operands of rules already have rows.
     with np.errstate(all="ignore"):
         reads = how.get("reads", False)
         assert run_and_list_rows(quick, tensors, watched, reads) == run_and_list_rows(plain, tensors, watched, reads)
@@ -280,7 +280,7 @@ def compute_gradients(given, steps, order, unconnected, long):
     return read_bits(all_found)
 
 
-@pytest.mark.parametrize("compiled", [False, True])  # what a process earns with the rows that it has swept
+@pytest.mark.parametrize("compiled", [False, True])  # A process loads the kernels after it has swept enough rows.
 @settings(quick, max_examples=100)
 @given(
     given=st.sampled_from(["float32", "float64"]).flatmap(

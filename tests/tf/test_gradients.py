@@ -18,7 +18,7 @@ from minitape.tf.api import collect_homes
 sys.path.append(str(Path(__file__).parents[1] / "repository"))
 from surface import read_names_by_namespace
 
-# one operand, at three shapes: the NumPy function, and from where to where it is asked
+# Functions of one operand, tested at three shapes: the NumPy function and the interval of the operand.
 ONE = {
     "abs": (np.abs, 0.2, 2), "math.acos": (np.arccos, -0.9, 0.9), "math.acosh": (np.arccosh, 1.1, 3),
     "math.asin": (np.arcsin, -0.9, 0.9), "math.asinh": (np.arcsinh, -2, 2), "math.atan": (np.arctan, -2, 2),
@@ -33,16 +33,16 @@ ONE = {
     "nn.leaky_relu": (lambda x: np.where(x > 0, x, np.float32(0.2).item() * x), -2, -0.1),
     "identity": (np.array, -2, 2), "function": (np.sin, -2, 2),
 }  # fmt: skip
-# two operands, at three pairs of shapes that broadcast
+# Functions of two operands, tested at three pairs of shapes that broadcast.
 TWO = {
     "math.add": np.add, "math.atan2": np.arctan2, "math.divide": np.divide, "math.divide_no_nan": np.divide,
     "math.floormod": np.mod, "math.maximum": np.maximum, "math.minimum": np.minimum, "math.multiply": np.multiply,
     "math.pow": np.power, "math.subtract": np.subtract,
 }  # fmt: skip
-SAME = "add atan2 divide maximum minimum multiply pow subtract".split()  # in tf what they are in tf.math
+SAME = "add atan2 divide maximum minimum multiply pow subtract".split()  # These are the same in tf and tf.math.
 WRAPPED = {"function": lambda x: tf.function(tf.sin)(x)}
 
-# arguments of x and y (2, 3), v (3,), s (), t (2, 3, 4), m (2, 3, 3)
+# The arguments are x and y of shape (2, 3), v (3,), s (), t (2, 3, 4) and m (2, 3, 3).
 MORE = """
 add_n                   | [x, y, x]                              | x + y + x
 add_n                   | [v]                                    | v
@@ -236,7 +236,7 @@ keras.losses.MeanAbsoluteError() | v, y[0]                       | np.mean(np.ab
 compat.v1.sin           | x                                      | np.sin(x)
 """
 
-# what has no gradient: None, with the value of NumPy
+# These functions have NumPy's values, and their gradients are None.
 NONE = """
 argmax          | x, 1                 | np.argmax(x, 1)
 argmax          | x                    | np.argmax(x, 0)
@@ -284,9 +284,9 @@ strings.length  | ['a', 'abc']         | [1, 3]
 strings.substr  | 'tape', 1, 2         | b'ap'
 where           | x > 0                | np.argwhere(x > 0)
 """
-ZERO = {"sign"}  # whose gradient is 0, as in TensorFlow
+ZERO = {"sign"}  # As in TensorFlow, these gradients are 0.
 
-# names that compute nothing themselves: classes, dtypes, what makes functions, graphs and pictures
+# These names do not compute anything: classes, dtypes, decorators, graphs and pictures.
 OTHERS = {
     "tf": "DType GradientTape Graph Module RaggedTensor RegisterGradient Session SparseTensor Tensor TensorShape "
     "TensorSpec UnconnectedGradients Variable autodiff bool compat complex128 complex64 config draw errors "
@@ -310,7 +310,12 @@ OTHERS = {
     "tf.python.framework.ops": "Graph RegisterGradient get_default_graph name_scope op_scope",
     "tf.explain": "Explanation explain warn",
 }
-CLASSES = {"tf.Tensor", "tf.Variable", "tf.GradientTape", "tf.Module"}  # lines of the list that are of objects
+CLASSES = {
+    "tf.Tensor",
+    "tf.Variable",
+    "tf.GradientTape",
+    "tf.Module",
+}  # The lines of these classes are tested as methods of objects.
 
 
 def parse_lines(table):
@@ -382,7 +387,7 @@ def check_against_numpy(ours, theirs, arrays, name):
         g = np.zeros(a.shape) if gradients[key] is None else gradients[key].numpy()
         assert g.shape == a.shape and g.dtype == np.float64
         np.testing.assert_allclose(g, wanted, rtol=1e-5, atol=1e-7)
-        for i in flowing if name != "py_function" else ():  # whose gradient can be taken once
+        for i in flowing if name != "py_function" else ():  # The gradient of a py_function can be computed only once.
             each = tape.jacobian(found[i], tensors[key], unconnected_gradients="zero")
             np.testing.assert_allclose(each.numpy(), jacobians[i], rtol=1e-5, atol=1e-7)
 
@@ -475,7 +480,7 @@ def test_each_public_name_is_in_a_table():
         for space, names in read_names_by_namespace().items()
         if space not in CLASSES
         for name in names
-        # the same function under two paths, such as tf.sin and tf.math.sin, is asked once
+        # A function with two paths, such as tf.sin and tf.math.sin, is tested only once.
         if name not in have.get(space, set()) and not _is_same_elsewhere(space, name, objects.get(name, ()))
     }
     assert missing == set()
