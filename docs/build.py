@@ -184,7 +184,7 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
             *(
                 page.removesuffix(".md")
                 for page in texts
-                if page.startswith("docs/") and page not in {*QUESTION_PAGES, *CAUSE_PAGES}
+                if page.startswith(("docs/", "deploy/")) and page not in {*QUESTION_PAGES, *CAUSE_PAGES}
             ),
         )
         return edition

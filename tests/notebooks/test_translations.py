@@ -225,7 +225,10 @@ def read_chinese_pages() -> dict[str, str]:
         for file in (ENGLISH.parent / "zh/texts").glob("*.po")
     }
     root = ENGLISH.parent.parent
-    pages = [root / "README.zh.md", *(root / "docs").rglob("*.zh.md")]
+    pages = [
+        root / "README.zh.md",
+        *(path for folder in ("docs", "deploy") for path in (root / folder).rglob("*.zh.md")),
+    ]
     return texts | {page.name: page.read_text(encoding="utf-8") for page in pages}
 
 
