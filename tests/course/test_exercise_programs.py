@@ -431,7 +431,7 @@ def values_and_slopes(f, values):
     (
         "03.4",
         ADD_UP.replace("tf.Variable(0.0)", "tf.Variable(sum(numbers))").replace("total = total + number", "pass"),
-        "no variable was changed for each number",
+        "wasn't changed once for each number",
     ),
     (
         "03.6",
@@ -595,7 +595,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("02.5", 'if operation == "add"', 'if operation != "multiply"', "A leaf has no input rows, and its entry"),
     ("02.6", "        tape.watch(x)\n", "", "x is a tensor that the tape does not watch"),
     ("02.6", "y = f(x)", "y = tf.reduce_mean(f(x))", "the gradient of the mean of y"),
-    ("03.6", "average.numpy()", "average", "as if the box itself were in the list"),
+    ("03.6", "average.numpy()", "average", "because the box itself is in the list"),
     ("03.6", "rate * (number - average)", "number - average", "only a fraction of the way"),
     ("03.6", (
         "average.assign_add(rate * (number - average))"
