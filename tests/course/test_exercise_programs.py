@@ -517,7 +517,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.2", "y + slope * slope", "y", "That's the gradient of f(x) alone. Who could"),
     ("07.2", "y + slope * slope", "slope * slope", "That's the gradient of slope * slope alone."),
     ("07.2", "slope * slope", "slope", "That's the gradient of y + slope. In the"),
-    ("07.2", "return outer.gradient(loss, x)", "return loss", "That's the loss. What does the exercise want"),
+    ("07.2", "return outer.gradient(loss, x)", "return loss", "That's the loss itself. The exercise asks for"),
     ("10.2", "    @tf.function\n", "", "refuses to run outside of a traced function"),
     ("12.1", "def __init__(self):\n        self.rows", "rows", "Where was the list made"),
     ("12.1", "len(self.rows) - 1", "len(self.rows)", "The first row is row 0"),

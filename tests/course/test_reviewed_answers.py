@@ -147,7 +147,7 @@ PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes t
     ("02.3", "def rule(arrived, x, y):\n    return (arrived, -arrived) if x > y else (-arrived, arrived)",
      "The local slopes are 1 and -1."),
     ("05.2", SOLUTIONS["05.2"].replace("return [", "return sum([").replace("(z, x)]", "(z, x)])"),
-     "That's the sum of both. How do you ask for"),
+     "That's the sum of both gradients. How do you"),
     ("11.3", solved("11.3", "tf.identity(x), grad", "grad, tf.identity(x)"), "or did you mean something else"),
     ("03.2", solved("03.2", "tf.Variable(start)", "tf.constant(start)")
      .replace("    loss =", "    tape.watch(w)\n            loss =")
