@@ -125,7 +125,7 @@ WRONG_PROGRAMS = [
      "In a network x holds many"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
-    ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), SECOND_WRONG),
+    ("05.2", solved("05.2", "z = g(x)", "z = g(x + 1.0)"), SECOND_WRONG),
     ("05.4", solved("05.4", "return variables", "return starts"), "The right result is in variables, but"),
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "such as a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
