@@ -99,6 +99,8 @@ class PythonRow(Primitive):
         is_guard: Whether the row raises `GuardError` if a call differs from the recorded run.
         blocked_inputs: The positions of inputs that do not receive a gradient.
         is_linear: Whether the gradient of the row depends only on the adjoints, so that its second gradient is None.
+        is_blocked: A function that takes the position of an input and an order, and returns whether gradients of that
+            order are blocked. By default, `blocked_inputs` and `is_linear` decide.
         has_tuple_output: True, because the row returns a tuple even for a single result.
         bodies: The recordings inside a branch or loop.
         first_inputs: For each body, the position of the first input that the body captures.
@@ -143,8 +145,6 @@ class PythonRow(Primitive):
         self.is_guard = is_guard
         self.blocked_inputs: set[int] = set()
         self.is_linear = False
-        # The function takes the position of an input and an order. It returns whether gradients of that order are
-        # blocked.
         self.is_blocked: Callable[[int, int], bool] = lambda position, order: (
             position in self.blocked_inputs or (order > 1 and self.is_linear)
         )

@@ -46,12 +46,12 @@ def try_recorded_sweep_of_numbers(
         contain calls, and must not be the recording of a first run. It must also not be packed during the sweep.
     """
     open_record = state.record
-    if open_record is not record or record.fixed_site is None or record.has_calls or record.first_run is not None:
+    if open_record is not record or record.fixed_offset is None or record.has_calls or record.first_run is not None:
         return False
     if record.base or record.next > CHUNK // 32:  # The recording might be packed before the sweep ends.
         return False
     rows, matters = record.rows, reachable or b"\1" * (last_row + 1)
-    adjoints = {row: record.find_or_add_row(g, None, record.fixed_site) for row, g in adjoint_tensors.items()}
+    adjoints = {row: record.find_or_add_row(g, None, record.fixed_offset) for row, g in adjoint_tensors.items()}
     find_adjoint = adjoints.get
     warning_state = WARNINGS[OFF]
     try:
@@ -114,7 +114,7 @@ def _build_row_writer(primitive: Primitive) -> Function:
     def write_unary(record: Record, a: int) -> int:
         rows, row = record.rows, record.next
         x = rows[WIDTH * a + 5]
-        rows += code, a, a, None, record.fixed_site, sign(x) if sign else forward[type(x)](x)
+        rows += code, a, a, None, record.fixed_offset, sign(x) if sign else forward[type(x)](x)
         record.next = record.untracked_end = row + 1
         if a in record.untracked:
             record.untracked.add(row)
@@ -123,7 +123,7 @@ def _build_row_writer(primitive: Primitive) -> Function:
     def write_binary(record: Record, a: int, b: int) -> int:
         rows, untracked = record.rows, record.untracked
         x, y, row = rows[WIDTH * a + 5], rows[WIDTH * b + 5], record.next
-        rows += code, a, b, None, record.fixed_site, sign(x, y) if sign else forward[type(x)](x, y)
+        rows += code, a, b, None, record.fixed_offset, sign(x, y) if sign else forward[type(x)](x, y)
         record.next = record.untracked_end = row + 1
         if a in untracked and b in untracked:
             untracked.add(row)
@@ -140,9 +140,9 @@ def _find_or_add_number_row(record: Record, number: float, like_row: int) -> int
     number_type = type(record.rows[WIDTH * like_row + 5])
     tensor = record.numbers.get((number, number_type)) if number else None
     if tensor is None:
-        site: Any = record.fixed_site
+        site: Any = record.fixed_offset
         tensor = build_number_tensor(number, number_type, record, site)
-    return tensor._row if tensor._record is record else record.find_or_add_row(tensor, None, record.fixed_site)
+    return tensor._row if tensor._record is record else record.find_or_add_row(tensor, None, record.fixed_offset)
 
 
 def _build_row_tensor(record: Record, row: int) -> EagerTensor:

@@ -255,7 +255,7 @@ def build_operation_function(
     if inside:
         texts |= {
             "start": f"record, {first_name} = a._record, a._value",
-            "site": "record.fixed_site if record is state.record else None",
+            "site": "record.fixed_offset if record is state.record else None",
             "frame": ", frame",
             "caller": ", _getframe(1)",
         }
@@ -338,7 +338,7 @@ def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
     """
     if state.record is not record or not record.is_open:
         return None
-    if record.fixed_site is None and (state.fixed_site or OWN_FILES[frame.f_code.co_filename]):
+    if record.fixed_offset is None and (state.fixed_site or OWN_FILES[frame.f_code.co_filename]):
         return None
     return record.store_current_site(frame)
 

@@ -82,7 +82,7 @@ def compute_gradients(
         rows_by_source.append(rows)
         source_rows.update(rows)
 
-    adjoint_of = sweep_to_sources(tape, seeds, source_rows, is_recorded) if seeds else NO_ADJOINT
+    adjoint_of = sweep_to_sources(tape, record, seeds, source_rows, is_recorded) if seeds else NO_ADJOINT
 
     # The adjoints of the sources are the gradients.
     gradients: list[Result] = []
@@ -134,12 +134,13 @@ def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Seq
 
 
 def sweep_to_sources(
-    tape: GradientTape, seeds: dict[int, Adjoint], source_rows: set[int], is_recorded: bool
+    tape: GradientTape, record: Record, seeds: dict[int, Adjoint], source_rows: set[int], is_recorded: bool
 ) -> AdjointLookup:
     """Run a sweep from the rows of the targets back to the rows of the sources.
 
     Args:
-        tape: The tape whose recording contains the rows.
+        tape: The tape that computes the gradient.
+        record: The recording of this tape.
         seeds: The adjoints of the targets, keyed by row. There is at least one.
         source_rows: The rows of the sources.
         is_recorded: Whether the sweep itself is recorded, by an outer tape or by the first run of a function.
@@ -147,8 +148,6 @@ def sweep_to_sources(
     Returns:
         A function that takes a row of ``source_rows`` and returns its adjoint, or None if the row has none.
     """
-    record = tape._record
-    assert record is not None
     if record.mandatory_calls:
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:

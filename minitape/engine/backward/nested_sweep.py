@@ -44,7 +44,7 @@ def run_recorded_sweep(
     """
     open_record, site = state.record, state.fixed_site
     assert open_record is not None
-    outer_site = open_record.fixed_site
+    outer_offset = open_record.fixed_offset
     previous_index = open_record.gradient_rows[-1].entry_index if open_record.gradient_rows else None
     try:
         if site is None:
@@ -56,10 +56,10 @@ def run_recorded_sweep(
         )
         open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, gradient_rows)
         if open_record.is_open and state.fixed_site is not None:
-            open_record.fixed_site = open_record.store_current_site()
+            open_record.fixed_offset = open_record.store_current_site()
         return run_sweep(record, seeds, source_rows, reachable, is_recorded=True)
     finally:
-        state.fixed_site, open_record.fixed_site = site, outer_site
+        state.fixed_site, open_record.fixed_offset = site, outer_offset
         open_record.gradient_rows = append_to_list_or_tuple(
             open_record.gradient_rows, new_tuple(GradientRows, (open_record.next, previous_index, (), (), ()))
         )

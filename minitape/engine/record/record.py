@@ -102,7 +102,7 @@ class Record(RowTable):
         first_run: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`).
             Otherwise None.
         is_open: Whether a tape has opened this recording and no tape has closed it yet. Only then is the frame of the
-            last row cached in `frame`, and only then does a recorded sweep set `fixed_site`. The recording of a first
+            last row cached in `frame`, and only then does a recorded sweep set `fixed_offset`. The recording of a first
             run is never open in this sense, although the run appends rows, because no tape would clear the cached frame
             at the end.
         blocks: The packed rows (:mod:`minitape.speed.packed_rows`).
@@ -116,7 +116,7 @@ class Record(RowTable):
         pack_limit: The row number at which `pack_rows` is called next.
         max_small_size: Arrays with up to this many elements are kept even if no rule reads them.
         kinds: The types of all values in the recording. Some sweeps accept only scalars.
-        fixed_site: The offset from ``state.fixed_site`` once its code is in `segments`, otherwise None.
+        fixed_offset: The bytecode offset in ``state.fixed_site`` once its code is in `segments`, otherwise None.
         frame: The user frame that wrote the last row, or None if the next row must search for its frame.
         has_large_arrays: Whether a value has been larger than `max_small_size`.
         thread: The id of the thread that created the recording.
@@ -154,7 +154,7 @@ class Record(RowTable):
         self.pack_limit = CHUNK
         self.max_small_size = MAX_SMALL_SIZE
         self.kinds: set[type] = set()
-        self.fixed_site: int | None = None
+        self.fixed_offset: int | None = None
         self.frame: FrameType | None = None
         self.has_large_arrays = self.has_calls = False
         self.thread = get_ident()
@@ -287,7 +287,7 @@ class Record(RowTable):
             outputs: The results. Each of them stores this recording and its row number.
             frame: The frame of the user's statement, or a frame called from that statement. None stands for the caller.
         """
-        site = self.fixed_site
+        site = self.fixed_offset
         if site is None:
             site = frame.f_lasti if frame and frame is self.frame else self.store_current_site(frame)
         cells, untracked = self.rows, self.untracked
@@ -344,8 +344,8 @@ class Record(RowTable):
         Returns:
             The offset, or 0 if no frame belongs to the user's program.
         """
-        if self.fixed_site is not None:
-            return self.fixed_site
+        if self.fixed_offset is not None:
+            return self.fixed_offset
         fixed_offset = None
         if state.fixed_site is not None:
             code, offset = state.fixed_site

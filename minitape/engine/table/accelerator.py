@@ -96,7 +96,7 @@ class Accelerator:
             reads: Whether the function is an operator of variables. The fast form then starts by reading the state of
                 its first operand.
             inside: Whether the rules of a recorded sweep call the function. The fast form then takes the site of its
-                row from ``Record.fixed_site`` instead of searching for the user's frame.
+                row from ``Record.fixed_offset`` instead of searching for the user's frame.
         """
         return plain
 

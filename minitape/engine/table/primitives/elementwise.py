@@ -113,7 +113,12 @@ class Form:
     rules: tuple[Rule | None, ...]
 
     def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
-        """Compile the formulas of the output and of the rules, with ``functions`` as the functions that they call."""
+        """Compile the formulas of the output and of the rules.
+
+        Args:
+            texts: The formula of the output, followed by the formulas of the rules.
+            functions: The functions that the formulas may call, keyed by name.
+        """
         text, inputs = texts[0], "x, y" if len(texts) == 3 else "x"
         name, _, call_arguments = text.partition("(")
         self.forward = (
