@@ -234,3 +234,15 @@ def test_a_suspect_is_of_those_whose_gradient_comes_by_it() -> None:
         loss = actor + tf.reduce_mean((tf.squeeze(value, -1) - r) ** 2)
     of_w, of_v = tape.explain(loss, [w, v])
     assert (of_w.cause, of_v.cause) == ("broadcast", "connected")
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        (["p = tf.reshape(x, [3, 1])", "y = tf.reduce_mean((p - [1.0, 2.0, 3.0]) ** 2)"], "broadcast"),
+        (["p = tf.reshape(x, [3, 1])", "y = tf.reduce_mean((p - x) ** 2)"], "connected"),
+        (["y = tf.reduce_mean((tf.reshape(x, [3, 1]) - [1.0, 2.0, 3.0]) ** 2)"], "connected"),
+    ],
+)
+def test_a_table_is_meant_if_a_vector_meets_itself_or_became_a_column_on_the_line(body: list[str], cause: str) -> None:
+    assert run_and_explain(build_program("tf.Variable([1.0, 2.0, 4.0])", *body))["why"].cause == cause
