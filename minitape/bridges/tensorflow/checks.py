@@ -711,38 +711,79 @@ def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
     Args:
         question: The question about the source.
     """
+    return (
+        _find_variable_of_copy(question)
+        or _find_recreated_source(question)
+        or _find_derived_source(question)
+        or _find_equal_object(question)
+    )
+
+
+def _find_variable_of_copy(question: TensorFlowQuestion) -> Finding | None:
+    """Find the variable that was used instead of the source, if the source is a copy of the variable's value.
+
+    Args:
+        question: The question about the source.
+    """
     variable_handle, copy_site = question.adapter.log.copied_tensors.get(question.source, (None, NOWHERE))
-    if variable_handle is not None and any(
-        row.kind == "variable" and row.find_object() is variable_handle for row in question.list_leaves_besides_source()
+    leaves = question.list_leaves_besides_source()
+    if variable_handle is None or not any(
+        leaf.kind == "variable" and leaf.find_object() is variable_handle for leaf in leaves
     ):
-        return Finding("wrong_object", copy_site, variant="copied")
+        return None
+    return Finding("wrong_object", copy_site, variant="copied")
+
+
+def _find_recreated_source(question: TensorFlowQuestion) -> Finding | None:
+    """Find a variable that took the place of the source, unless the program still refers to both.
+
+    Args:
+        question: The question about the source.
+    """
     replacement = checks.find_leaf_replacing_source(question)
-    if replacement is not None and replacement.row is not None:
-        objects = [question.rows[replacement.row].find_object(), to_handle_or_value(question.source)]
-        if not all(map(question.adapter.is_named_or_in_layer, objects)) or program_text.find_statement(
-            replacement.site
-        ).find_call("Variable"):
-            replacement.cause, replacement.other_name = "wrong_object", fill("a new variable")
-            return replacement
+    if replacement is None or replacement.row is None:
+        return None
+    objects = [question.rows[replacement.row].find_object(), to_handle_or_value(question.source)]
+    are_both_kept = all(map(question.adapter.is_named_or_in_layer, objects))
+    replacing_statement = program_text.find_statement(replacement.site)
+    if are_both_kept and not replacing_statement.find_call("Variable"):
+        return None
+    replacement.cause, replacement.other_name = "wrong_object", fill("a new variable")
+    return replacement
+
+
+def _find_derived_source(question: TensorFlowQuestion) -> Finding | None:
+    """Find a source that was computed from what the target uses, and then never used.
+
+    Args:
+        question: The question about the source.
+    """
     derived = checks.find_unused_derived_source(question)
     if derived is not None:
         derived.variant, derived.other_name = "made", fill("the value that it was created from")
-        return derived
+    return derived
+
+
+def _find_equal_object(question: TensorFlowQuestion) -> Finding | None:
+    """Find an object with the source's values or name that was used instead.
+
+    Args:
+        question: The question about the source.
+    """
     finding = checks.find_leaf_equal_to_source(question) or _find_used_namesake(question)
-    if finding is not None:
-        if not question.adapter.is_variable(question.source):
-            source_array = np.asarray(question.adapter.find_array(question.source))
-            finding.site = next(
-                (
-                    escape.site
-                    for escape in question.escapes
-                    if np.array_equal(np.asarray(question.rows[escape.row].array), source_array)
-                ),
-                finding.site,
-            )
-            finding.variant = finding.variant or "equal"
+    if finding is None or question.adapter.is_variable(question.source):
         return finding
-    return None
+    source_array = np.asarray(question.adapter.find_array(question.source))
+    escapes_with_values = (
+        escape
+        for escape in question.escapes
+        if np.array_equal(np.asarray(question.rows[escape.row].array), source_array)
+    )
+    escape = next(escapes_with_values, None)
+    if escape is not None:  # The values of the source left TensorFlow there, and became the source.
+        finding.site = escape.site
+    finding.variant = finding.variant or "equal"
+    return finding
 
 
 def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
