@@ -9,6 +9,7 @@ from minitape.explain.causes import CAUSES
 
 from .cases import CHINESE_PATTERN, apply_fixes, find_english_sentences, list_blamed_line_numbers, strip_fix_comments
 from .frameworks import FRAMEWORKS, is_usable, list_all_cases
+from .variants import find_variant, read_variants
 
 # what PyTorch and TensorFlow themselves say in these programs
 pytestmark = pytest.mark.filterwarnings(
@@ -25,6 +26,7 @@ FAILS = set(
 )
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
+VARIANTS = read_variants()
 PATCHES = [  # None: one line is not enough, or there are several ways
     (TORCH, "draw_of_a_latent", "z = torch.distributions.Normal(w, 1.0).rsample()"),
     (TORCH, "list_of_losses_made_a_tensor", "parts = torch.stack(parts)"),
@@ -65,6 +67,7 @@ def test_cause_and_line(framework, name, monkeypatch):
         or cause in ("backward_twice", "non_leaf", "closure")
     )
     assert (why.cause, [why.line] if why.line else []) == (cause, list_blamed_line_numbers(text)), str(why)
+    assert find_variant(framework.name, why) == VARIANTS[framework.name].get(name, ""), str(why)
     assert why.filename == (f"<{name}>" if list_blamed_line_numbers(text) else None)
     there = why.kind in ("zero", "nonfinite")
     by_rule = framework is TORCH or (framework is TENSORFLOW and why.cause == "custom_rule")

@@ -11,6 +11,12 @@ w = torch.randn(3) #! #- w = torch.randn(3, requires_grad=True)
 x = torch.randn(3)
 loss = (w * x).sum()
 loss.backward()
+#@ parameter_is_replaced rebound
+net = nn.Linear(3, 1)
+w = net.weight
+net.weight = nn.Parameter(torch.zeros(1, 3)) #! #-
+loss = net(torch.randn(4, 3)).sum()
+loss.backward()
 #@ frozen_layer requires_grad
 net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
 net[0].weight.requires_grad = False  #! #-
