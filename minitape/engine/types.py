@@ -294,7 +294,7 @@ if TYPE_CHECKING:
             ...
 
     class VariableSlice(Tensor):
-        """A tensor that was read as a slice of a variable, and through which the slice can be assigned."""
+        """A tensor that was read as a slice of a variable. Its ``assign`` method changes the slice."""
 
         def assign(self, value: Value) -> ResourceVariable:
             """Assign a value to the slice.

@@ -22,7 +22,7 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
 
     Args:
         tape: A tape that has a recording.
-        foreign_rows_out: A set, to which the function adds the watched rows whose own operation is not on the tape.
+        foreign_rows_out: A set to which the function adds the watched rows whose own operation is not on the tape.
 
     Returns:
         A mark for each row of the recording, 1 if the row is on the tape, and 0 otherwise.

@@ -337,7 +337,7 @@ class TapeAdapter(Adapter):
             obj: The tensor or variable.
         """
         value = getattr(getattr(obj, "_state", obj), "_value", None)
-        if isinstance(value, ArraySpec):  # A tensor in a trace has a shape but no elements.
+        if isinstance(value, ArraySpec):  # After a first run, its tensors have shapes but no elements.
             return None
         return ValueSummary(value).to_array()
 
