@@ -42,13 +42,16 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 VIEW = "widgets/frontend/src"
 PLAYGROUND = "widgets/frontend/playground"
+EXPLAIN_FOLDERS = tuple(f"minitape/{name}" for name in ("common", "engine", "functions", "tf", "explain", "bridges"))
+"""The packages whose messages are in ``explain.po``."""
 EXAMPLES = "minitape/cli/playground_page/examples"
 MAX_LISTED = 10
 """The maximum number of new texts in a file that are listed one by one."""
-FIRST, THIRD = slice(1), slice(2, 3)
+FIRST, SECOND, THIRD = slice(1), slice(1, 2), slice(2, 3)
 SAYING_FUNCTIONS = {
     **dict.fromkeys(("say", "print_translated", "fill", "translate", "create_failure", "create_usage_error"), FIRST),
     "OperationFix": THIRD,
+    "add_first_use_note": SECOND,
     "translate_column_names": slice(None),
 }
 """The functions whose arguments are texts for people, and the positions of these arguments."""
@@ -243,8 +246,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
         CHECK: [(text, "minitape/course/checker.py") for text in MARKS]
         + [(text, "minitape/common/atomic_write.py") for text in ERROR_REASONS.values()]
         + collect_said_texts("minitape/course"),
-        "explain": collect_said_texts("minitape/common", "minitape/explain", "minitape/bridges")
-        + _collect_explain_texts(),
+        "explain": collect_said_texts(*EXPLAIN_FOLDERS) + _collect_explain_texts(),
         # The Chinese file lists the texts of the view in the browser.
         "picture": collect_said_texts("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in load_translations("picture", "zh")],

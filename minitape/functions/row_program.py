@@ -287,7 +287,10 @@ def build_call_function(record: Record, call: Call, with_saved: bool = True) -> 
         try:
             check(primitive, from_array(x), from_array(y), **call.attrs)
         except Exception as error:
-            error.add_note(f"This is from a traced function: {describe_line_of_row(record, call.row)}")
+            from ..common.translation import say
+
+            place = describe_line_of_row(record, call.row)
+            error.add_note(say("The error was raised in a traced function: {place}", "explain", place=place))
             raise
         return forward(x, y)
 

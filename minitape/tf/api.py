@@ -121,12 +121,16 @@ def describe_missing_name(name: str) -> str:
         Two sentences without a final full stop.
 
     >>> describe_missing_name("image.resize")
-    'minitape has no tf.image.resize: it has the names of TensorFlow that its lessons use. For a program that uses \
-others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers'
+    'minitape has no tf.image.resize, because it has only the TensorFlow names that its lessons use. To see and \
+explain a program with other names, run it in TensorFlow and record it with minitape.bridges.tensorflow'
     """
-    return (
-        f"minitape has no tf.{name}: it has the names of TensorFlow that its lessons use. For a program that uses "
-        "others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers"
+    from ..common.translation import say
+
+    return say(
+        "minitape has no tf.{name}, because it has only the TensorFlow names that its lessons use. To see and explain "
+        "a program with other names, run it in TensorFlow and record it with minitape.bridges.tensorflow",
+        "explain",
+        name=name,
     )
 
 

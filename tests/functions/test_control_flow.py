@@ -205,7 +205,7 @@ def test_later_calls_refuse_what_operations_refuse_of_values():
         assert f(four, good) == f(four, good) == result
         with pytest.raises(tf.errors.InvalidArgumentError) as caught:
             f(four, tf.constant(bad))
-        assert "This is from a traced function" in caught.value.__notes__[-1]
+        assert "The error was raised in a traced function" in caught.value.__notes__[-1]
         assert f(four, good) == result
     assert look(numbers, two) == look(numbers, two) == 8.0
     with pytest.raises(tf.errors.InvalidArgumentError):

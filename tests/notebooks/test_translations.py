@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import minitape as tf
 from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
 from minitape.cli.notebook_rules import format_outputs
 from minitape.common.translation import load_translations
@@ -285,3 +286,19 @@ def test_a_sentence_that_is_left_is_noticed():
         )
         == []
     )
+
+
+def test_notes_of_errors_are_in_the_users_language(monkeypatch):
+    monkeypatch.setenv("MINITAPE_LANGUAGE", "zh")
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+    tape.gradient(y, x)
+    with pytest.raises(RuntimeError) as second_call:
+        tape.gradient(y, x)
+    with pytest.raises(AttributeError) as never_entered:
+        tf.GradientTape().watch(x)
+    with pytest.raises(AttributeError) as missing:
+        tf.linalg.svd  # noqa: B018
+    texts = [*second_call.value.__notes__, *never_entered.value.__notes__, str(missing.value)]
+    assert [list_english_sentences(text) for text in texts] == [[], [], []], texts

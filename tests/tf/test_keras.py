@@ -177,6 +177,7 @@ def test_variables_without_a_gradient_are_named_and_left_alone():
 @pytest.mark.parametrize("name", ["compile", "fit", "summary"])
 def test_what_a_model_of_keras_has_besides_ends_in_one_sentence(name):
     model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
-    with pytest.raises(AttributeError, match=rf"^minitape has no tf\.keras\.Sequential\.{name}: it has the names"):
+    sentence = rf"^minitape has no tf\.keras\.Sequential\.{name}, because it has only the TensorFlow names"
+    with pytest.raises(AttributeError, match=sentence):
         getattr(model, name)
     assert copy.deepcopy(model).layers[0].built is False

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
     from ..types import Object
     from .recording_tape import RecordingTape
 
-_NEVER_ENTERED = (
-    "The tape recorded nothing, as it was never entered: compute inside of its block, with tf.GradientTape() as "
-    "tape: ..."
-)
+
+def _explain_never_entered() -> str:
+    """Return the note for a tape whose block never ran."""
+    from ...common.translation import say
+
+    return say(
+        "The tape was never entered, so it recorded nothing. Compute inside its block: with tf.GradientTape() as "
+        "tape: ...",
+        "explain",
+    )
 
 
 def build_reentry_error(tape: RecordingTape) -> Exception:
@@ -32,7 +38,7 @@ def build_reentry_error(tape: RecordingTape) -> Exception:
     """
     return add_first_use_note(
         ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
-        "The tape was entered",
+        "The tape was entered first in {place}.",
         tape.history,
         "enter",
     )
@@ -47,11 +53,13 @@ def build_watch_error(tape: RecordingTape) -> Exception:
     Returns:
         The AttributeError to raise.
     """
+    from ...common.translation import say
+
     error = AttributeError("'NoneType' object has no attribute '_tape'")
     error.add_note(
-        _NEVER_ENTERED
+        _explain_never_entered()
         if tape.record is None
-        else "The tape was used up by its gradient: watch inside of its with block."
+        else say("The tape has computed its gradient and is used up. Call watch inside its block.", "explain")
     )
     return error
 
@@ -71,13 +79,12 @@ def build_used_up_error(tape: RecordingTape) -> Exception:
         "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
     )
     if tape.record is None:
-        error.add_note(_NEVER_ENTERED)
+        error.add_note(_explain_never_entered())
     return add_first_use_note(
         error,
-        "The tape was used up",
+        "The tape was used up first in {place}. For several gradients, use GradientTape(persistent=True).",
         tape.history,
         "gradient",
-        " For several, use GradientTape(persistent=True).",
     )
 
 

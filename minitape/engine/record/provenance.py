@@ -400,25 +400,24 @@ def try_create_weak_ref(value: object) -> weakref.ref[Object] | None:
         return None
 
 
-def add_first_use_note(
-    error: Exception, description: str, tape_history: list[TapeEvent], event_kind: str, fix: str = ""
-) -> Exception:
+def add_first_use_note(error: Exception, note: str, tape_history: list[TapeEvent], event_kind: str) -> Exception:
     """Add a note about an earlier tape event to an error. The message of the error remains TensorFlow's.
 
     Args:
         error: The error.
-        description: What happened earlier. The note continues with "first in" and the place.
+        note: The English text of the note, in which ``{place}`` stands for the line of the event.
         tape_history: The history of the tape.
         event_kind: The kind of event to find. The first event of this kind that has a user frame provides the place.
-        fix: A sentence on how to fix the error.
 
     Returns:
         `error` itself.
     """
+    from ...common.translation import say
+
     for event, _, _, frames in tape_history:
         if event == event_kind and frames:
             code, offset = frames[0]
             line = next((line for start, end, line in code.co_lines() if start <= offset < end), None)
-            error.add_note(f"{description} first in {hooks.format_place(code.co_filename, line)}.{fix}")
+            error.add_note(say(note, "explain", place=hooks.format_place(code.co_filename, line)))
             break
     return error
