@@ -249,7 +249,9 @@ class FrameworkRecording(Recording, ABC):
             ValueError: If the block used no parameter of the given name.
         """
         if len(arguments) > 2 - (target is not None) - (source is not None):
-            raise TypeError("explain() takes a target and a source, or a source alone: explain(loss, w), explain(w).")
+            raise TypeError(
+                "explain() takes a target and a source, as in explain(loss, w), or only a source, as in explain(w)."
+            )
         if source is None and arguments:
             *arguments, source = arguments  # type: ignore[assignment]
         target = arguments[0] if arguments else target

@@ -24,7 +24,7 @@ def import_framework(module_name: str, framework_name: str, minimum_version: tup
     'numpy'
     >>> import_framework("numpy", "NumPy", (99, 0))
     Traceback (most recent call last):
-    ImportError: minitape.bridges.numpy needs NumPy 99.0 or newer, and 2... is installed.
+    ImportError: minitape.bridges.numpy needs NumPy 99.0 or newer, but 2... is installed.
     """
     try:
         module = importlib.import_module(module_name)
@@ -36,6 +36,6 @@ def import_framework(module_name: str, framework_name: str, minimum_version: tup
         version_text, installed = ".".join(map(str, minimum_version)), module.__version__
         raise ImportError(
             f"minitape.bridges.{module_name} needs {framework_name} {version_text} or newer, "
-            f"and {installed} is installed."
+            f"but {installed} is installed."
         )
     return module

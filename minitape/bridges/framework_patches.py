@@ -151,7 +151,7 @@ class RecordingBlock:
     def __enter__(self) -> Any:
         """Start watching, and return the recording."""
         if self._entered or not self._recording._recording:
-            raise RuntimeError("A recording is of one block: call record() again for the next.")
+            raise RuntimeError("A recording covers only one block. Call record() again for the next block.")
         self._entered = True
         self._watcher.start_watching()
         return self._recording

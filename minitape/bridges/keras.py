@@ -42,7 +42,7 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
         keras.callbacks.Callback.__init__(self)
         ExplainedSteps.__init__(self, every, log)
         if keras.backend.backend() != "tensorflow":
-            raise RuntimeError(f"Explain() records TensorFlow, and Keras uses {keras.backend.backend()}.")
+            raise RuntimeError(f"Explain() records TensorFlow, but Keras uses {keras.backend.backend()}.")
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Run each step through this callback until the training run ends or raises an error."""

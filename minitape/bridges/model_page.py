@@ -320,5 +320,5 @@ def select_sources_by_name(named_sources: Mapping[str, Any], name_part: str) -> 
     selected = {name: source for name, source in named_sources.items() if find_part(name)}
     if not selected:
         known_names = ", ".join(list(named_sources)[:12]) or "none"
-        raise ValueError(f"explain({name_part!r}): the block used no parameter of that name. It used: {known_names}.")
+        raise ValueError(f"explain({name_part!r}): the block used no parameter with that name. It used: {known_names}.")
     return selected

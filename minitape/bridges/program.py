@@ -147,7 +147,7 @@ class FrameworkBlock:
             try:
                 self._keep_answers_to_error(program_error)
             except Exception as error:
-                warn_at_user_line(f"The error was not explained: {type(error).__name__}: {error}")
+                warn_at_user_line(f"The error could not be explained: {type(error).__name__}: {error}")
 
     def _keep_answers_to_error(self, program_error: Exception) -> None:
         """Explain only the call that failed, or keep the gradients that the program had requested if none is known.
@@ -195,7 +195,7 @@ class FrameworkBlock:
                 notify(self.page)
         except Exception as error:  # An error in an explanation must not end the training run.
             if self.has_gradients or not isinstance(error, RuntimeError):
-                warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
+                warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
 
 
 class ProgramResult(NamedTuple):

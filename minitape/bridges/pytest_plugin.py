@@ -39,7 +39,7 @@ def check_model_trains(model: Any, step: Callable[[], object], steps: int = 2) -
         if any(base.__module__ == module for base in type(model).__mro__)
     ]
     if not frameworks:
-        raise TypeError(f"assert_trains() takes a model of PyTorch or Keras, but received {type(model).__name__}.")
+        raise TypeError(f"assert_trains() takes a PyTorch or Keras model, but received {type(model).__name__}.")
     with import_module(f"minitape.bridges.{frameworks[0]}").record() as recording:
         for _ in range(steps):
             step()

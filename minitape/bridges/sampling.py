@@ -201,7 +201,7 @@ class SampledSteps:
         if name.startswith("_"):
             raise AttributeError(name)
         if self.latest is None:
-            raise RuntimeError("No step was recorded yet.")
+            raise RuntimeError("No step has been recorded yet.")
         return getattr(self.latest, name)
 
 
@@ -217,7 +217,7 @@ def check_step_count(step_count: Any, option_name: str, example: str) -> int:
         ValueError: If the value is not a positive int.
     """
     if not isinstance(step_count, int) or isinstance(step_count, bool) or step_count < 1:
-        raise ValueError(f"{option_name}={step_count!r} is no number of steps: {example}.")
+        raise ValueError(f"{option_name}={step_count!r} is not a number of steps: {example}.")
     return step_count
 
 
@@ -247,7 +247,7 @@ def build_sampled_steps(
         ValueError: If both options are given, or if an option is not a positive int.
     """
     if every is not None and first is not None:
-        raise ValueError("every= and first= each choose the steps: write only one of them.")
+        raise ValueError("every= and first= both choose the steps. Pass only one of them.")
     if every is not None:
         step_count = check_step_count(every, "every", "every=100 records each hundredth")
         return SampledSteps(step_count, None, build_block, step_ends, is_ready, gives_gradients)

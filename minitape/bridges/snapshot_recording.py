@@ -60,7 +60,7 @@ class Replay(Recording):
             self._read_snapshot(snapshot)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise ValueError(
-                "This is no snapshot of a recording: something in it is missing, or of another kind."
+                "This is not a snapshot of a recording: a part of it is missing or has the wrong type."
             ) from error
         self.close()
 
@@ -73,12 +73,14 @@ class Replay(Recording):
 
     def _read_snapshot(self, snapshot: Mapping[str, Any]) -> None:
         if snapshot.get("version") != 1:
-            raise ValueError(f"This snapshot has version {snapshot.get('version')!r}; Replay reads version 1.")
+            raise ValueError(f"This snapshot has version {snapshot.get('version')!r}, but Replay reads only version 1.")
         rows = snapshot["rows"]
         if snapshot["first"] != 0 or snapshot["total"] != len(rows):
-            raise ValueError(f"This snapshot has {len(rows)} rows of {snapshot['total']}; Replay needs all of them.")
+            raise ValueError(
+                f"This snapshot has {len(rows)} rows of {snapshot['total']}, but Replay needs all of them."
+            )
         if len(rows) > ROW_LIMIT:
-            raise ValueError(f"This snapshot has {len(rows)} rows; a recording has at most {ROW_LIMIT}.")
+            raise ValueError(f"This snapshot has {len(rows)} rows, but a recording has at most {ROW_LIMIT}.")
         self.rows = [_parse_row_fields(row, number) for number, row in enumerate(rows)]
         self.events = [dict(event) for event in snapshot["events"]]
         # Adding "" raises a TypeError if a text is not a string.
@@ -110,7 +112,7 @@ class Replay(Recording):
             *(row for edges in sweep.edges.values() for row, *_ in edges),
         ]
         if not set(swept_rows) <= set(range(len(self.rows))):
-            raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
+            raise ValueError("This is not a snapshot of a recording: its backward pass refers to missing rows.")
         # Otherwise, pictures would allocate zeros with a shape that an untrusted snapshot chose.
         for recorded_row in self.rows:
             if recorded_row.call_id in sweep.edges:
@@ -145,7 +147,7 @@ def _parse_row_fields(row_fields: dict, row_number: int) -> RecordedRow:
         or max(row_fields["inputs"], default=-1) >= row_number
         or row_fields["kind"] not in ROW_KINDS
     ):
-        raise ValueError(f"This is no snapshot of a recording: row {row_number} is none.")
+        raise ValueError(f"This is not a snapshot of a recording: row {row_number} is not a row.")
     return RecordedRow(
         row_fields["row"],
         row_fields["op"],

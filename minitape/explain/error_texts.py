@@ -54,7 +54,8 @@ to numpy.ndarray.__format__
 Only a single number can be formatted. Select one with x[0], or print the tensor without a format.
 
 item assignment
-A tensor cannot be changed. Create a variable, v = tf.Variable(x), and assign to a part of it: v[0].assign(value).
+A tensor cannot be changed. Create a variable, v = tf.Variable(x), and assign to one of its elements:
+v[0].assign(value).
 
 truth value of an array
 Combine the truth values of the elements, as in tf.reduce_all(x > 0), or choose for each element: tf.where(x > 0, a, b).
@@ -82,7 +83,7 @@ unsupported type .*ResourceVariable
 Combine several variables into one tensor with tf.stack([x, y]).
 
 convert a value \(None\)
-A value is None here. Does a function end without a return statement, or did a gradient find no path?
+A value is None here. Does a function end without a return statement, or is a gradient None because no path exists?
 
 slice scalar|[Ss]calar tensor
 A single number has no elements. Remove [0], len() or the loop.
@@ -94,7 +95,7 @@ Write unconnected_gradients="zero", or leave it out to get None.
 The parentheses after the class are missing: with tf.GradientTape() as tape.
 
 'DType' object is not callable
-Create a tensor with a given dtype with tf.constant(3, tf.float32). Convert an existing tensor with tf.cast(x,
+To create a tensor with a given dtype, write tf.constant(3, tf.float32). To convert an existing tensor, write tf.cast(x,
 tf.float32).
 
 __round__

@@ -235,7 +235,7 @@ def warn_of_patch_errors() -> Iterator[None]:
     ...     with warn_of_patch_errors():
     ...         1 / 0
     >>> print(caught[0].message)
-    explain() could not write a patch, which is a mistake of minitape's own: ZeroDivisionError('division by zero')
+    explain() could not write a patch. This is an error in minitape itself: ZeroDivisionError('division by zero')
     """
     try:
         yield
@@ -250,4 +250,4 @@ def warn_of_internal_error(description: str, error: Exception) -> None:
         description: What failed, as the beginning of the sentence.
         error: The error.
     """
-    warnings.warn(f"{description}, which is a mistake of minitape's own: {error!r}", stacklevel=3)
+    warnings.warn(f"{description}. This is an error in minitape itself: {error!r}", stacklevel=3)

@@ -66,7 +66,7 @@ def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation
         no other variable is affected.
     """
     return [
-        (group[0], fill(" The same applies to {n} more.", n=len(group) - 1) if group[1:] else "")
+        (group[0], fill(" The same reason applies to {n} more.", n=len(group) - 1) if group[1:] else "")
         for group in group_equal_explanations(answers)
     ]
 

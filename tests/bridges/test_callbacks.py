@@ -74,7 +74,7 @@ def test_a_step_that_fails_and_a_question_that_fails_leave_nothing_open():
     steps.begin_step()  # its end never comes
     run_steps(steps, 1)
     assert not bridge.open and steps.page["w"].cause == "connected"
-    with pytest.raises(ValueError, match="every=0 is no number of steps"):
+    with pytest.raises(ValueError, match="every=0 is not a number of steps"):
         build_explained_steps(bridge, every=0)
 
 

@@ -68,9 +68,9 @@ def test_a_step_that_is_not_recorded_runs_as_it_is(framework, loop, cause):
 
 def test_what_is_no_number_of_steps_and_what_was_not_recorded():
     bridge = TORCH.bridge
-    with pytest.raises(ValueError, match="every=0 is no number of steps"):
+    with pytest.raises(ValueError, match="every=0 is not a number of steps"):
         bridge.record(every=0)
-    with pytest.raises(ValueError, match="every= and first= each choose the steps"):
+    with pytest.raises(ValueError, match="every= and first= both choose the steps"):
         bridge.record(every=3, first=2)
     with bridge.record(every=2) as recording:
         pass

@@ -179,7 +179,7 @@ def test_without_a_backward_pass_the_answer_says_so():
     )
     assert recording.explain(loss, w).message.startswith("There was no tape")
     assert [(name, why.cause) for name, why in recording.explain().items()] == [("w", "no_backward")]
-    with pytest.raises(TypeError, match=r"explain\(loss, w\), explain\(w\)"):
+    with pytest.raises(TypeError, match=r"explain\(loss, w\), or only a source, as in explain\(w\)"):
         recording.explain(loss, w, w)
 
 

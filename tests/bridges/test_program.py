@@ -292,7 +292,7 @@ def test_a_mistake_of_the_page_ends_no_program(tmp_path):
     )
     done = run_minitape_explain(tmp_path, text)
     assert (done.returncode, done.stdout) == (0, "done --verbose\n")
-    assert "The gradients were not explained: ZeroDivisionError: division by zero" in done.stderr
+    assert "The gradients could not be explained: ZeroDivisionError: division by zero" in done.stderr
 
 
 def test_a_program_that_is_no_python_is_told_so_without_frames_of_minitape(tmp_path):

@@ -72,7 +72,7 @@ def test_the_text_of_the_program_comes_along():
 
 def test_what_cannot_be_read_says_so():
     snapshot = build_full_recording().snapshot()
-    with pytest.raises(ValueError, match="has version 2; Replay reads version 1"):
+    with pytest.raises(ValueError, match="has version 2, but Replay reads only version 1"):
         Replay(snapshot | {"version": 2})
     with pytest.raises(ValueError, match="has 3 rows of 7"):
         Replay(snapshot | {"rows": snapshot["rows"][:3]})

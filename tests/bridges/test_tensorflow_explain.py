@@ -316,8 +316,8 @@ def test_a_norm_of_zeros_is_written_as_a_root_and_a_root_of_zeros_as_it_is():
             root = tensorflow.reduce_sum(tensorflow.sqrt(n * w))
         tape.gradient(norm, w), tape.gradient(root, w)
     norm, root = recording.explain(norm, w), recording.explain(root, w)
-    assert "such as 1e-12 (to the sum of squares of a norm)" in norm.fix and norm.patch is None
-    assert "add a small number there, such as 1e-12" in root.fix
+    assert "(for a norm, to the sum of squares)" in norm.fix and norm.patch is None
+    assert "Add a small number such as 1e-12" in root.fix
 
 
 def test_a_tensor_whose_gradient_is_none_is_on_the_page():

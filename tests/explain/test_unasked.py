@@ -38,7 +38,7 @@ def test_an_optimizer_without_gradients_says_why() -> None:
     assert str(error.value) == "No gradients provided for any variable."
     (note,) = error.value.__notes__
     assert note.startswith("A gradient is None: outside_tape: p - y ran after the tape's with block had ended")
-    assert "Move the line into the with block." in note and note.endswith("The same applies to 1 more.")
+    assert "Move the line into the with block." in note and note.endswith("The same reason applies to 1 more.")
 
 
 def test_a_function_keeps_the_note() -> None:
@@ -102,7 +102,7 @@ def test_a_warning_has_the_mend_and_is_said_once_for_one_reason() -> None:
     finally:
         explain.warn(False)
     (said,) = (str(one.message) for one in caught)
-    assert "tf.round" in said and "tf.stop_gradient" in said and said.endswith("The same applies to 1 more.")
+    assert "tf.round" in said and "tf.stop_gradient" in said and said.endswith("The same reason applies to 1 more.")
 
 
 @pytest.mark.parametrize(("ask", "said"), [
@@ -306,7 +306,7 @@ def test_keras_warning_carries_the_reason() -> None:
             optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
         said.add(str(caught[0].message))
     (text,) = said  # asked once
-    assert "unused_layer" in text and "test_unasked.py" in text and "The same applies to 1 more." in text
+    assert "unused_layer" in text and "test_unasked.py" in text and "The same reason applies to 1 more." in text
 
 
 def test_an_operation_without_a_gradient_says_where_it_is() -> None:

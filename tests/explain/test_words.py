@@ -175,7 +175,7 @@ def test_of_several_elements_the_gradient_is_that_of_their_sum() -> None:
 
 def test_a_size_in_a_list() -> None:
     why = explain_program("n = tf.cast(x[1], tf.int32)\ny = tf.pad(tf.ones([2]), [[0, n]]) + 1.0")
-    assert why.cause == "integer_dtype" and "gets the dtype int32" in why.message
+    assert why.cause == "integer_dtype" and "has the dtype int32" in why.message
 
 
 def test_a_tensor_that_is_not_used_wants_to_be_watched_too() -> None:

@@ -86,7 +86,7 @@ CHANGES = {
 def test_what_is_no_snapshot_is_refused(what):
     sent = copy.deepcopy(build_snapshot())
     CHANGES[what](sent)
-    with pytest.raises(ValueError, match=r"^This (is no snapshot of a recording|snapshot has 40000 rows)"):
+    with pytest.raises(ValueError, match=r"^This (is not a snapshot of a recording|snapshot has 40000 rows)"):
         Replay(sent)
 
 

@@ -593,7 +593,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
     )
     if isinstance(source, str) and not source_rows and recording.is_complete:
         names = ", ".join(row.name for row in question.rows if row.name and row.kind == "source")
-        raise ValueError(f"explain() knows no argument {source!r}. There are: {names}.")
+        raise ValueError(f"explain() found no argument named {source!r}. The arguments are: {names}.")
     is_known = bool(source_rows) or isinstance(source, str) or hasattr(source, "shape")
     if not is_known:
         outside_read = question.adapter.origin.find_outside_read(

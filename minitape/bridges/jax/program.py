@@ -385,7 +385,7 @@ class FirstGradients:
             if self.on_recorded is not None and recording.error is None:
                 self.on_recorded()
         except Exception as error:
-            warn_at_user_line(f"A gradient was not explained: {type(error).__name__}: {error}")
+            warn_at_user_line(f"A gradient could not be explained: {type(error).__name__}: {error}")
         finally:
             self._is_recording = False
             restore_state()

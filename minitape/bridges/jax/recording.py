@@ -112,7 +112,7 @@ class JaxRecording(FrameworkRecording):
 
         if self.internal_error is not None:
             error_text = f"{type(self.internal_error).__name__}: {self.internal_error}"
-            raise RuntimeError(f"The recording ended early, so nothing is known of the gradient: {error_text}")
+            raise RuntimeError(f"The recording ended early, so nothing is known about the gradient: {error_text}")
         return explain_gradient(self, target, source)
 
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
@@ -289,7 +289,7 @@ def record(
         index % len(args) if -len(args) <= index < len(args) else index for index in argument_indices
     )
     if not argument_indices or not all(0 <= index < len(args) for index in argument_indices):
-        raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
+        raise ValueError(f"argnums={argnums!r} does not fit {len(args)} argument{'' if len(args) == 1 else 's'}.")
     trace = _trace_function(recording, function, args, argument_indices)
     leaves = _add_argument_leaves(recording, function, args, argument_indices)
     if trace is not None:
@@ -334,8 +334,8 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
     leaves = [leaf for leaf in jax.tree_util.tree_leaves(gradient) if not hasattr(leaf, "dtype") or is_inexact(leaf)]
     if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
         raise TypeError(
-            "record_if_bad() looks at numbers, and while a function is traced there are none: call it on what the "
-            "compiled step returned."
+            "record_if_bad() needs concrete values, but there are none while a function is traced. Call it on the "
+            "results of the compiled step."
         )
     return record(function, *args, **options) if _is_bad_gradient(leaves) else None
 

@@ -177,7 +177,7 @@ class WatchedProgram:
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
         except Exception as error:  # An error in an explanation must not end the training run.
-            warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
+            warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
             return
         self._pages[:] = [page]
         if on_problem is not None:

@@ -281,8 +281,8 @@ CAUSES = (
         [tensorflow: function]
         The tf.function {what}{line} returns no gradient for {x}. The function is recorded as a single row, and it may
         contain its own tape.
-        Fix: Try again with record(open_functions=True). The function then runs line by line, and the line that blocks
-        the gradient can be found.
+        Fix: Try again with record(open_functions=True). The function then runs line by line, and explain can find the
+        line that blocks the gradient.
 
         [tensorflow: steps]
         {what}{line} is a step function, so TensorFlow has no derivative for it.

@@ -145,8 +145,8 @@ CAUSES = (
         Fix: Make {x} an argument, and include it in argnums.
 
         [jax: beside]
-        The function uses {x}{line} through {what}, an outside value that JAX treats as a constant, and not through its
-        argument.
+        The function reads {x}{line} from {what}, an outside value that JAX treats as a constant, instead of from its
+        own argument.
         Fix: Use the argument {other} instead of {what}.
         """,
     ),
@@ -155,7 +155,7 @@ CAUSES = (
         "wrong_dtype",
         """
         [tape]
-        The value gets the dtype {what}{line}, but only floats have gradients.
+        The value has the dtype {what}{line}, but only floats have gradients.
         Fix: Use a float: write 10.0 instead of 10, pass dtype=tf.float32, or leave out the cast.
 
         [torch, tensorflow]
@@ -166,8 +166,8 @@ CAUSES = (
 
         [jax]
         {other} has the dtype {what}, but JAX differentiates only with respect to floating-point arguments.
-        Fix: Make it a float: write 1.0 instead of 1, or use .astype(jnp.float32). Pass values that are not parameters,
-        such as a counter, in a different argument.
+        Fix: Make the value a float: write 1.0 instead of 1, or use .astype(jnp.float32). Pass values that are not
+        parameters, such as a counter, in a different argument.
 
         [tape: source]
         {x} is {what}{line}, but only floats have gradients.

@@ -57,19 +57,19 @@ CAUSES = (
         [torch: replaced]
         The parameter has a gradient, but no optimizer updates it, because it was added to its module{line} after the
         optimizer was created.
-        Fix: Create the optimizer after this line, or add the new parameters: optimizer.add_param_group({{'params':
+        Fix: Create the optimizer after this line, or add the new parameters with optimizer.add_param_group({{'params':
         layer.parameters()}}).
 
         [torch: another]
         The parameter has a gradient, but no optimizer updates it: {steps} of {what}{line} changed only other
-        parameters, and none of those has a gradient in the block.
+        parameters, and none of these has a gradient in the block.
         Fix: Create the optimizer with the parameters of the model that computes the loss, and only after the model has
         been copied, loaded or rebuilt.
 
         [torch: late]
         The parameter received a gradient in {n} backward passes, but it has not changed since the first pass. It was
         created{line} after the last optimizer had been created{made}, so no optimizer updates it.
-        Fix: Create the optimizer after the parameter, or add the parameter to it: optimizer.add_param_group({{'params':
+        Fix: Create the optimizer after the parameter, or add the parameter with optimizer.add_param_group({{'params':
         [...]}}).
 
         [torch: remade]
@@ -197,18 +197,18 @@ CAUSES = (
         "suspect",
         """
         [all]
-        Part of the gradient is missing. {what}{line} extracted a value that was computed from the parameter, and the
-        target adds the result as a constant.
+        Part of the gradient is missing. {what}{line} detached a value that was computed from the parameter, and the
+        target adds the detached value as a constant.
         Fix: Add the tensor itself to the target, and convert it to a number only for printing.
 
         [all: choice]
-        Part of the gradient is missing. {what}{line} has no slope, and the target adds a value that was computed from
-        its result.
+        Part of the gradient is missing. {what}{line} passes no gradient back, and the target adds a value that was
+        computed from its result.
         Fix: Use a smooth function instead, such as a sigmoid for a comparison, or leave the term out of the target.
 
         [all: cut]
-        Part of the gradient is missing. {what}{line} clips an entire term that the target adds, so the term changes
-        nothing.
+        Part of the gradient is missing. {what}{line} clips an entire term that the target adds, so the term has no
+        effect on the gradient.
         Fix: Clip less, so that the term has a gradient, or leave the term out of the target.
 
         [tape, torch, tensorflow: derivative]

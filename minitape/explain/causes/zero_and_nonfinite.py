@@ -25,8 +25,8 @@ CAUSES = (
 
         [tape: function]
         The gradient of the tf.function that was called{line} is 0.
-        Fix: Call tf.config.run_functions_eagerly(True) before the function runs, and try again. The operation can then
-        be named.
+        Fix: Call tf.config.run_functions_eagerly(True) before the function runs, and try again. The explanation can
+        then name the operation.
 
         [tape, tensorflow: point]
         The derivative of {what}{line} is zero at its input values.
@@ -303,7 +303,7 @@ CAUSES = (
         Fix in jax: Clip its input to the open interval: jnp.clip(x, -1 + 1e-6, 1 - 1e-6).
 
         [torch: length]
-        Fix: Its input is a vector of length zero. Pass eps=, or add a small number.
+        Fix: The norm of its input is zero. Pass eps=, or add a small number.
         """,
     ),
 )

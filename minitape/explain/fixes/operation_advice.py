@@ -193,8 +193,8 @@ OPERATION_FIXES = [
     OperationFix(
         _ESCAPE_CAUSES,
         "|".join(map(_normalize_name, FLAT_FUNCTIONS)),
-        "`{it}` is a step function, even on tensors. Weight all the elements that it chooses or counts with "
-        "`{softmax}`, or leave it out and compute with the values directly.",
+        "`{it}` is a step function, even on tensors. Use `{softmax}` to weight all the elements that it chooses or "
+        "counts, or leave it out and compute with the values directly.",
     ),
     OperationFix("left_jax", r"\w+", "Write `{new}` instead of `{it}`."),
     OperationFix(_ESCAPE_CAUSES, r"\w+", "Write `{new}` instead of `{it}`, and use tensors throughout."),
@@ -315,8 +315,8 @@ OPERATION_FIXES = [
     OperationFix(
         "no_derivative",
         "topk|argsort|sort|argmax|argmin",
-        "The indices that `{it}` returns have no gradient. Multiply the selected elements by the scores themselves, so "
-        "that the gradient reaches the scores.",
+        "The indices that `{it}` returns have no gradient. Multiply the selected elements by the values that were "
+        "compared (the scores), so that the gradient reaches these values.",
         lambda fault, node: is_result_used_as_index(fault) or find_called_operation_name(node) in ("topk", "sort"),
     ),
     OperationFix(
