@@ -33,7 +33,7 @@ Both operands must have the same dtype. Cast one of them: tf.cast(x, tf.float32)
 write tf.constant(array, tf.float32).
 
 not u?int\d+: cast it
-Write its numbers with a decimal point, 3.0 instead of 3, or cast it: tf.cast(x, tf.float32).
+Write the numbers of the tensor with a decimal point (3.0 instead of 3), or cast the tensor: tf.cast(x, tf.float32).
 
 ^concat_dim
 Pass the tensors as a list, before the axis: tf.concat([a, b], 0).

@@ -380,7 +380,7 @@ def test_nan_in_an_array_that_a_model_is_given() -> None:
         loss = tf.reduce_mean(model(data) ** 2)
     why = tape.explain(loss, model.trainable_variables[0])
     assert (why.cause, why.code) == ("nan_input", "loss = tf.reduce_mean(model(data) ** 2)")
-    assert "leave these rows out" in why.fix
+    assert "leave out the affected rows" in why.fix
 
 
 def build_layer() -> tf.keras.layers.Dense:

@@ -57,7 +57,7 @@ def try_patch(
         if before is not None and after is not None:
             verdict = judge_missing_gradient(_read_facts(before), _read_facts(after), group.names)
     if verdict is None:
-        return group._replace(is_patch_offered=True, trial=fill("The patch was not tried."))
+        return group._replace(is_patch_offered=True, trial=fill("The patch was not tested."))
     return group._replace(is_patch_offered=verdict.is_offered, trial=verdict.sentence)
 
 

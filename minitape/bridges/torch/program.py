@@ -404,7 +404,7 @@ class WatchedProgram:
                     continue
                 is_own_file = group.file == str(self.text.path)
                 if trials >= MAX_TRIALS or not is_own_file:
-                    groups[index] = group._replace(is_patch_offered=True, trial=fill("The patch was not tried."))
+                    groups[index] = group._replace(is_patch_offered=True, trial=fill("The patch was not tested."))
                     continue
                 trials += 1
                 number = pass_number if group.kind == "nonfinite" else 1

@@ -85,7 +85,7 @@ CAUSES = (
 
         [tensorflow: equal]
         The tensor that was asked about{line} is not the tensor that was used, although their values are equal.
-        Fix: Assign the tensor that is used to a name, and ask for its gradient.
+        Fix: Give a name to the tensor that is used, and ask for its gradient.
 
         [tensorflow: read]
         {x} is the result of reading the variable {other} once{line}, but the target was computed from a separate read.

@@ -39,7 +39,7 @@ CAUSES = (
         "not_tracked",
         """
         [tape]
-        {x} was used before tape.watch{line} was called for it.
+        {x} was used before tape.watch{line} was called on it.
         Fix: Move tape.watch({x}) to the top of the block, before {x} is used.
 
         [tensorflow]
@@ -156,7 +156,7 @@ CAUSES = (
         """
         [tape]
         The value has the dtype {what}{line}, but only floats have gradients.
-        Fix: Use a float: write 10.0 instead of 10, pass dtype=tf.float32, or leave out the cast.
+        Fix: Use a float: write 10.0 instead of 10, pass dtype=tf.float32, or remove the cast.
 
         [torch, tensorflow]
         {x} has the dtype {what}{line}, but only floats have gradients.

@@ -89,7 +89,7 @@ CAUSES = (
 
         [torch: cleared]
         The gradient was cleared{line} before a step used it, so the step{other} found no gradient.
-        Fix: Clear the gradients before backward() or after step(), in the order zero_grad(), backward(), step().
+        Fix: Clear the gradients before backward() or after step(). A correct order is zero_grad(), backward(), step().
 
         [torch, tensorflow, jax: rate]
         {n} optimizer steps changed nothing, because the learning rate{line} is 0 or too small for the weights.

@@ -136,7 +136,7 @@ CAUSES = (
         "zero",
         """
         [all]
-        The contributions of the uses of {x}{line} to its gradient add up to zero.
+        The different uses of {x}{line} contribute to its gradient, but their contributions add up to zero.
         Fix: Check the signs, because two uses of {x} cancel each other out.
 
         [all: elements]
@@ -175,10 +175,10 @@ CAUSES = (
         [all]
         {other}{line} contains NaN or an infinity before anything is computed.
         Fix: Check the data: {functions}
-        Functions in tape, tensorflow: leave these rows out, or replace them with tf.where(tf.abs(x) < 1e30, x,
-        0.0).
-        Functions in torch: use torch.nan_to_num, or leave these rows out.
-        Functions in jax: use jnp.nan_to_num, or leave these rows out.
+        Functions in tape, tensorflow: leave out the affected rows, or replace the values with tf.where(tf.abs(x) <
+        1e30, x, 0.0).
+        Functions in torch: use torch.nan_to_num, or leave out the affected rows.
+        Functions in jax: use jnp.nan_to_num, or leave out the affected rows.
 
         [all: trained]
         Fix: If this is a weight, an earlier step produced the value. Record that step, and lower the learning rate or
