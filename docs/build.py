@@ -54,11 +54,12 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
 PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/tapeview_reading.md docs/tapeview_explore.md docs/tapeview_large.md docs/tapeview_saving.md
-    docs/film.md docs/tapeview_keys.md docs/explorables.md docs/explain.md docs/explain_model.md docs/explain_program.md
-    docs/explain_loop.md docs/explain_answers.md docs/causes.md docs/explain_inside.md docs/add_a_cause.md
-    docs/bridges.md docs/write_a_bridge.md docs/engine.md docs/engine_gradient.md docs/engine_more.md
-    docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md docs/names.md
-    docs/speed.md docs/elsewhere.md docs/trust.md docs/trust_tests.md docs/questions/index.md docs/gallery.md
+    docs/film.md docs/model_map.md docs/tapeview_keys.md docs/explorables.md docs/explain.md docs/explain_model.md
+    docs/explain_program.md docs/explain_loop.md docs/explain_answers.md docs/causes.md docs/explain_inside.md
+    docs/add_a_cause.md docs/bridges.md docs/write_a_bridge.md docs/engine.md docs/engine_gradient.md
+    docs/engine_more.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md
+    docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md docs/trust_tests.md docs/questions/index.md
+    docs/gallery.md
 """.split()
 GALLERY_PAGE = "docs/gallery.md"
 QUESTION_PAGES = sorted(
@@ -206,6 +207,7 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
                 "docs/tapeview_large",
                 "docs/tapeview_saving",
                 "docs/film",
+                "docs/model_map",
                 "docs/explorables",
                 "docs/explain_inside",
                 "docs/add_a_cause",

@@ -29,6 +29,10 @@ SEARCH_WORDS = {
         "en": "film video animation movie gif webm mp4 manim beamer slides storyboard record",
         "zh": "影片 视频 动画 动图 录制 脚本 manim 幻灯片",
     },
+    "docs/model_map.md": {
+        "en": "map model treemap icicle gradient norm flow layers modules parameters training steps atlas tensorboard",
+        "zh": "地图 模型 梯度 范数 层 模块 参数 训练",
+    },
     "docs/tapeview_large.md": {
         "en": "many rows large model slow picture fold zoom",
         "zh": "很多行 大模型 太大 折叠 缩放",

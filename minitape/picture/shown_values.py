@@ -95,7 +95,7 @@ class ArraySummary(NamedTuple):
             they were not kept.
         thumb: The thumbnail as a two-dimensional array, and the width of a cell relative to its height.
         stats: The minimum, maximum, mean and standard deviation of the finite elements, and the numbers of zeros and
-            NaNs. Summaries from a device contain only the minimum and maximum of all elements.
+            NaNs. Summaries from a device contain only the minimum, maximum and norm of all elements.
         facts: Whether all elements are zero, and whether all are finite.
     """
 

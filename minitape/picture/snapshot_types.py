@@ -18,7 +18,7 @@ class ValueFields(TypedDict, total=False):
 
     text: str  # Optional. The value as printed by NumPy.
     data: Plain  # Optional. The value as nested lists, if it has at most 64 elements or is a small image.
-    stats: dict[str, Plain]  # Optional. min and max of a larger array, and mean, std, zeros and nans if known.
+    stats: dict[str, Plain]  # Optional. min and max of a larger array, and mean, std, norm, zeros and nans if known.
     thumb: Plain  # Optional. A larger array, averaged down to at most 32 x 32 elements.
     cell: float  # Optional. The width of one thumbnail element, relative to a height of 1.
 

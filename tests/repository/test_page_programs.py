@@ -28,6 +28,7 @@ TESTS_BY_PAGE = {  # Which test runs the programs of a page.
     "docs/engine_more": "tests/engine/test_calls.py",
     "docs/engine_speed": "tests/engine/test_calls.py",
     "docs/functions": "tests/functions/test_page.py",
+    "docs/model_map": "tests/bridges/test_model_map.py",
     "docs/names": "tests/functions/test_page.py",
 }
 FOLDERS = {

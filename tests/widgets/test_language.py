@@ -22,7 +22,9 @@ ROOT = Path(__file__).parents[2]
 CHINESE = ROOT / "notebooks" / "zh"
 FRONTEND = ROOT / "widgets" / "frontend"
 SOURCES = [
-    path for folder in ("src", "evaluator", "element", "film") for path in sorted((FRONTEND / folder).glob("*.ts"))
+    path
+    for folder in ("src", "evaluator", "element", "film", "map")
+    for path in sorted((FRONTEND / folder).glob("*.ts"))
 ]
 ENGLISH = re.compile(r"[A-Za-z]{3,}(?: [a-z]+)+|\b[a-z]{4,}\b")
 NAMES = re.compile(

@@ -1,9 +1,10 @@
 // Bundles src/widget.ts into the one file that the Python package ships, element/index.ts into the
-// script for any web page, film/index.ts into the script of a film's page, playground/main.ts into
-// the script of the playground's page, and lab/extension.ts into an extension of JupyterLab. `node
-// build.mjs` writes them; `node build.mjs --check` fails when the shipped files are not what the
-// sources give. The banner, and the name of the extension's file, carry a hash of the sources, so
-// that the Python tests can see a stale bundle without Node, and browsers a new file.
+// script for any web page, film/index.ts into the script of a film's page, map/index.ts into that
+// of a model's map, playground/main.ts into the script of the playground's page, and
+// lab/extension.ts into an extension of JupyterLab. `node build.mjs` writes them; `node build.mjs
+// --check` fails when the shipped files are not what the sources give. The banner, and the name of
+// the extension's file, carry a hash of the sources, so that the Python tests can see a stale
+// bundle without Node, and browsers a new file.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -14,6 +15,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const view = `${here}../minitape_widgets/static/tapeview.js`;
 const element = `${here}../minitape_widgets/static/minitape.js`;
 const film = `${here}../minitape_widgets/static/film.js`;
+const map = `${here}../minitape_widgets/static/map.js`;
 const extension = `${here}../../minitape/cli/jupyterlab_extensions/minitape-kernel`;
 
 function sourceHash(...folders) {
@@ -123,6 +125,12 @@ const shipped = {
     banner: {
       js: `/* minitape film, source ${sourceHash("evaluator", "film", "src")} */\n/* With gifenc:\n${gifLicence}*/\n/* With mediabunny, under the Mozilla Public License 2.0; its source: https://github.com/Vanilagy/mediabunny */`,
     },
+  }),
+  [map]: await bundled({
+    entryPoints: [`${here}map/index.ts`],
+    format: "esm",
+    plugins: [styles],
+    banner: { js: `/* minitape map of a model, source ${sourceHash("map", "src")} */` },
   }),
   [`${extension}/package.json`]: packageOf(remote),
   [`${extension}/static/${remote}`]: await bundled({

@@ -6,7 +6,8 @@
 from minitape import __version__
 
 from .film import Film, film
+from .model_map import ModelMap, map_model
 from .paired_views import build_comparison_bundle
 from .view import TapeView
 
-__all__ = ["Film", "TapeView", "__version__", "build_comparison_bundle", "film"]
+__all__ = ["Film", "ModelMap", "TapeView", "__version__", "build_comparison_bundle", "film", "map_model"]

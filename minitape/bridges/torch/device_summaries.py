@@ -24,12 +24,12 @@ SUMMARIZED_TYPES = "float16 bfloat16 float32 float64 uint8 int8 int16 int32 int6
 class DeviceSummary(NamedTuple):
     """A summary of a tensor, which is still on the tensor's device.
 
-    The minimum and the maximum show exactly whether all elements are zero and whether all are finite. They can be
-    computed in one pass. So can the Euclidean norm, but its squares may overflow or underflow.
+    The minimum and the maximum show exactly whether all elements are zero and whether all are finite. The norm does
+    not, because its squares may overflow or underflow.
 
     Attributes:
-        numbers: The minimum and the maximum of all elements, which are NaN if an element is NaN, and then the elements
-            of the thumbnail.
+        numbers: The minimum and the maximum of all elements, which are NaN if an element is NaN, then the Euclidean
+            norm, or 0 for integers, and then the elements of the thumbnail.
         column_count: The number of columns of the thumbnail.
         cell_ratio: The width of a thumbnail's cell relative to its height.
     """
@@ -53,10 +53,12 @@ def summarize_on_device(tensor: torch.Tensor) -> DeviceSummary:
     """
     row_step, column_step = compute_thumbnail_steps(tensor.shape)
     thumbnail = tensor.reshape(-1, tensor.shape[-1])[::row_step, ::column_step]
-    numbers = torch.cat([torch.stack(torch.aminmax(tensor)), thumbnail.reshape(-1)])
     # NumPy has no bfloat16, and a float32 cannot hold all integers.
     copied_type = torch.promote_types(tensor.dtype, torch.float32) if tensor.is_floating_point() else torch.int64
-    return DeviceSummary(numbers.to(copied_type), thumbnail.shape[1], column_step / row_step)
+    norm = torch.linalg.vector_norm(tensor, dtype=copied_type) if tensor.is_floating_point() else tensor.new_zeros(())
+    parts = [*torch.aminmax(tensor), norm, thumbnail]
+    numbers = torch.cat([part.to(copied_type).reshape(-1) for part in parts])
+    return DeviceSummary(numbers, thumbnail.shape[1], column_step / row_step)
 
 
 def fetch_summaries(values: Iterable[TorchValue]) -> None:
@@ -73,8 +75,9 @@ def fetch_summaries(values: Iterable[TorchValue]) -> None:
         copied = torch.cat([summary.numbers for _, summary in group]).cpu().numpy()
         for value, summary in group:
             numbers, copied = np.split(copied, [len(summary.numbers)])
-            low, high = numbers[:2].tolist()
+            low, high, norm = numbers[:3].tolist()
             facts = low == 0 == high, math.isfinite(low) and math.isfinite(high)
-            lines = numbers[2:].reshape(-1, summary.column_count).astype(np.float64)
-            value._summary = ArraySummary(None, (lines, summary.cell_ratio), {"min": low, "max": high}, facts)
+            lines = numbers[3:].reshape(-1, summary.column_count).astype(np.float64)
+            stats = {"min": low, "max": high} | ({"norm": norm} if 0 < norm < math.inf else {})
+            value._summary = ArraySummary(None, (lines, summary.cell_ratio), stats, facts)
             value.device_summary, value._facts = None, facts

@@ -10,7 +10,7 @@ export interface Value {
   text?: string;
   /** Optional. The value as nested lists, if it has at most 64 elements or is a small image. */
   data?: Nested;
-  /** Optional. min and max of a larger array, and mean, std, zeros and nans if known. */
+  /** Optional. min and max of a larger array, and mean, std, norm, zeros and nans if known. */
   stats?: { min: Num; max: Num; mean?: Num; std?: Num; zeros?: number; nans?: number };
   /** Optional. A larger array, averaged down to at most 32 x 32 elements. */
   thumb?: Num[][];

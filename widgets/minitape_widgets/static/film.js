@@ -1,4 +1,4 @@
-/* minitape film, source d4580d9cc5bf082a */
+/* minitape film, source e07a9721b3859ec1 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

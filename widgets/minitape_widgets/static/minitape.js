@@ -1,4 +1,4 @@
-/* minitape element, source 92e4cdd0c66333e9 */
+/* minitape element, source f37d635f031678e4 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

@@ -1,4 +1,4 @@
-/* minitape TapeView, source 8f7ba143b44461cc */
+/* minitape TapeView, source 590d159689218154 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
