@@ -32,7 +32,7 @@ def _find_unsafe_value_hint(answer: Answer, f: UnknownFunction, values: list[flo
     """Say what is wrong with values and slopes if some are not numbers, or some belong to a different place."""
     y, slopes = (np.asarray(column, np.float64) for column in answer)
     if not np.isfinite(slopes[np.array(values) <= 0.0]).all():
-        return "slope is no number"
+        return "slope is not a number"
     if np.any(y[np.array(values) <= 0.0]):
         return "value below zero is not 0"
     return ""

@@ -125,7 +125,7 @@ def two_slopes(f, value):
                     named="penalty kept in the recording",
                     where=r"(?s)\A(?!.*penalty *= *tf\.Variable).*(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*",
                 ),
-                Mistake(raise_error, named="f called outside a trace", error="traced one"),
+                Mistake(raise_error, named="f called outside a trace", error="traced function"),
             ],
         ),
         Exercise("10.3", expect={"A": 1, "B": 2, "C": 3, "D": 1}),

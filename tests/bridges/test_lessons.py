@@ -1,9 +1,12 @@
 """What the lessons' tables say of PyTorch, TensorFlow and JAX, asked of each where it is installed."""
 
+import re
 import threading
 
 import numpy as np
 import pytest
+
+from tests.lesson_source import find_lesson_source
 
 
 @pytest.fixture
@@ -101,3 +104,17 @@ def test_py_function_around_numpy_gives_a_silent_zero_in_tensorflow_too(tensorfl
     with tf.GradientTape() as tape:
         z = tf.numpy_function(lambda x, y: (x % y).astype(np.float32), [x, y], tf.float32)
     assert tape.gradient(z, x) is None
+
+
+def test_the_jax_program_of_the_appendix_prints_what_the_appendix_says(jax, capsys):
+    section = find_lesson_source("appendix").read_text(encoding="utf-8").partition("<!-- id: jax -->")[2]
+    program, printed = re.findall(r"^```(?:python quoted)?\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)[:2]
+    names = {}
+    exec(program, names)
+    assert capsys.readouterr().out == printed
+    loss, w, xs = names["loss"], names["w"], names["xs"]
+    with pytest.raises(TypeError, match="scalar"):
+        jax.grad(loss)(w, xs)
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        jax.jit(lambda x: x if x > 0.0 else -x)(w)
+    assert float(jax.grad(jax.grad(loss))(w, xs[2])) == 18.0

@@ -623,9 +623,11 @@ def test_whole_numbers_are_counted_not_measured():
 
 
 def test_a_variable_of_integers_is_not_one_that_holds_decimals():
-    assert "holds integers" in count_try_and_build_feedback("appendix.7", tf.Variable([1, 2], shape=[None]))
-    assert "no variable" in count_try_and_build_feedback("appendix.7", tf.constant([1.0, 2.0]))
-    assert "no variable" in count_try_and_build_feedback("appendix.7", [1.0, 2.0])
+    assert "This variable contains integers, and will never accept 1.5." in count_try_and_build_feedback(
+        "appendix.7", tf.Variable([1, 2], shape=[None])
+    )
+    assert "isn't a variable" in count_try_and_build_feedback("appendix.7", tf.constant([1.0, 2.0]))
+    assert "isn't a variable" in count_try_and_build_feedback("appendix.7", [1.0, 2.0])
     assert "correct" in count_try_and_build_feedback(
         "appendix.7", tf.Variable([1.0, 2.0], shape=[None], dtype=tf.float64)
     )

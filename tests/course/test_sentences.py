@@ -18,9 +18,9 @@ from minitape.course.exercise import collect_exercises, list_built_in_lessons
 ALL = [exercise for lesson in sorted(list_built_in_lessons()) for exercise in collect_exercises(lesson).values()]
 OF_THE_AUTHOR = re.compile(
     r"\b[Yy]ou (?!get\b|have\b|may\b|like\b|make\b|need\b)\w+|\bforgot|"
-    r"\b[Yy]our (loop|program|tape|sweep|steps?|function|rule)\b"
+    r"\b[Yy]our (loop|program|tape|sweep|steps?|function|rule)\b(?! (always )?returns\b)"
 )
-"""Words on what somebody did, which a result alone does not tell."""
+"""Words on what somebody did, which a result alone does not tell. What a function returns is the result itself."""
 MEANT = re.compile(
     r"(?P<number>[-\d.e+]+) is (the value of (?P<value>\w+)|the rate at which (?P<target>\w+) grows with "
     r"(?P<name>\w+))\.|"

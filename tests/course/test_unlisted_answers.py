@@ -106,8 +106,8 @@ WRONG = [
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
 ]
 WRONG_PROGRAMS = [
-    ("appendix.3", "def ends(numbers):\n    return [0.0, *numbers[1:-1], 0.0]", "in no tensor of tf"),
-    ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "The results are right, but f makes infinity"),
+    ("appendix.3", "def ends(numbers):\n    return [0.0, *numbers[1:-1], 0.0]", "they aren't in a tensor"),
+    ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "The results are right, but f is infinite at the number that"),
     ("10.6", solved("10.6", "/ tape.gradient(miss, angle)", "/ abs(tape.gradient(miss, angle))"), "angle = -1.2"),
     ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
     ("06.5",
@@ -116,13 +116,13 @@ WRONG_PROGRAMS = [
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "your tape has x = 2.0, but the solution"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "at your line return int("),
-    ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "it comes after f, and before rest"),
-    ("11.3", solved("11.3", "rest(halve(f(x)))", "rest(f(halve(x)))"), "it comes after f, and before rest"),
+    ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "It belongs after f and before rest"),
+    ("11.3", solved("11.3", "rest(halve(f(x)))", "rest(f(halve(x)))"), "It belongs after f and before rest"),
     ("11.3", solved("11.3", "0.5 * upstream", "upstream").replace("(y, x)", "(y, x) / 2"), (
-        "Let the rule grad halve it"
+        "Let the rule in grad halve the gradient"
     )),
     ("11.6", solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
-     "In a network x holds many"),
+     "in a network, x holds many numbers"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
     ("05.2", solved("05.2", "z = g(x)", "z = g(x + 1.0)"), SECOND_WRONG),
@@ -131,7 +131,7 @@ WRONG_PROGRAMS = [
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "x is a tensor that the tape does not watch"),
     ("01.2", DERIVATIVE.replace("y, x)", "y)"), "One of your calls is missing the argument sources."),
-    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "Up to your line y = f(x + 1.0) both"),
+    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "Up to your line y = f(x + 1.0), both"),
     ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), (
         "your answer is an object of type GradientTape"
     )),
@@ -154,7 +154,7 @@ WRONG_PROGRAMS = [
     ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "returns None for the input"),
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "returns None for the input"),
     ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
-    ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "The right result is in w."),
+    ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "The right result is in w,"),
     ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1."),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
 ]  # fmt: skip
@@ -181,7 +181,7 @@ def two_slopes(f, value):
         y = loss(x)
     g = tape.gradient(y, x)
     return [g, g + 5.0]
-#@ 10.2 | do not both come from the recording
+#@ 10.2 | doesn't come from the recording
 def two_slopes(f, value):
     @tf.function
     def loss(x):
@@ -194,7 +194,7 @@ def two_slopes(f, value):
             y = loss(x) + penalty * x
         found.append(tape.gradient(y, x))
     return found
-#@ 10.4 | Put the loop into it
+#@ 10.4 | Put the loop into that function
 def slope_of_repeated(f, value, times):
     x = tf.Variable(value)
     g = tf.function(f)
@@ -203,7 +203,7 @@ def slope_of_repeated(f, value, times):
         for _ in range(times):
             y = g(y)
     return tape.gradient(y, x)
-#@ 11.3 | no rule of yours was used
+#@ 11.3 | your rule wasn't used
 def slope(f, rest, value):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
@@ -225,13 +225,13 @@ EACH = "for penalty in (0.0, 5.0):\n"
 TOLD = [
     ("05.2", SOLUTIONS["05.2"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
      "your answer is a dictionary with the keys"),
-    ("01.5", solved("01.5", "return x", "return y"), "The right result is in x."),
+    ("01.5", solved("01.5", "return x", "return y"), "The right result is in x,"),
     ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), (
         "your answer is a number, not an array of 3 numbers"
     )),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
     ("07.2", solved("07.2", "y + slope", "y - slope"), "if you use a minus instead of a plus"),
-    ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) hands on 1.0"),
+    ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) sends 1.0"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
@@ -257,26 +257,26 @@ TOLD = [
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(1.0)"), "gives a variable: 7.0"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(0)"), "variable or tensor holds whole numbers"),
     ("03.4", solved("03.4", "assign_add(number)", "assign_add(total)"), "The variable holds 0."),
-    ("03.4", solved("03.4", "in numbers", "in numbers[:-1]"), "the result without the last of 'numbers'"),
-    ("03.4", solved("03.4", "in numbers", "in numbers[1:]"), "the result without the first of 'numbers'"),
+    ("03.4", solved("03.4", "in numbers", "in numbers[:-1]"), "leaves out the last item of 'numbers'"),
+    ("03.4", solved("03.4", "in numbers", "in numbers[1:]"), "leaves out the first item of 'numbers'"),
     ("03.4", solved("03.4", "in numbers", "in range(len(numbers))"), "the positions 0, 1, 2 ... in 'numbers'"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(2.0)"), "gives a variable: 8.0"),
     ("01.2", solved("01.2", "return tape", "return x"), "gradient is a tape method. Write tape.gradient(...)."),
     ("01.4", solved("01.4", "return outer", "return first, outer"), "at position 2"),
     ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "distance gets a twice, once stopped."),
     ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
-     "'value' is a name within your function"),
-    ("10.4", solved("10.4", "k + 1", "k"), "The loop never ends by itself, and check stopped it."),
+     "'value' is a name inside your function"),
+    ("10.4", solved("10.4", "k + 1", "k"), "The loop never ends by itself, so check stopped it."),
     ("10.4", solved("10.4", "f(y)", "f(x)"), "You take one step, however many steps we ask for."),
     ("10.4", solved("10.4", "k, y = tf.while_loop", "tf.while_loop"), (
-        "The slope is 1, as that of x itself. Does the loop run"
+        "The slope is 1, the slope of x itself."
     )),
     ("03.4", solved("03.4", "return total", "return total + 0.0"), "your answer is a tensor, not a variable"),
     ("03.4", solved("03.4", "return total", "return [total]"), "your answer is a list of length 1, not a variable"),
     ("03.4", solved("03.4", "    return total", "    total"), "your answer is None, not a variable"),
     ("03.6", solved("03.6", "append(average.numpy())", "append(number)"), "These are the numbers themselves."),
     ("07.6", solved("07.6", "f(x - move) <= f(x)", "move < 1"), "3.25, 6) gives 3.25"),
-    ("10.6", solved("10.6", "return angle", "return throw(angle)"), "The right result is in angle."),
+    ("10.6", solved("10.6", "return angle", "return throw(angle)"), "The right result is in angle,"),
     ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
     ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted in whole numbers"),
     ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
@@ -296,10 +296,10 @@ TOLD = [
     ("11.2", solved("11.2", "y * y", "x * y"), "use x instead of y"),
     ("04.3", solved("04.3", "f(a, b)", "b"), "You never use 'f'."),
     ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), SECOND_WRONG),
-    ("10.2", TWO_SLOPES.replace("loss(x):", "loss(x, penalty=0.0):"), "no call hands one in"),
-    ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.Variable(penalty)\n"), "the one that it met"),
+    ("10.2", TWO_SLOPES.replace("loss(x):", "loss(x, penalty=0.0):"), "no call passes one"),
+    ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.Variable(penalty)\n"), "the variable that existed"),
     ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.constant(penalty)\n"),
-     "the tensor that had the name"),
+     "the tensor that was called penalty"),
 ]  # fmt: skip
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer must be True or False."),
@@ -309,7 +309,7 @@ COLLECTED = [
     ("08.5", [5], "There's a second use of w, in line 6. Does"),
     ("08.5", ["5", "6", "7"], "remove the quotes around 5"),
     ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
-    ("14.1", ["hidden", "w1"], "From z to hidden the only path goes through features."),
+    ("14.1", ["hidden", "w1"], "The only path from z to hidden goes through features"),
 ]
 
 
@@ -453,5 +453,5 @@ def test_a_tape_that_is_half_written_costs_no_try():
 def test_a_pointer_is_said_once_and_is_about_the_part_that_is_wrong():
     wrong = ["not_watched", "stop_gradient", "state", "rebound"]
     said = [count_try_and_build_feedback("08.1", wrong) for _ in range(3)]
-    assert [each.count("where is the line of z?") for each in said] == [1, 0, 0]
+    assert [each.count("where is the line that computes z?") for each in said] == [1, 0, 0]
     assert "A: x is a constant" not in "".join(said)
