@@ -108,7 +108,7 @@ PROGRAMS = [
         ),
         "b is frozen for good",
     ),
-    ("02.3", solved("02.3", "arrived, -arrived", "arrived * y, arrived * x"), "the rule of a product"),
+    ("02.3", solved("02.3", "arrived, -arrived", "arrived * y, arrived * x"), "the rule for a product"),
     (
         "02.3",
         solved("02.3", "arrived, -arrived", "x * arrived - y * arrived"),
