@@ -138,3 +138,16 @@ def test_a_bridge_is_there_when_it_is_asked_for(repository):
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=repository)
     assert run.stdout.split("\n")[0] == "Recording True set()"
+
+
+def test_the_last_of_several_passes_from_a_target_is_explained():
+    recording = Recording("by hand")
+    x = recording.leaf(3.0)
+    y = recording.operation("square", [x], 9.0)
+    loss = recording.operation("neg", [y], -9.0)
+    first, last = recording.sweep([loss]), recording.sweep([loss])
+    for sweep in (first, last):
+        sweep.send(loss, y, 0, -1.0, -1.0)
+        sweep.send(y, x, 0, -6.0, -6.0)
+    assert recording.list_sweeps_from_or_through(loss) == [last, first]
+    assert recording.find_last_sweep_from_or_through(y) is last  # No pass begins there, and both lead through it.

@@ -500,3 +500,19 @@ def test_a_result_that_is_trained_becomes_a_leaf_or_keeps_its_gradient():
         space, recording, _ = FRAMEWORKS[0].record_and_explain_program(code, f"<{line}>")
         asked = compile("recording.explain(loss, w)", "ask.py", "eval")
         assert eval(asked, space | {"recording": recording}).patch == patch
+
+
+def test_only_a_gradient_that_a_normalization_cancels_is_meant_beside_parameters_that_learn():
+    class Pair(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.used, self.masked = torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.ones(2))
+
+        def forward(self, x):
+            return (self.used * x).sum() + (self.masked * torch.zeros(2)).sum()
+
+    model = Pair()
+    with bridge.record() as recording:
+        model(torch.ones(2)).backward()
+    page = recording.explain(model)
+    assert [(why.cause, why.intended) for why in page.values()] == [("connected", False), ("zero_factor", False)]

@@ -147,6 +147,12 @@ def test_a_branch_that_is_not_taken_and_that_no_tape_recorded() -> None:
     assert np.isfinite(run_and_explain(ages + taken.format("tf.where(ages > 0.0, ages, 1.0)"))["g"].numpy())
 
 
+@pytest.mark.parametrize(("x", "has_grown"), [("1e25", True), ("1e15", False)])
+def test_an_input_that_overflows_with_another_of_its_size_has_grown_too_large(x: str, has_grown: bool) -> None:
+    why = run_and_explain(build_program(f"tf.Variable({x})", "y = x / 0.0"))["why"]
+    assert why.cause == "nan_forward" and ("has grown too large" in why.message) is has_grown
+
+
 def test_data_that_are_not_finite() -> None:
     data = "rows = tf.constant([1.0, float('nan')])\n"
     why = run_and_explain(data + build_program("tf.Variable(2.0)", "y = tf.reduce_sum(rows * x)"))["why"]

@@ -239,8 +239,8 @@ class RecordingTape:
         record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.history) < MAX_TAPE_EVENTS:
-                row = 0 if record is None else record.next
-                self.history.append(("watch", row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
+                row, event = 0 if record is None else record.next, "watch in pause" if self._paused else "watch"
+                self.history.append((event, row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
             if type(t) is not EagerTensor and self._watch_if_variable(t):
                 continue
             is_watchable = t._value.dtype in FLOAT_DTYPES or t.dtype.differentiable

@@ -113,10 +113,11 @@ def _find_late_watch(question: TapeQuestion) -> Finding | None:
         question: The question about the source.
     """
     rules = question.adapter.rules
-    for event, row, subject, frames in rules.tape.history:
-        if event == "watch" and subject is not None and subject() is question.source and frames:
+    for event, _, subject, frames in rules.tape.history:
+        if event.startswith("watch") and subject is not None and subject() is question.source and frames:
             site = to_site(CodePlace(frames))
-            if rules.graph.find_pause_around_row(row) is not None or _is_site_in_pause(site):
+            # In init_scope, a tape is not paused itself.
+            if event == "watch in pause" or _is_site_in_pause(site):
                 return Finding("recording_paused", site, variant="watch")
             return Finding("watched_late", site)
     return None

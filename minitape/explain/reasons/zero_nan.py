@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...recording.recorded_rows import OptionalArray, RecordedRow
+from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
 from ..operation_families import MOVING_OPS, VARIANT_OF_POINT_OP
@@ -175,12 +175,7 @@ def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = Fal
         row: A row that is not finite.
         is_hidden: Whether a later operation hides the value, so that only the derivative is nonfinite.
     """
-    nonfinite, waiting = set[int](), [row]
-    while waiting:
-        index = waiting.pop()
-        if index not in nonfinite:
-            nonfinite.add(index)
-            waiting += [input_row for input_row in question.rows[index].inputs if not is_finite(question, input_row)]
+    nonfinite = collect_ancestors(question.rows, [row], lambda _, edge: not is_finite(question, edge.input_row))
     first_row = question.rows[min(nonfinite)]
     cause, variant = ("nan_backward", "hidden") if is_hidden else ("nan_forward", "")
     # A selecting operation has no infinite input if the infinity is a Python number, as in masked_fill.
