@@ -21,6 +21,7 @@ All bridges share these modules:
                             ``transformers``
     ``program``             runs a file as the main program inside a block, for the command line
     ``nonfinite_values``    the first operation that made a value NaN or infinite
+    ``outside_values``      the globals and closure variables that a compiled function read when it was traced
     ``pytest_plugin``       a fixture that tests a training step
     ``run_watch``           a package that reports what happened to the gradients during a whole run
 
@@ -56,6 +57,8 @@ the same names as in
     ``function_calls``      repeats a ``tf.function`` call, for ``explain`` and for pictures that open the call
     ``model_variables``     variables by name
     ``numpy_calls``         finds the lines where NumPy reads a tensor's memory
+    ``loss_checks``         finds losses that a training step forgets to scale or to add
+    ``traced_values``       the Python values that a ``tf.function`` keeps from its trace
     ``guard``               keeps errors in the bridge from stopping the program
 
 ``jax/`` is the JAX bridge, which has ``record(f, *args)`` instead of a block. Modules with the same names have the same
@@ -67,6 +70,7 @@ purpose. The other modules are:
     ``program``             records the first gradients that a program computes, for the command line
     ``compiled_functions``  replaces the functions that ``jax.jit`` compiles, and finds values that they kept
     ``transforms``          finds the bad example of ``jax.vmap``, and the bad row of a Jacobian
+    ``static_fields``       finds arrays in static fields of modules
     ``mutable_state``       restores the objects that a second call may have changed
 
 >>> from minitape.bridges import Recording

@@ -18,6 +18,23 @@ def loss(w, size):
     penalty = jnp.log(size)  #!  #- penalty = jnp.log(size + 9.0)
     return jnp.mean((w - 1.5) ** 2) + penalty
 print(jax.jit(jax.value_and_grad(loss))(jnp.arange(3.0), -1.0))
+#@ an_array_in_a_static_field not_trainable
+import dataclasses
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Bump:
+    centre: jax.Array
+    width: jax.Array = dataclasses.field(metadata={"static": True})  #!  #- width: jax.Array
+def loss(bump):
+    return jnp.sum(((0.5 - bump.centre) / bump.width) ** 2)
+for _ in range(3):
+    jax.grad(loss)(Bump(jnp.ones(3), jnp.array(2.0)))
+#@ half_precision_underflows zero_factor
+def loss(w):
+    h = (w * 3.0).astype(jnp.float16)  #- h = w * 3.0
+    return jnp.mean(h) * 1e-5  #!
+for _ in range(2):
+    print(jax.grad(loss)(jnp.ones(4096)))
 #@ the_step_changes_nothing not_applied
 def loss(w):
     return jnp.sum((w - 1.0) ** 2)
@@ -87,6 +104,19 @@ print(jax.hessian(lambda x: length(x))(point))
 """
 
 OPTAX_CASES = """
+#@ a_mask_passes_gradients_on not_applied
+import optax
+def loss(p):
+    return jnp.sum((p["a"] * p["b"] - 3.0) ** 2)
+optimizer = optax.masked(optax.sgd(0.01), {"a": True, "b": False})  #!  #- optimizer = optax.sgd(0.01)
+p = {"a": jnp.ones(3), "b": jnp.ones(3)}
+state = optimizer.init(p)
+@jax.jit
+def step(p, state):
+    updates, state = optimizer.update(jax.grad(loss)(p), state)
+    return optax.apply_updates(p, updates), state
+for _ in range(4):
+    p, state = step(p, state)
 #@ an_optimizer_freezes_on_purpose connected
 import optax
 params = {"base": jnp.ones(3), "head": jnp.ones(3)}

@@ -66,4 +66,51 @@ model.compile("sgd", "mse")
 for _ in range(2):
     model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
     layer.gain.assign([2.0, 2.0, 2.0])
+#@ a_function_keeps_a_number_of_its_trace stale_value
+w, rate = tf.Variable([1.0, 2.0]), 0.0
+@tf.function
+def step(rate_now):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    w.assign_sub(rate * tape.gradient(loss, w))  #!  #- w.assign_sub(rate_now * tape.gradient(loss, w))
+for rate in (0.1, 0.2, 0.3):
+    step(tf.constant(rate))
+#@ layers_are_trained_again_without_compile stale_value
+import keras
+base = keras.layers.Dense(3, trainable=False)
+model = keras.Sequential([keras.Input((3,)), base, keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
+base.trainable = True  #!
+#+ model.compile("sgd", "mse")
+model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
+#@ a_loss_that_is_not_scaled scaler
+import keras
+w = keras.Variable([1.0, 2.0])
+optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1))
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+        #+ loss = optimizer.scale_loss(loss)
+    gradients = tape.gradient(loss, [w.value])  #!
+    optimizer.apply(gradients, [w])
+#@ a_regularizer_that_the_target_lacks in_part
+import keras
+layer = keras.layers.Dense(1, kernel_regularizer="l2")
+optimizer = keras.optimizers.SGD(0.1)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(tf.ones((4, 3))) - 1.0) ** 2)  #!
+        #+ loss = loss + sum(layer.losses)
+    gradients = tape.gradient(loss, layer.trainable_variables)
+    optimizer.apply(gradients, layer.trainable_variables)
+#@ a_variable_of_the_loss_is_in_no_optimizer not_optimized
+import keras
+scale = tf.Variable(1.0, trainable=True)  #!
+layer, optimizer = keras.layers.Dense(1), keras.optimizers.SGD(0.1)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(tf.ones((4, 3))) * scale - 1.0) ** 2)
+    variables = layer.trainable_variables  #- variables = [*layer.trainable_variables, scale]
+    optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
 """

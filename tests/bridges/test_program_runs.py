@@ -4,6 +4,7 @@ The programs run in the process of the tests, because importing a framework take
 """
 
 import json
+import linecache
 
 import pytest
 
@@ -37,6 +38,7 @@ def explain(tmp_path, framework, text):
         pytest.importorskip("optax")
     program, file = tmp_path / "train.py", tmp_path / "answers.json"
     program.write_text(BEGINNINGS[framework] + text)
+    linecache.clearcache()  # The repaired program has the same path.
     code = run_and_explain_program(str(program), (), False, framework, {"first": 5}, file)
     answers = json.loads(file.read_text())
     found = [*answers["answers"], *answers["problems"]]

@@ -95,6 +95,23 @@ for step in range(4):
     optimizer.zero_grad()
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
+#@ a_model_grows_after_the_optimizer_was_made not_optimized
+class Growing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 1)
+    def grow(self):
+        self.b = nn.Linear(4, 2)
+    def forward(self, x):
+        return self.b(self.a(x))
+net = Growing()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+net.grow()  #!
+#+ optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
 #@ a_layer_is_remade_in_each_step not_optimized
 class Net(nn.Module):
     def __init__(self):

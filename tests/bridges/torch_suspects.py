@@ -349,6 +349,27 @@ for _ in range(3):
     value = 0.5 * (vf(s).squeeze(-1) - ret).pow(2).mean()
     loss = value - torch.min(ratio * adv, ratio.clamp(0.8, 1.2) * adv).mean()
     opt.zero_grad(); loss.backward(); opt.step()
+#@ a_state_is_cut_off_in_each_step_of_a_loop in_part
+cell = nn.Linear(8, 4)
+optimizer = torch.optim.SGD(cell.parameters(), 0.1)
+for step in range(2):
+    h = torch.zeros(3, 4)
+    for x in torch.randn(5, 3, 4):
+        h = torch.tanh(cell(torch.cat([x, h.detach()], 1)))  #!  #- h = torch.tanh(cell(torch.cat([x, h], 1)))
+    optimizer.zero_grad()
+    h.pow(2).mean().backward()
+    optimizer.step()
+#@ each_step_of_a_loop_has_its_own_loss connected
+cell = nn.Linear(8, 4)
+optimizer = torch.optim.SGD(cell.parameters(), 0.1)
+for step in range(2):
+    h, loss = torch.zeros(3, 4), 0
+    for x in torch.randn(5, 3, 4):
+        h = torch.tanh(cell(torch.cat([x, h.detach()], 1)))
+        loss = loss + h.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
 #@ norm_in_no_optimizer not_optimized
 net, norm = nn.Linear(4, 1), nn.LayerNorm(4)
 opt = torch.optim.SGD(net.parameters(), 0.1)  #!  #- opt = torch.optim.SGD([*net.parameters(), *norm.parameters()], 0.1)

@@ -23,9 +23,9 @@ from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
 from ..framework_adapter import is_any_name_read_later
+from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 from .adapter import JaxQuestion, build_question
 from .operation_families import PIECEWISE_ACTIVATIONS
-from .program_origin import iter_function_and_callees, read_outside_values, unwrap_function
 from .row_log import STEP_FUNCTIONS
 
 if TYPE_CHECKING:

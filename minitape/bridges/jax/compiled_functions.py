@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from contextlib import suppress
 from functools import update_wrapper
 from types import MethodType
@@ -10,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...explain.caller import format_bracketed_place
-from ...explain.causes import CAUSES
-from ...explain.explanation import Explanation
-from ...explain.reasons import program_text
-from ...explain.translated_sentences import fill
-from ...recording.sites import Site
+from ..outside_values import explain_stale_value, read_all_outside_values
 from .mutable_state import save_mutable_state
-from .program_origin import iter_function_and_callees, read_outside_values
 from .transforms import list_float_arrays
 
 if TYPE_CHECKING:
@@ -97,7 +90,9 @@ class CompiledFunction:
             values = read_all_outside_values(self._function)
             for (function, name), value in self._outside_values.items():
                 if values.get((function, name), value) is not value:
-                    self._gradient_block.stale_values.append(explain_stale_value(function, name, self._call_count))
+                    self._gradient_block.stale_values.append(
+                        explain_stale_value("jax", function, name, self._call_count)
+                    )
             self._outside_values = None
 
     def __get__(self, owner: Any, owner_class: Any = None) -> Any:
@@ -107,51 +102,6 @@ class CompiledFunction:
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the compiled function, such as ``lower``."""
         return getattr(self.__dict__["_jitted"], name)
-
-
-def read_all_outside_values(function: Any) -> dict[tuple[Any, str], Any]:
-    """Return the outside values that a function and its callees read, except functions and modules.
-
-    Args:
-        function: The function.
-
-    Returns:
-        The values. Each key is the reading function and the name of the value.
-    """
-    return {
-        (callee, name): value
-        for callee in iter_function_and_callees(function)
-        for name, value in read_outside_values(callee).items()
-        if not callable(value) and not inspect.ismodule(value)
-    }
-
-
-def explain_stale_value(function: Any, name: str, call_number: int) -> Explanation:
-    """Explain that a compiled function uses a value that the program has replaced.
-
-    Args:
-        function: The function that reads the value.
-        name: The name of the value.
-        call_number: The number of the first call in which the compiled function and its Python code disagreed.
-    """
-    text, site = CAUSES["stale_value"].find_text("jax", ""), find_reading_site(function, name)
-    fields = {"name": name, "line": format_bracketed_place(*site), "n": call_number}
-    return Explanation("stale_value", fill(text.message, **fields), fill(text.fix, **fields), *site)
-
-
-def find_reading_site(function: Any, name: str) -> Site:
-    """Return the first line of a function that reads a name.
-
-    Args:
-        function: The function.
-        name: The name.
-    """
-    code = function.__code__
-    last_line = max((line for *_, line in code.co_lines() if line is not None), default=code.co_firstlineno)
-    for statement in program_text.list_statements(code.co_filename):
-        if code.co_firstlineno < statement.site[1] <= last_line and name in statement.read_names:
-            return statement.site
-    return (code.co_filename, code.co_firstlineno)
 
 
 def have_same_values(first: Any, second: Any) -> bool:

@@ -10,7 +10,7 @@ from copy import copy
 from typing import Any
 
 from ...engine.record.user_frames import is_minitape_or_library_file
-from .program_origin import iter_function_and_callees, read_outside_values
+from ..outside_values import iter_function_and_callees, read_outside_values
 
 
 def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:

@@ -19,11 +19,12 @@ from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_nonfinite_target
+from ..outside_values import unwrap_function
 from ..sampling import check_step_count
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .mutable_state import save_mutable_state
-from .program_origin import unwrap_function
 from .recording import JaxRecording, jax, record
+from .static_fields import explain_static_field
 from .transforms import are_finite, find_bad_example, find_bad_row, flatten_results, list_float_arrays, take_example
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ class FirstGradients:
             if recording.target_row is not None
         ]
         found = [explanation for explanation in explanations if explanation is not None][:1]
-        return found + self.stale_values
+        static_fields = (explain_static_field(recording) for recording in self._latest_recordings.values())
+        return found + self.stale_values + [field for field in static_fields if field is not None]
 
     def list_remarks(self) -> list[str]:
         """Return additional sentences about the run."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
@@ -19,6 +17,7 @@ from ...explain.reasons.program_text import (
     unparse,
 )
 from ...recording.sites import NOWHERE, Site
+from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 
 GRADIENT_TRANSFORMS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
 # Under these transforms, Python code cannot read values.
@@ -296,50 +295,6 @@ def _find_enclosing_function(statement: Statement) -> program_text.FunctionNode 
     return next(iter(statement.enclosing_functions), None)
 
 
-def unwrap_function(function: Any) -> Any:
-    """Return the program's function behind partials and transforms.
-
-    Args:
-        function: A function, method, partial, transform, or an object with a ``__call__`` method.
-
-    >>> import jax
-    >>> def f(x): return x
-    >>> unwrap_function(jax.jit(partial(f, 1.0))) is f
-    True
-    """
-    while True:
-        if isinstance(function, partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        elif inspect.ismethod(function):
-            function = function.__func__
-        elif hasattr(function, "__code__"):
-            outside_values = (
-                read_outside_values(function).values()
-                if is_minitape_or_library_file(function.__code__.co_filename)
-                else ()
-            )
-            user_functions = [
-                candidate
-                for value in outside_values
-                if _is_user_function(candidate := getattr(value, "__wrapped__", value))
-            ]
-            if not user_functions:
-                return function
-            function = user_functions[0]
-        else:
-            call_method = vars(type(function)).get("__call__")
-            if not inspect.isfunction(call_method):
-                return function
-            function = call_method
-
-
-def _is_user_function(function: Any) -> bool:
-    """Return whether a function belongs to the program."""
-    return inspect.isfunction(function) and not is_minitape_or_library_file(function.__code__.co_filename)
-
-
 def find_definition(function: Any) -> Statement | None:
     """Return the statement that defines a function, or None if it is a lambda or the text is not available."""
     code = getattr(function, "__code__", None)
@@ -388,37 +343,3 @@ def find_return_site_by_description(function_description: str) -> Site:
     if definition is None:
         return file, int(line)
     return file, (list_return_statements(definition) or [definition])[-1].line
-
-
-def read_outside_values(function: Any) -> dict:
-    """Return the outside values that a function and its inner functions read, by name.
-
-    Args:
-        function: The function. Other objects read no values.
-    """
-    if not inspect.isfunction(function):
-        return {}
-    names: set[str] = set()
-    pending = [function.__code__]
-    while pending:
-        code = pending.pop()
-        names.update(code.co_names)
-        pending += [constant for constant in code.co_consts if inspect.iscode(constant)]
-    values = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            values[name] = cell.cell_contents
-        except ValueError:  # The variable of the enclosing function has no value yet.
-            continue
-    return values
-
-
-def iter_function_and_callees(function: Any) -> Iterator:
-    """Yield one of the program's functions, and the functions that it calls by name, directly or indirectly."""
-    pending, visited = [function], set()
-    while pending:
-        current = unwrap_function(pending.pop(0))
-        if _is_user_function(current) and current not in visited:
-            visited.add(current)
-            yield current
-            pending += [value for value in read_outside_values(current).values() if callable(value)]

@@ -14,6 +14,7 @@ import numpy as np
 from ...explain.reasons import program_text
 from ...recording.recorded_rows import BackwardPass, Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
+from ...recording.value_summary import to_float_array
 from ..checkup import FrameworkRecording
 from ..recording import RowNumber
 from .backward_pass import JaxBackwardPass
@@ -81,6 +82,7 @@ class JaxRecording(FrameworkRecording):
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
         was_changed: For each argument row, whether the argument has changed between the recorded calls.
+        raw_update_counts: For each argument row, the number of times a step added the gradient itself to it.
         updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
 
@@ -104,6 +106,7 @@ class JaxRecording(FrameworkRecording):
         self.differentiated_rows: list[int] = []
         self.unchanged_counts: dict[int, int] = {}
         self.was_changed: dict[int, bool] = {}
+        self.raw_update_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
         self.unreached_rows: set[int] = set()
 
@@ -160,9 +163,26 @@ class JaxRecording(FrameworkRecording):
             if is_deleted:
                 continue
             is_unchanged = np.array_equal(earlier.value, leaf.value)
+            if not is_unchanged and previous.is_difference_the_gradient(earlier, leaf.value):
+                self.raw_update_counts[leaf.row] = previous.raw_update_counts.get(earlier.row, 0) + 1
             self.was_changed[leaf.row] = previous.was_changed.get(earlier.row, False) or not is_unchanged
             if is_unchanged and not took_no_step:
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
+
+    def is_difference_the_gradient(self, leaf: JaxLeaf, new_value: Any) -> bool:
+        """Return whether a step has added the gradient of an argument to the argument, as it is.
+
+        Args:
+            leaf: The argument.
+            new_value: Its value after the step.
+        """
+        adjoint = to_float_array(self.sweeps[-1].adjoints.get(leaf.row)) if self.sweeps else None
+        if adjoint is None or not adjoint.any():
+            return False
+        difference = np.asarray(new_value, np.float64) - np.asarray(leaf.value, np.float64)
+        return difference.shape == adjoint.shape and bool(
+            np.allclose(difference, adjoint, 1e-2, 1e-4 * np.abs(adjoint).max())
+        )
 
     def note_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
         """Note the effect of an ``apply_updates`` call on this recording's arguments.

@@ -19,7 +19,7 @@ from ...explain.reasons import program_text
 from ...recording.recorded_rows import OptionalArray
 from ...recording.sites import NOWHERE, Site
 from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
-from .program_origin import unwrap_function
+from ..outside_values import unwrap_function
 
 if TYPE_CHECKING:
     from .recording import JaxRecording

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...explain.operation_families import OperationNames
+from ...explain.reasons import program_text
 from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
@@ -51,7 +52,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         recording.has_placeholder_values,
         recording=recording,
         adapter=JaxAdapter(recording),
-        checks=(check_unapplied_gradients, check_cancellation),
+        checks=(check_unapplied_gradients, check_raw_updates, check_cancellation),
         find_source_rows=recording.list_rows,
         find_written_operand=find_written_operand,
         find_logits=find_logits,
@@ -98,6 +99,21 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
         variant, rows, site = "unchanged", set(unchanged_counts), statements[-1].site
     n = max(unchanged_counts[row] for row in rows)
     yield Suspicion("not_applied", site, {"n": n}, min(rows), only_rows=rows, variant=variant)
+
+
+def check_raw_updates(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find parameters to which each step adds the gradient itself, unlike to other parameters.
+
+    `optax.masked` passes the gradients that its mask leaves out on as they are.
+    """
+    recording: JaxRecording = run.recording
+    rows = {row for row, n in recording.raw_update_counts.items() if n > 1}
+    if not rows or rows >= set(recording.differentiated_rows):
+        return
+    file = recording.recorded_call.site[0]
+    masks = [statement.site for statement in program_text.list_statements(file) if statement.find_call("masked")]
+    site = masks[-1] if masks else recording.recorded_call.site
+    yield Suspicion("not_applied", site, {}, min(rows), only_rows=rows, variant="raw")
 
 
 def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:

@@ -282,12 +282,13 @@ class Birth(NamedTuple):
     Attributes:
         site: The line.
         name: The module's class and the parameter's name in the module, such as "Linear.weight".
-        optimizers_before: The number of optimizers created before this event.
+        late_site: If the last optimizer was created before, the line that led to this event, in the function that
+            created the optimizer. NOWHERE if no optimizer was created before.
     """
 
     site: Site
     name: str
-    optimizers_before: int
+    late_site: Site = NOWHERE
 
 
 class RunAccounts:

@@ -5,6 +5,7 @@ Each rule reads the fates and counts of gradients. No rule reads the program's t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -25,12 +26,14 @@ from .accounts import (
     UNSCALED,
     Account,
     Act,
+    Occurrences,
     OptimizerAccount,
     Route,
     RunAccounts,
 )
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
+MAX_SINGLE_BIRTHS = 2  # So many parameters may be created on a line, get one gradient and be replaced.
 SHORT_RUN = 3  # In a run of so few backward passes, one occurrence is enough.
 # For a float32 weight, a vanished update only means a small gradient or learning rate, which may be intended.
 HALF_DTYPES = ("float16", "bfloat16")
@@ -218,13 +221,37 @@ def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
         routes = [route for route, _ in run.iter_routes(account)]
         if any(route.fate in (STEPPED, REUSED, SKIPPED) for route in routes):
             stepped_lines.update(site for route in routes for site in route.pass_sites)
-    for account in run.accounts.values():
-        if not account.optimizer_numbers and account.got_gradient and account.read_facts().is_parameter:
+    unoptimized = [
+        account
+        for account in run.accounts.values()
+        if not account.optimizer_numbers and account.got_gradient and account.read_facts().is_parameter
+    ]
+    single_births = _find_single_births(run, unoptimized)
+    births = Counter(run.lost_births) + Counter(single_births.values())
+    for account in unoptimized:
+        if account.key not in single_births or births[single_births[account.key]] <= MAX_SINGLE_BIRTHS:
             yield from _check_unoptimized_parameter(run, account, stepped_lines)
-    if stepped_lines:
-        for (site, _), count in run.lost_births.items():
-            if count > 2:
-                yield RunFinding("not_optimized", "remade", site, {"n": count}, frozenset())
+    for (site, name), count in births.items():
+        if stepped_lines and count > MAX_SINGLE_BIRTHS:
+            keys = frozenset(key for key, birth_place in single_births.items() if birth_place == (site, name))
+            yield RunFinding("not_optimized", "remade", site, {"n": count}, keys)
+
+
+def _find_single_births(run: RunAccounts, accounts: Iterable[Account]) -> dict[int, tuple[Site, str]]:
+    """Return the line and the name of each parameter that got only one gradient, by its key.
+
+    A layer that is created in each step gets one gradient, and then another layer takes its place.
+    """
+    return {
+        account.key: (birth.site, birth.name)
+        for account in accounts
+        if (birth := run.births.get(account.key)) is not None and sum(map(_count_passes, run.iter_routes(account))) == 1
+    }
+
+
+def _count_passes(route_and_occurrences: tuple[Route, Occurrences]) -> int:
+    route, occurrences = route_and_occurrences
+    return len(route.pass_sites) * occurrences.count
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> Iterator[RunFinding]:
@@ -244,9 +271,9 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
     if not are_others_trained or count < min(2, run.passes) or not account.is_unchanged():
         return
     birth = run.births.get(account.key)
-    if birth is not None and 0 < len(run.optimizer_sites) <= birth.optimizers_before:
+    if birth is not None and birth.late_site != NOWHERE:
         fields = {"n": count, "made": format_bracketed_place(*run.optimizer_sites[-1])}
-        yield RunFinding("not_optimized", "late", birth.site, fields, frozenset([account.key]))
+        yield RunFinding("not_optimized", "late", birth.late_site, fields, frozenset([account.key]))
     else:
         fields = {"what": fill("an optimizer"), "steps": format_step_count(run.count_steps()[0])}
         variant = "" if stepped_lines else "another"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import build_sampled_steps
 from .operation_log import to_handle_or_value
 from .row_log import TensorFlowLog
+from .traced_values import explain_stale_trace, note_traced_values
 from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -135,9 +136,15 @@ class TensorFlowRecording(FrameworkRecording):
 
     def list_run_problems(self) -> list[Explanation]:
         """Explain the problems of the run that no single gradient shows."""
+        from .loss_checks import explain_forgotten_losses, explain_unscaled_loss
+
         targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
         explanations = (explain_nonfinite_target(self, row) for row in targets)
-        return [explanation for explanation in explanations if explanation is not None][:1]
+        functions = dict.fromkeys(call.function for call in self.log.function_calls if call.function is not None)
+        found = [explanation for explanation in explanations if explanation is not None][:1]
+        losses = (explain_unscaled_loss(self), explain_forgotten_losses(self))
+        found += [explanation for explanation in losses if explanation is not None]
+        return found + [stale for function in functions if (stale := explain_stale_trace(function)) is not None]
 
     def find_target_row(self, sweep: BackwardPass) -> None:
         """Return None, because the question itself finds the backward pass of its source."""
@@ -193,6 +200,9 @@ def _measure_step(args: tuple, results: Any) -> float | None:
         args: The arguments of ``tape.gradient`` or of the compiled step.
         results: The results of the call.
     """
+    if isinstance(args[0], Function):
+        with suppress(Exception):  # The training step itself must go on.
+            note_traced_values(args[0])
     if isinstance(results, tensorflow.experimental.Optional):  # A step of Keras returns its logs in this form.
         results = results.get_value() if results.has_value() else None
     tensors = [

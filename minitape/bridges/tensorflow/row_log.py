@@ -15,7 +15,7 @@ from tensorflow.python.ops import gen_resource_variable_ops, resource_variable_o
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...explain.reasons.question import Creation
-from ...recording.sites import Site
+from ...recording.sites import NOWHERE, Site
 from ..framework_patches import FrameworkPatches
 from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT
@@ -84,6 +84,7 @@ class TensorFlowLog:
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
         patches: The patches to TensorFlow. The patches are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.
+        unscaled_step_site: The line of a step of a LossScaleOptimizer whose loss was not scaled.
         applied_gradient_rows: During an optimizer step, the row of each variable's gradient, by handle identity.
     """
 
@@ -102,6 +103,7 @@ class TensorFlowLog:
         self.refused_sweep: RefusedSweep | None = None
         self.patches = FrameworkPatches()
         self.optimizer_steps: list[OptimizerStep] = []
+        self.unscaled_step_site: Site = NOWHERE
         self.applied_gradient_rows: dict[int, int] = {}
 
     def on_tape_event(self, event: str, tape: Any) -> None:

@@ -18,11 +18,13 @@ from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import BackwardPass, RecordedRow
-from ...recording.sites import NOWHERE
+from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
+from .function_calls import replay_compiled_steps
 from .model_variables import collect_requested_handle_ids
 from .operation_log import to_handle_or_value
+from .traced_values import find_program_name
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
@@ -153,6 +155,7 @@ def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
     }
     if not candidates or not run.trained_keys:
         return
+    yield from _check_variables_of_loss(run, list(candidates.values()))
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
         for name, value in list(vars(layer).items()):
             if id(value) not in candidates or any(value is listed for listed in layer.variables):
@@ -170,6 +173,42 @@ def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
             site = next(iter([*call_stack[-1:], *bindings]), NOWHERE)
             fields = {"what": f"{type(layer).__name__}.{name}"}
             yield Suspicion("not_optimized", site, fields, source_keys={key}, variant="untracked")
+
+
+def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Iterator[Suspicion]:
+    """Yield a suspicion for each variable created with ``trainable=True`` on which a target depends.
+
+    Args:
+        run: The run to check.
+        candidates: The key and the variable of each variable without a requested gradient.
+    """
+    recording: TensorFlowRecording = run.recording
+    recordings = [recording, *(rerun.recording for rerun in replay_compiled_steps(recording))]
+    runs = [run if item is recording else item.build_checked_run() for item in recordings]
+    targets = [(each, row) for each in runs for sweep in each.sweeps for row in sweep.target]
+    files = {each.rows[row].site[0] for each, row in targets}
+    for key, variable in candidates:
+        name = find_program_name(variable)
+        if not name or not any(
+            each.find_connected_ancestors(row).intersection(each.find_source_rows(variable)) for each, row in targets
+        ):
+            continue
+        statements = [statement for file in files for statement in program_text.list_statements(file)]
+        site = _find_trainable_creation(statements, name)
+        if site != NOWHERE:
+            yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")
+
+
+def _find_trainable_creation(statements: list[program_text.Statement], name: str) -> Site:
+    """Return the line that creates a variable with ``trainable=True``, or NOWHERE if the program also assigns to it."""
+    if any(f"{name}.assign" in program_text.unparse(statement.node) for statement in statements):
+        return NOWHERE
+    creations = [
+        statement.site
+        for statement in statements
+        if name in statement.bound_names and "trainable=True" in program_text.unparse(statement.node)
+    ]
+    return creations[0] if creations else NOWHERE
 
 
 def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:

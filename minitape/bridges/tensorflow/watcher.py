@@ -23,6 +23,7 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...recording.sites import find_user_site
 from ..framework_patches import Watcher
 from .function_graphs import TAPES_ATTRIBUTE, has_gradient_tape
 from .guard import SafeWriter
@@ -30,6 +31,7 @@ from .kept_tensors import FunctionCall
 from .operation_log import changes_variable
 from .row_log import TensorFlowLog
 from .sweep_watcher import SweepWatcher, register_current_gradient_function
+from .traced_values import note_traced_values
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
@@ -64,6 +66,7 @@ class TensorFlowWatcher(Watcher):
         self._apply_depth = 0  # This is greater than 0 while an optimizer takes a step.
         # While the graph of a tf.function runs, these are the call in the program and the concrete function.
         self._function_call: FunctionCall | None = None
+        self._is_loss_scaled = False  # Whether scale_loss was called since the last step.
         self._running_function: Any = None
 
     # -- the block ---------------------------------------------------------------------------------
@@ -103,6 +106,9 @@ class TensorFlowWatcher(Watcher):
             self._wrap_when_eager(
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
+        if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
+            self.log.patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._on_scale_loss)
+            self.log.patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._on_apply_scaled)
         if self.open_functions and not tf.config.functions_run_eagerly():
             patches.add_undo_action(partial(tf.config.run_functions_eagerly, False))
             tf.config.run_functions_eagerly(True)
@@ -161,7 +167,9 @@ class TensorFlowWatcher(Watcher):
                 return original(tf_function, *args, **kwargs)
         function_call = self.writer.run_safely(self.log.on_function_call, tf_function, (args, kwargs))
         with TemporaryAttributes(self, _function_call=function_call):
-            return original(tf_function, *args, **kwargs)
+            results = original(tf_function, *args, **kwargs)
+        self.writer.run_safely(note_traced_values, tf_function)
+        return results
 
     def _on_graph_run(self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
         """Follow the execution of a ``tf.function``'s graph."""
@@ -237,6 +245,17 @@ class TensorFlowWatcher(Watcher):
             self.log.on_jacobian, original.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results)
         )
         return results
+
+    def _on_scale_loss(self, original: Any, optimizer: Any, loss: Any) -> Any:
+        self._is_loss_scaled = True
+        return original(optimizer, loss)
+
+    def _on_apply_scaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """Note the line of a step that divides gradients by a scale, if their loss was not multiplied by it."""
+        if not self._is_loss_scaled:
+            self.log.unscaled_step_site = find_user_site()
+        self._is_loss_scaled = False
+        return original(optimizer, *args, **kwargs)
 
     def _on_apply_gradients(self, original: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
         """Record the new states of variables after an optimizer step, but not the operations of the step."""

@@ -96,6 +96,12 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
     name = names.name_row(carrier)
     later = rows[max(freed) + 1 :]
     ran_again = any(row.site == carrier.site for row in later)
+    freeing = next(sweep for sweep in reversed(complete_sweeps) if carrier.index in sweep.adjoints)
+    if freeing.function_name == "grad" and not ran_again:
+        error_site = recording.error[1] if recording.error else NOWHERE
+        fields = {"what": name, "line": format_bracketed_place(*freeing.site)}
+        fields["other"] = format_bracketed_place(*error_site)
+        return _build_explanation("backward_twice", "grad", freeing.site, fields)
     variant = "carried" if ran_again else "made_once"
     use = next((row.site for row in later if carrier.index in row.inputs), NOWHERE)
     fields = {"what": name, "line": format_bracketed_place(*carrier.site), "other": format_bracketed_place(*use)}

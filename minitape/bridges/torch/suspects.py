@@ -26,6 +26,7 @@ from .model_parameters import iter_unregistered_parameters
 if TYPE_CHECKING:
     from .recording import TorchRecording
 
+MIN_CUT_STEPS = 3  # A state that is cut off so often in one backward pass is cut off in a loop.
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
 OPERATION_NAMES = OperationNames(
     compare_ops={"sub", "sub_", "rsub"},
@@ -80,6 +81,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         checks=(
             check_accounts,
             check_samples_without_gradient,
+            check_state_cut_in_loop,
         ),
         find_source_rows=recording.list_rows,
         find_optimizer_steps=watch.list_steps_of_tensor,
@@ -205,6 +207,28 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
         variables = [run.rows[index].find_object() for index in ancestors if run.rows[index].kind == "variable"]
         keys = {id(variable) for variable in variables if variable is not None}
         yield Suspicion("sampled", row.site, {}, source_keys=keys, variant="normal" if is_normal else "")
+
+
+def check_state_cut_in_loop(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find a state that is detached in each step of a loop, so that only the last step has a gradient.
+
+    Each result that was cut off has no other use. If a loss uses the results of all steps, nothing is lost.
+    """
+    reached_sites = {(run.rows[row].op, run.rows[row].site) for row in run.reached_operations}
+    cuts: dict[Site, list[RecordedRow]] = {}
+    for row in run.rows:
+        cut_inputs = [run.rows[edge.input_row] for edge in row.edges if edge.cause in ("detach", "data")]
+        for state in cut_inputs:
+            is_lost = state.kind == "operation" and state.tracked and state.index not in run.reached_operations
+            if is_lost and (state.op, state.site) in reached_sites:
+                cuts.setdefault(row.site, []).append(state)
+    for site, states in cuts.items():
+        last = max(run.reached_operations, default=0)
+        repeated = [state for state in states if state.index < last and state.site == states[-1].site]
+        # A state that is carried from one backward pass to the next is cut off once in each pass.
+        if len(repeated) >= MIN_CUT_STEPS * max(1, len(run.sweeps)):
+            keys = set(run.sources_with_gradient)
+            yield Suspicion("in_part", site, {"what": "detach", "n": len(repeated)}, source_keys=keys, variant="steps")
 
 
 class DrawUses(NamedTuple):

@@ -46,6 +46,10 @@ CAUSES = (
         Fix: Compute the loss again before each backward(), and detach any state that is carried from one step to the
         next. Or write backward(retain_graph=True) in the first call.
 
+        [torch: grad]
+        torch.autograd.grad{line} has freed the graph of {what}, and backward(){other} goes through it as well.
+        Fix: Write create_graph=True in this call if the loss uses its result, and retain_graph=True if not.
+
         [torch: carried]
         {what}{line} was computed in an earlier step, and this step uses it{other}. The backward pass of the earlier
         step has freed its graph.

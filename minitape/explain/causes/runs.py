@@ -67,6 +67,11 @@ CAUSES = (
         multiplied by the scale.
         Fix: Write scaler.scale(loss).backward().
 
+        [tensorflow: unscaled_loss]
+        The gradients{line} were computed from the unscaled loss, but LossScaleOptimizer divides them by its scale in
+        each step. The steps are too small by that factor.
+        Fix: Write loss = optimizer.scale_loss(loss) in the block of the tape, and take the gradient of this loss.
+
         [torch: bypassed]
         The step{line} uses gradients that are still multiplied by the scale {scale:g}, because optimizer.step() was
         called directly.
@@ -97,10 +102,16 @@ CAUSES = (
         "stale_value",
         "suspect",
         """
-        [jax]
+        [jax, tensorflow]
         The compiled function still uses the value of {name} that it read{line} when it was traced. The program has
         since replaced {name}, so from call {n} on, the compiled function and its Python code return different results.
-        Fix: Pass {name} to the function as an argument.
+        Fix in jax: Pass {name} to the function as an argument.
+        Fix in tensorflow: Keep {name} in a tf.Variable and assign to it, or pass it to the function as a tensor.
+
+        [tensorflow: trainable]
+        The compiled step trains the variables of {name} that were trainable when it was traced. The program has
+        changed `trainable`{line} since, so from call {n} on the step trains other variables than {name} lists.
+        Fix: Call compile() again after changing `trainable`. In a custom training loop, create the tf.function again.
         """,
     ),
 )

@@ -60,6 +60,11 @@ CAUSES = (
         {x} is a variable with trainable=False{line}, so no tape watches it automatically.
         Fix: Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.
 
+        [jax]
+        {x} is an array in a static field{line}. JAX treats such a field as a constant, so the
+        array gets no gradient.
+        Fix: Leave out static=True (or pytree_node=False). If it should stay as it is, use jax.lax.stop_gradient.
+
         [tensorflow: left out]
         {x} is not trainable{line}, so Keras does not request its gradient.
         Fix: Set trainable = True before compile().

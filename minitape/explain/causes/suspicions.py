@@ -48,6 +48,12 @@ CAUSES = (
         trainable_variables, so it is not trained.
         Fix: Create it with self.add_weight(...) or keras.Variable. If it should not be trained, pass trainable=False.
 
+        [tensorflow: loss]
+        The loss depends on {what}{line}, which is a variable with trainable=True, but the program does not request
+        its gradient.
+        Fix: In a custom training loop, add it to the variables of tape.gradient and apply_gradients. For compile() and
+        fit(), make it a weight of a layer with self.add_weight(...).
+
         [torch: model]
         The parameter has a gradient, but no optimizer updates it, and no module in the block has registered it.
         model.parameters() does not find parameters in a plain list, dictionary or object{line}.
@@ -98,6 +104,11 @@ CAUSES = (
         [jax: dropped]
         {n} steps computed new values{line}, but each subsequent step started from the old values.
         Fix: Return the new parameters from the step, and pass them to the next step.
+
+        [jax: raw]
+        Each step adds the gradient itself to it, and so the loss grows. optax.masked{line} passes the gradients that
+        its mask leaves out on as they are.
+        Fix: Use optax.multi_transform, with optax.set_to_zero() for what is to stay and an optimizer for the rest.
 
         [jax: unchanged]
         The gradient was computed {n} times in a row for the same values, because the steps{line} did not change any of
@@ -210,6 +221,16 @@ CAUSES = (
         Part of the gradient is missing. {what}{line} clips an entire term that the target adds, so the term has no
         effect on the gradient.
         Fix: Clip less, so that the term has a gradient, or leave the term out of the target.
+
+        [tensorflow: losses]
+        Part of the gradient is missing. The target{line} does not add the losses of {what}, which come from
+        add_loss() or a regularizer.
+        Fix: Add them to the target: loss = loss + sum(model.losses).
+
+        [torch: steps]
+        Part of the gradient is missing. {what}{line} cuts off the result of the previous iteration, {n} times in
+        total, so only the last iteration gets a gradient.
+        Fix: Remove the detach from the loop. Cut off a state only between two backward passes.
 
         [tape, torch, tensorflow: derivative]
         Part of the gradient is missing. A derivative{line} was computed without recording its own computation, so the

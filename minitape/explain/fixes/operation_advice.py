@@ -271,6 +271,7 @@ OPERATION_FIXES = [
         "these elements, replace them before this line as well.",
         lambda fault, node: (
             find_smallest_input_element(fault) == 0
+            and (fault.row is None or bool(re.search("log|sqrt|recip|pow|div|function", _normalize_name(fault.row.op))))
             and not is_call(find_call_operand(fault, node), "softmax", "sigmoid")
         ),
     ),

@@ -31,6 +31,7 @@ matches_zero_return = re.compile(
 ).match
 # Values of these types, such as datasets, lists and strings, do not contain numbers themselves.
 OPAQUE_DTYPES = ("resource", "variant", "string")
+SMALLEST_NORMAL_HALF = 6.2e-5  # Below this number, float16 loses digits, and soon all of them.
 ROUNDING_TOLERANCE = 1e-5  # The relative rounding error of a float32 sum that should be zero.
 
 
@@ -322,6 +323,8 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     """Explain why an operation received a nonzero adjoint but sent zeros."""
     operation = question.rows[row]
     mechanism = find_zero_mechanism(question, row)
+    if _has_tiny_half_adjoint(question, row):
+        return build_row_finding(question, "zero_factor", row, "underflow")
     if operation.op in VARIANT_OF_POINT_OP:
         # In a second derivative, blame the line of the activation, not the line of its derivative.
         site = question.rows[operation.inputs[-1]].site
@@ -330,9 +333,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
         return finding
     if operation.op in question.adapter.class_loss_ops:
         return _explain_class_loss(question, operation)
-    if mechanism == "dead_relu" and not is_relu_inactive(question, row):
-        return build_row_finding(question, "saturated", row)
-    if mechanism == "zero_cancels" and is_softmax_one_hot(question, row):
+    if _is_saturated(question, row, mechanism):
         return build_row_finding(question, "saturated", row)
     if mechanism == "zero_factor":
         return _explain_zero_product(question, operation)
@@ -341,6 +342,19 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
         is_one_class = is_softmax and operation.array is not None and bool(np.all(operation.array == 1))
         return build_row_finding(question, mechanism, row, "one" if is_one_class else "")
     return explain_zero_of_other_operation(question, row)
+
+
+def _is_saturated(question: Question, row: int, mechanism: str) -> bool:
+    if mechanism == "dead_relu":
+        return not is_relu_inactive(question, row)
+    return mechanism == "zero_cancels" and is_softmax_one_hot(question, row)
+
+
+def _has_tiny_half_adjoint(question: Question, row: int) -> bool:
+    if question.rows[row].dtype != "float16":
+        return False
+    adjoint = find_adjoint(question, row)
+    return adjoint is not None and bool(np.abs(adjoint).max(initial=0.0) < SMALLEST_NORMAL_HALF)
 
 
 def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) -> Finding | None:

@@ -21,7 +21,7 @@ from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
 
 from ....engine.record.user_frames import find_user_frame
-from ....recording.sites import NOWHERE, Site, find_user_site
+from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
 from ...framework_patches import FrameworkPatches
 from ...run_watch.accounts import (
     CLIPPED,
@@ -114,6 +114,7 @@ class TorchRunWatch:
         self._steps_without_new_route = self._known_route_count = 0
         self._late_losses: list[tuple[torch.Tensor, float | None, Site, int]] = []
         self._last_pause: Site = NOWHERE
+        self._optimizer_stack: list[Site] = []  # The running lines when the last optimizer was created.
 
     # -- the block ---------------------------------------------------------------------------------
 
@@ -363,6 +364,7 @@ class TorchRunWatch:
     def _on_new_optimizer(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         original(optimizer, *args, **kwargs)
         site = find_user_site()
+        self._optimizer_stack = find_user_call_stack()
         self.accounts.optimizer_sites.append(site)
         with torch._C.DisableTorchFunction():
             self.find_optimizer(optimizer).account.made_at = site
@@ -370,8 +372,24 @@ class TorchRunWatch:
     def _on_parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
         if self._is_ignored() or type(parameter) is not torch.nn.Parameter:
             return
-        birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", len(self.accounts.optimizer_sites))
+        birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", self._find_late_site())
         self.accounts.births[id(parameter)] = birth
+
+    def _find_late_site(self) -> Site:
+        """Return the running line of the function that created the last optimizer, or NOWHERE before that.
+
+        In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
+        """
+        if not self._optimizer_stack:
+            return NOWHERE
+        stack = find_user_call_stack()
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_name == "forward":
+                return stack[-1]
+            frame = frame.f_back
+        pairs = zip(stack, self._optimizer_stack, strict=False)
+        return next((site for site, optimizer_site in pairs if site != optimizer_site), stack[-1])
 
     def _on_grad_switched(self, original: Callable, switch: Any, mode: bool) -> None:
         if not mode and torch.is_grad_enabled():

@@ -1,0 +1,71 @@
+"""Find arrays in static fields of modules, which JAX takes for constants."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ...explain.caller import format_bracketed_place
+from ...explain.causes import CAUSES
+from ...explain.explanation import Explanation
+from ...explain.reasons import program_text
+from ...explain.translated_sentences import fill
+from .recording import JaxRecording, jax
+from .row_log import is_inexact
+
+MAX_DEPTH = 8
+
+
+def explain_static_field(recording: JaxRecording) -> Explanation | None:
+    """Explain that an array in a static field of an argument gets no gradient.
+
+    Args:
+        recording: The recording of the program's function.
+
+    Returns:
+        The explanation of the first such field, or None if none exists.
+    """
+    for owner, name in _iter_static_arrays(recording.recorded_call.args):
+        file = inspect.getsourcefile(owner) or ""
+        class_line = inspect.getsourcelines(owner)[1]
+        declarations = [
+            statement.site
+            for statement in program_text.list_statements(file)
+            if name in statement.bound_names and statement.line > class_line
+        ]
+        site = declarations[0] if declarations else (file, class_line)
+        text = CAUSES["not_trainable"].find_text("jax", "")
+        values = {"x": f"{owner.__name__}.{name}", "line": format_bracketed_place(*site)}
+        return Explanation("not_trainable", fill(text.message, **values), fill(text.fix, **values), *site)
+    return None
+
+
+def _iter_static_arrays(value: Any, depth: int = 0) -> Iterator[tuple[type, str]]:
+    """Yield the class and the name of each static field that holds an array of floats.
+
+    Args:
+        value: A module, a list, a tuple or a dictionary. Other objects yield nothing.
+        depth: The number of objects around this object.
+    """
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(value, (list, tuple)):
+        parts = list(value)
+    elif isinstance(value, dict):
+        parts = list(value.values())
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = []
+        for part in fields(value):
+            held = getattr(value, part.name, None)
+            if not (part.metadata.get("static") or part.metadata.get("pytree_node") is False):
+                parts.append(held)
+            elif isinstance(held, (jax.Array, np.ndarray)) and is_inexact(held):
+                yield type(value), part.name
+    else:
+        return
+    for part in parts:
+        yield from _iter_static_arrays(part, depth + 1)

@@ -1,0 +1,146 @@
+"""Find the globals and closure variables that a compiled function read when it was traced."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import re
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from types import CodeType
+from typing import Any
+
+from ..engine.record.user_frames import is_minitape_or_library_file
+from ..explain.caller import format_bracketed_place
+from ..explain.causes import CAUSES
+from ..explain.explanation import Explanation
+from ..explain.reasons import program_text
+from ..explain.translated_sentences import fill
+from ..recording.sites import Site, read_line_at_site
+
+
+def unwrap_function(function: Any) -> Any:
+    """Return the program's function behind partials and transforms.
+
+    Args:
+        function: A function, method, partial, transform, or an object with a ``__call__`` method.
+
+    >>> def f(x): return x
+    >>> unwrap_function(partial(f, 1.0)) is f
+    True
+    """
+    while True:
+        if isinstance(function, partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif hasattr(function, "__code__"):
+            outside_values = (
+                read_outside_values(function).values()
+                if is_minitape_or_library_file(function.__code__.co_filename)
+                else ()
+            )
+            user_functions = [
+                candidate
+                for value in outside_values
+                if _is_user_function(candidate := getattr(value, "__wrapped__", value))
+            ]
+            if not user_functions:
+                return function
+            function = user_functions[0]
+        else:
+            call_method = vars(type(function)).get("__call__")
+            if not inspect.isfunction(call_method):
+                return function
+            function = call_method
+
+
+def _is_user_function(function: Any) -> bool:
+    """Return whether a function belongs to the program."""
+    return inspect.isfunction(function) and not is_minitape_or_library_file(function.__code__.co_filename)
+
+
+def read_outside_values(function: Any) -> dict:
+    """Return the outside values that a function and its inner functions read, by name.
+
+    Args:
+        function: The function. Other objects read no values.
+    """
+    if not inspect.isfunction(function):
+        return {}
+    names = _collect_global_names(function.__code__)
+    values = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            values[name] = cell.cell_contents
+        except ValueError:  # The variable of the enclosing function has no value yet.
+            continue
+    return values
+
+
+@lru_cache(maxsize=256)
+def _collect_global_names(code: CodeType) -> frozenset[str]:
+    """Return the names of the globals that a function's code and its inner functions read."""
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    inner = (_collect_global_names(constant) for constant in code.co_consts if inspect.iscode(constant))
+    return frozenset(names.union(*inner))
+
+
+def iter_function_and_callees(function: Any) -> Iterator:
+    """Yield one of the program's functions, and the functions that it calls by name, directly or indirectly."""
+    pending, visited = [function], set()
+    while pending:
+        current = unwrap_function(pending.pop(0))
+        if _is_user_function(current) and current not in visited:
+            visited.add(current)
+            yield current
+            pending += [value for value in read_outside_values(current).values() if callable(value)]
+
+
+def read_all_outside_values(function: Any) -> dict[tuple[Any, str], Any]:
+    """Return the outside values that a function and its callees read, except functions and modules.
+
+    Args:
+        function: The function.
+
+    Returns:
+        The values. Each key is the reading function and the name of the value.
+    """
+    return {
+        (callee, name): value
+        for callee in iter_function_and_callees(function)
+        for name, value in read_outside_values(callee).items()
+        if not callable(value) and not inspect.ismodule(value)
+    }
+
+
+def explain_stale_value(framework: str, function: Any, name: str, call_number: int) -> Explanation:
+    """Explain that a compiled function uses a value that the program has replaced.
+
+    Args:
+        framework: The name of the framework.
+        function: The function that reads the value.
+        name: The name of the value.
+        call_number: The number of the first call in which the compiled function and its Python code disagreed.
+    """
+    text, site = CAUSES["stale_value"].find_text(framework, ""), find_reading_site(function, name)
+    fields = {"name": name, "line": format_bracketed_place(*site), "n": call_number}
+    return Explanation("stale_value", fill(text.message, **fields), fill(text.fix, **fields), *site)
+
+
+def find_reading_site(function: Any, name: str) -> Site:
+    """Return the first line of a function that reads a name.
+
+    Args:
+        function: The function.
+        name: The name.
+    """
+    code = function.__code__
+    last_line = max((line for *_, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+    for statement in program_text.list_statements(code.co_filename):
+        is_inside = code.co_firstlineno < statement.line <= last_line
+        if is_inside and re.search(rf"(?<![.\w]){re.escape(name)}\b", read_line_at_site(statement.site)):
+            return statement.site
+    return (code.co_filename, code.co_firstlineno)

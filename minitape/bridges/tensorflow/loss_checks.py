@@ -1,0 +1,73 @@
+"""Find losses that a training step of the program's own forgets to scale or to add."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from ...explain.caller import format_bracketed_place
+from ...explain.causes import CAUSES
+from ...explain.explanation import Explanation
+from ...explain.layer_lookup import iter_living_instances
+from ...explain.reasons import program_text
+from ...explain.translated_sentences import fill
+from ...recording.sites import NOWHERE
+from .function_calls import replay_compiled_steps
+from .model_variables import collect_requested_handle_ids
+from .operation_log import to_handle_or_value
+from .traced_values import find_program_name
+
+if TYPE_CHECKING:
+    from .recording import TensorFlowRecording
+
+# A program that does one of these adds the losses of layers itself, or lets Keras add them.
+find_use_of_losses = re.compile(r"\.losses\b|\bcompute_loss\(|\bcompiled_loss\(").search
+
+
+def explain_unscaled_loss(recording: TensorFlowRecording) -> Explanation | None:
+    """Explain that a ``LossScaleOptimizer`` took a step with gradients of a loss that was not scaled.
+
+    Args:
+        recording: The recording of the program.
+
+    Returns:
+        The explanation, or None if there was no such step.
+    """
+    step = recording.log.unscaled_step_site
+    if step == NOWHERE:
+        return None
+    # While TensorFlow traces a function, the decorator may be the running line.
+    lines = [statement.line for statement in program_text.list_statements(step[0]) if statement.find_call("gradient")]
+    step_line = step[1] or 0
+    earlier, later = [line for line in lines if line <= step_line], [line for line in lines if line > step_line]
+    site = step[0], max(earlier, default=min(later, default=step[1]))
+    text = CAUSES["scaler"].find_text("tensorflow", "unscaled_loss")
+    fields = {"line": format_bracketed_place(*site)}
+    return Explanation("scaler", fill(text.message, **fields), fill(text.fix, **fields), *site)
+
+
+def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | None:
+    """Explain that the target of a tape lacks the losses of layers, from ``add_loss`` or a regularizer.
+
+    Args:
+        recording: The recording of the program.
+
+    Returns:
+        The explanation, or None if no layer has such losses, or if the program reads them.
+    """
+    recordings = [recording, *(rerun.recording for rerun in replay_compiled_steps(recording))]
+    sites = [item.rows[row].site for item in recordings for sweep in item.sweeps for row in sweep.target]
+    site = sites[-1] if sites else NOWHERE
+    source = "\n".join(program_text.unparse(statement.node) for statement in program_text.list_statements(site[0]))
+    if "GradientTape" not in source or find_use_of_losses(source):
+        return None
+    requested = collect_requested_handle_ids(recording)
+    for layer in list(iter_living_instances(tf.keras.layers.Layer)):
+        is_trained = any(id(to_handle_or_value(variable)) in requested for variable in layer.trainable_variables)
+        if is_trained and layer.losses:
+            text = CAUSES["in_part"].find_text("tensorflow", "losses")
+            fields = {"what": find_program_name(layer) or layer.name, "line": format_bracketed_place(*site)}
+            return Explanation("in_part", fill(text.message, **fields), fill(text.fix, **fields), *site)
+    return None

@@ -1,0 +1,139 @@
+"""Find the Python values that a ``tf.function`` keeps from its trace although the program has replaced them."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ...engine.record.user_frames import is_minitape_or_library_file
+from ...explain.caller import format_bracketed_place
+from ...explain.causes import CAUSES
+from ...explain.explanation import Explanation
+from ...explain.reasons import program_text
+from ...explain.translated_sentences import fill
+from ...recording.sites import Site, find_user_site
+from ..framework_adapter import list_named_program_objects
+from ..outside_values import explain_stale_value, iter_function_and_callees, read_outside_values
+
+PYTHON_TYPES = (bool, int, float, str)
+TRACE_ATTRIBUTE = "_minitape_trace"  # The attribute of a ``tf.function`` that holds its TraceState.
+
+
+class TraceState:
+    """The Python values that a ``tf.function`` read when it was last traced.
+
+    Attributes:
+        values: The values. Each key is the reading function and the name of the value.
+        trace_count: The number of traces so far.
+        call_count: The number of calls so far.
+        stale_key: The key of the first value that was replaced before a call, or None.
+        stale_call: The number of this call.
+        stale_site: The line of this call.
+    """
+
+    def __init__(self) -> None:
+        """Start without a trace."""
+        self.values: dict[tuple[Any, str], Any] = {}
+        self.trace_count = self.call_count = self.stale_call = 0
+        self.stale_key: tuple[Any, str] | None = None
+        self.stale_site: Site = (None, None)
+
+
+def note_traced_values(function: Any) -> None:
+    """Compare the values that a ``tf.function`` reads with the values in its trace, right after a call.
+
+    Args:
+        function: The ``tf.function``.
+    """
+    state: TraceState | None = getattr(function, TRACE_ATTRIBUTE, None)
+    if state is None:
+        state = TraceState()
+        setattr(function, TRACE_ATTRIBUTE, state)
+    state.call_count += 1
+    if state.stale_key is not None:
+        return
+    values, trace_count = _read_python_values(function.python_function), function.experimental_get_tracing_count()
+    if trace_count == state.trace_count:
+        for key, old_value in state.values.items():
+            if not _is_same_value(old_value, values.get(key, old_value)):
+                state.stale_key, state.stale_call, state.stale_site = key, state.call_count, find_user_site()
+                return
+    state.values, state.trace_count = values, trace_count
+
+
+def explain_stale_trace(function: Any) -> Explanation | None:
+    """Explain that a ``tf.function`` used a value that the program had replaced, or return None if it did not.
+
+    Args:
+        function: The ``tf.function``.
+    """
+    state: TraceState | None = getattr(function, TRACE_ATTRIBUTE, None)
+    if state is None or state.stale_key is None:
+        return None
+    reader, name = state.stale_key
+    if not name.endswith(".trainable_variables"):
+        return explain_stale_value("tensorflow", reader, name, state.stale_call)
+    switches = [
+        statement.site
+        for statement in program_text.list_statements(state.stale_site[0])
+        if any(bound.endswith(".trainable") for bound in statement.bound_names)
+    ]
+    site = switches[-1] if switches else state.stale_site
+    text = CAUSES["stale_value"].find_text("tensorflow", "trainable")
+    fields = {"line": format_bracketed_place(*site), "n": state.stale_call, "name": name.partition(".")[0]}
+    return Explanation("stale_value", fill(text.message, **fields), fill(text.fix, **fields), *site)
+
+
+def _read_python_values(function: Any) -> dict[tuple[Any, str], Any]:
+    """Return the numbers, arrays and lists of trainable variables that a function and its callees read from outside."""
+    values = dict[tuple[Any, str], Any]()
+    models = {find_program_name(model) or model.name: model for model in _list_keras_models(function)}
+    owner: Any = getattr(inspect.unwrap(function), "__self__", None)
+    if hasattr(owner, "weakrefself_target__"):  # TensorFlow binds a method to this object.
+        owner = owner.weakrefself_target__()
+    for reader in [function, *iter_function_and_callees(function)]:
+        for name, value in ({"self": owner} | models | read_outside_values(reader)).items():
+            if isinstance(value, (*PYTHON_TYPES, np.ndarray, tf.Tensor)):
+                values[reader, name] = value
+            elif isinstance(value, tf.keras.Model):
+                values[reader, f"{name}.trainable_variables"] = [id(item) for item in value.trainable_variables]
+            file = getattr(sys.modules.get(type(value).__module__), "__file__", None)
+            attributes = {} if file is None or is_minitape_or_library_file(file) else getattr(value, "__dict__", {})
+            for attribute in getattr(getattr(reader, "__code__", None), "co_names", ()):
+                if isinstance(attributes.get(attribute), PYTHON_TYPES):
+                    values[reader, f"{name}.{attribute}"] = attributes[attribute]
+    return values
+
+
+def _list_keras_models(function: Any, depth: int = 4) -> list[tf.keras.Model]:
+    """Return the Keras models whose training steps a function runs, which only its closures refer to.
+
+    Args:
+        function: The function.
+        depth: The number of nested closures to search.
+    """
+    function = inspect.unwrap(function)
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, tf.keras.Model):
+        return [owner]
+    if not depth:
+        return []
+    values = inspect.getclosurevars(function).nonlocals.values() if inspect.isfunction(function) else ()
+    return [model for value in values if callable(value) for model in _list_keras_models(value, depth - 1)]
+
+
+def find_program_name(searched: Any) -> str:
+    """Return the name of one of the program's variables that holds an object, or "" if none does.
+
+    Args:
+        searched: The object.
+    """
+    return next((name for name, value in list_named_program_objects() if value is searched and name[0] != "_"), "")
+
+
+def _is_same_value(first: Any, second: Any) -> bool:
+    return first is second or (isinstance(first, (*PYTHON_TYPES, list)) and first == second)
