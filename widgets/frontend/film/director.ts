@@ -19,7 +19,7 @@ import { numberOf, WhatIf } from "../src/whatif";
 import { t } from "../src/words";
 import { beatAt, durationOf, planBeats, splitLines, type Beat, type Shot } from "./storyboard";
 
-const LEGIBLE = 1.2; // the scale below which a film shows a part of the graph, and moves
+const LEGIBLE = 1.1; // the scale below which a film shows a part of the graph, and moves
 const LARGEST = 2.6;
 const ROOM = 9; // letters of a number that travels
 // shares of a beat: when inputs have arrived at a new row, and when products leave and arrive
@@ -359,7 +359,7 @@ export class Director {
     const told = [...words.childNodes].some((one) => one.nodeName === "P")
       ? [...words.children].map((line) => line.textContent ?? "")
       : [words.textContent ?? ""];
-    const room = Math.floor((width - 80) / (18 * unit));
+    const room = Math.floor((width - 80) / (19.5 * unit));
     this.words.replaceChildren(
       ...told.slice(0, 3).map((line, k) =>
         s(
