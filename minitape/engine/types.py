@@ -123,8 +123,8 @@ if TYPE_CHECKING:
 
         Attributes:
             tensor_refs: Weak references to the tensors of the run.
-            has_values: Whether tensors hold the values of the run. While a gradient is recorded, this is False, because
-                zeros replace the arrays that the run has released.
+            has_values: Whether tensors hold the values of the run. False while a gradient is being recorded, because
+                zeros then replace the arrays that the run has released.
         """
 
         tensor_refs: list

@@ -68,7 +68,7 @@ def find_blockwise_kind(table: ProgramTable, call: Call) -> tuple[tuple[int, ...
 
 
 def find_broadcast_number_row(table: ProgramTable, row: int) -> int | None:
-    """Return the row of the scalar that a large array repeats.
+    """Return the row of the scalar that was repeated to fill a large array.
 
     This is the row itself if it is a constant with equal elements, or the row of a scalar that was broadcast to the
     array, or None for all other arrays.

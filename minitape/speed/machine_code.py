@@ -103,7 +103,7 @@ class MachineCodeCache:
 
 
 class _ChecksummedFiles(IndexDataCacheFile):
-    """Numba's files for a function, which are the index and the code, each with a checksum.
+    """Numba's cache files for a function (the index and the code), each with a checksum.
 
     The checksum follows the pickles in a file, where unpickling ignores it.
     """

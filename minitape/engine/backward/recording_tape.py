@@ -222,7 +222,7 @@ class RecordingTape:
 
         Raises:
             ValueError: If an item is neither a tensor nor a variable.
-            AttributeError: If the tape was never entered, or is used up.
+            AttributeError: If the tape was never entered or is already used up.
 
         >>> import minitape as tf
         >>> x, c = tf.constant(3.0), tf.constant(2.0)

@@ -1,4 +1,4 @@
-"""Define row marks, and propagate them from each row to the rows computed from this row."""
+"""Define row marks, and propagate them from each row to the rows computed from it."""
 
 from __future__ import annotations
 

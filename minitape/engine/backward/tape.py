@@ -120,7 +120,7 @@ class GradientTape(RecordingTape):
             its source.
 
         Raises:
-            RuntimeError: If the tape was never entered, or is used up.
+            RuntimeError: If the tape was never entered or is already used up.
             TypeError: If ``target`` is None.
             ValueError: If ``unconnected_gradients`` is not one of these values.
             LookupError: If a gradient needs the derivative of an operation that has no registered gradient in

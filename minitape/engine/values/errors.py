@@ -82,7 +82,7 @@ class InvalidArgumentError(OpError):
 
 
 class UnimplementedError(OpError):
-    """An error for arguments for which the operation is not implemented.
+    """Raised when an operation is not implemented for the given arguments.
 
     See https://www.tensorflow.org/api_docs/python/tf/errors/UnimplementedError.
 

@@ -1,4 +1,4 @@
-"""Declare primitives that reduce axes, and broadcasting, which is their adjoint."""
+"""Declare the reductions along axes and their adjoint, broadcasting."""
 
 from __future__ import annotations
 
