@@ -162,7 +162,7 @@ def _release_idle_server_threads() -> None:
     """
     for thread in threading.enumerate():
         if thread.name == "AnyIO worker thread" and hasattr(thread, "queue"):
-            with suppress(queue.Full):  # The thread still has work to do and will then exit.
+            with suppress(queue.Full):  # The thread still has work to finish, and exits afterwards.
                 thread.queue.put_nowait(None)
 
 

@@ -120,7 +120,7 @@ class SiteSwap:
             new_names: The names of the new site's files and folders.
 
         Raises:
-            OSError: If a file cannot be moved. In that case, the old site is back in its place.
+            OSError: If a file cannot be moved. In that case, the old site has been restored.
         """
         self.write_journal(old_names, new_names)
         try:

@@ -65,5 +65,5 @@ because their rules create tensors or check for the first run of a function. The
                   user-defined gradients and functions
 
 ``hooks`` contains the functions of higher packages that the engine calls. ``minitape/__init__.py`` registers them, and
-installs the accelerator. ``types`` contains types for type checkers.
+installs the accelerator. ``types`` contains the type aliases for annotations.
 """

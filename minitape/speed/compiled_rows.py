@@ -451,7 +451,7 @@ class CompiledRows:
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
 
     def fuse_loops_if_faster(self, run_count: int) -> int:
-        """Compile loops with numba in the background if this pays off after the given number of runs.
+        """Compile loops with numba in the background if that pays off after the given number of runs.
 
         If a program has already run for as long as compiling takes, it will probably run for that long again. At worst,
         compiling therefore doubles the time that the program has spent so far. In the meantime, calls use the program

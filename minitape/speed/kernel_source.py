@@ -145,7 +145,7 @@ def to_kernel_formula(text: str) -> str:
         text: The formula, such as "g * cos(x)".
 
     Raises:
-        KeyError: If the formula calls a function that kernels do not have.
+        KeyError: If the formula calls a function that kernels do not provide.
 
     >>> to_kernel_formula("g * cos(x)")
     'g * T(np.cos(np.float64(x)))'

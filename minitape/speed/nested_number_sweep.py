@@ -83,8 +83,8 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
 
     Returns:
         A pair for each input that matters and has a rule. Its first element is 0 for input ``a`` and 1 for ``b``. The
-        second element is a function of (record, rows of g, z, x, y). It writes the rows of the share, and returns the
-        last row.
+        second element is a function of (record, rows of g, z, x, y). It writes the rows that compute the share and
+        returns the last one.
     """
     if not ROW_WRITERS:
         for primitive in BY_CODE:

@@ -192,7 +192,7 @@ def to_integer(value: Value, argument: str) -> int:
 
 
 def to_integer_vector(value: Value, argument: str) -> Sizes:
-    """Convert an argument that must not be a scalar to integers.
+    """Convert a non-scalar argument to integers.
 
     Args:
         value: A list, or any other value with one axis that ``to_integers`` accepts.

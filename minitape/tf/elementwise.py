@@ -326,7 +326,7 @@ def abs(x: Value, name: GraphName = None) -> Tensor:
         A tensor of the same shape and dtype. If x is complex, the result has the corresponding float dtype.
 
     Raises:
-        InvalidArgumentError: If x consists of bools, strings or unsigned integers.
+        InvalidArgumentError: If x has a bool, string or unsigned integer dtype.
 
     >>> import minitape as tf
     >>> print(tf.abs([-2.0, 3.0]).numpy(), tf.abs(3.0 + 4.0j).numpy())

@@ -1,4 +1,4 @@
-"""Functions that exist only in TensorFlow 1, limited to those that the documents use.
+"""Functions that exist only in TensorFlow 1, limited to those used in the five source documents.
 
 Graphs and sessions are in ``minitape/functions``. The functions and their arguments follow TensorFlow
 (https://www.tensorflow.org/api_docs/python/tf/compat/v1).

@@ -223,7 +223,7 @@ def run_sweep(
     reachable: bytearray | None,
     is_recorded: bool,
 ) -> AdjointLookup:
-    """Run a sweep to its end.
+    """Run a sweep to completion.
 
     ``minitape.speed`` replaces this function with a faster function that returns the same results.
 

@@ -312,7 +312,7 @@ class GradientTape(RecordingTape):
     def explain(self, target: Structure, sources: Structure) -> Structure:
         """Explain for each source why its gradient is None, or report that it is connected.
 
-        The method may be called before or after ``gradient``, even on a tape that is used up.
+        The method may be called before or after ``gradient``, even on a tape that is already used up.
 
         Args:
             target: A tensor, a variable, or a nested structure of them.

@@ -362,8 +362,8 @@ def convert_gradients_for_user(
         returns_zeros: Whether zeros replace None.
 
     Returns:
-        The gradient of each source. If another value carries the gradient, the source converts it with
-        ``_like_gradient``.
+        The gradient of each source. If the gradient arrives as a value of another type, the source's ``_like_gradient``
+        converts it.
     """
     filled_gradients = [
         build_recorded_zeros_like_source(source) if gradient is None and returns_zeros else gradient

@@ -166,7 +166,7 @@ def find_dtype(value: Array) -> DType:
 
 
 def find_dtype_of_numpy(dtype: np.dtype) -> DType:
-    """Find the DType of a NumPy dtype.
+    """Return the DType that corresponds to a NumPy dtype.
 
     Args:
         dtype: The NumPy dtype.
