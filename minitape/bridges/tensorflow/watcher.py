@@ -23,7 +23,6 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...recording.sites import find_user_site
 from ..framework_patches import Watcher
 from .function_graphs import TAPES_ATTRIBUTE, has_gradient_tape
 from .guard import SafeWriter
@@ -253,7 +252,7 @@ class TensorFlowWatcher(Watcher):
     def _on_apply_scaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Note the line of a step that divides gradients by a scale, if their loss was not multiplied by it."""
         if not self._is_loss_scaled:
-            self.log.unscaled_step_site = find_user_site()
+            self.log.unscaled_step_site = self.log.running_line.find_site()
         self._is_loss_scaled = False
         return original(optimizer, *args, **kwargs)
 
