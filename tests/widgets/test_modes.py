@@ -128,6 +128,22 @@ def test_slopes_are_drawn_in_the_nodes_and_bars_on_the_edges(show):
     assert page.locator(".mt-slopes > *").count() == 0 and nudges[:2] == [1, 1]  # the source moves as it is moved
 
 
+def test_heights_of_slopes_tell_the_numbers_and_curves_name_their_input(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = (x * 2.0) * (x * 5.0)
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "s", "End")
+    bars = page.locator(".mt-nudge, .mt-sentback").evaluate_all(
+        "all => all.map(one => [Math.abs(Number(one.dataset.size)), one.querySelector('path').getBBox().height])"
+    )
+    largest = max(size for size, _ in bars)
+    assert largest == 30
+    for size, height in bars:
+        assert height == pytest.approx(max(1, 34 * size / largest), abs=0.01)
+    assert page.locator(".mt-slopes [data-row] text").first.text_content() == "x"
+
+
 def test_slopes_tilt_when_the_source_is_moved(show):
     tape, target, source = accumulation()
     page = show(tf.snapshot(tape, target, source))

@@ -9,11 +9,11 @@ import { edgeCurve, type Point } from "./shapes";
 import type { Store } from "./store";
 import { crossings, nudged, type Crossing } from "./tangents";
 import type { Timeline } from "./timeline";
-import { rounded, title } from "./value";
+import { rounded, shortName, title } from "./value";
 import { t } from "./words";
 
 const [W, H, X, Y] = [46, 34, NODE_W - 52, NODE_H - 38]; // of a curve in its node
-const [ONE, MOST] = [13, 34]; // pixels of a bar for 1, and of the longest
+const [ONE, MOST] = [13, 34]; // the most pixels of a bar for 1, and those of the longest
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 
 export class Slopes {
@@ -53,7 +53,10 @@ export class Slopes {
     );
     for (const node of graph.nodes)
       if (node.row && this.timeline.done(node.row.row)) this.curve(node, nudge);
-    for (const one of ways) this.bars(graph, one);
+    const sizes = ways.flatMap(({ tangent, share }) => [tangent, share]).map(Math.abs);
+    // One scale for all bars, so that a bar of twice the height stands for twice the number.
+    const unit = Math.min(ONE, MOST / Math.max(1e-30, ...sizes.filter(Number.isFinite)));
+    for (const one of ways) this.bars(graph, one, unit);
   }
 
   /**
@@ -75,22 +78,26 @@ export class Slopes {
           "g",
           { transform: `translate(${node.x + X} ${node.y + Y})`, "data-row": row.row },
           ...small(curve),
+          s(
+            "text",
+            { x: 3, y: 8 },
+            shortName(title(this.store.rows[row.inputs[best.port]]).split(" · ")[0], 5),
+          ),
         ),
       );
   }
 
   /**
    * On an edge: a bar for what the nudge is there, and when the sweep went over it one for what it
-   * sent back.
+   * sent back; `unit` is how many pixels stand for 1.
    */
-  private bars(graph: Graph, { from, to, port, tangent, share }: Crossing): void {
+  private bars(graph: Graph, { from, to, port, tangent, share }: Crossing, unit: number): void {
     const node = graph.nodeOf(to);
     const edge = node?.row && drawnEdge(graph, node, { input: from, port }, node.row);
     if (!edge || edge.far || !this.timeline.done(to)) return;
     const curve = edgeCurve(graph, edge);
     const bar = (at: Point, size: number, kind: string, words: string): SVGElement => {
-      const length =
-        Math.max(2, Math.min(MOST, ONE * Math.sqrt(Math.abs(size)))) * (size < 0 ? 1 : -1);
+      const length = Math.max(1, Math.min(MOST, unit * Math.abs(size))) * (size < 0 ? 1 : -1);
       return s(
         "g",
         { class: kind, "data-size": size },
