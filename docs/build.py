@@ -119,7 +119,7 @@ def main() -> int:
     problems = (
         page_links.list_link_problems(html_folder, LITE_FOLDER)
         if is_built
-        else ["Sphinx ended with an error, see above"]
+        else ["Sphinx ended with an error; see the output above"]
     )
     print(*problems, sep="\n", end="\n" if problems else "")
     if not problems:

@@ -153,7 +153,9 @@ def compute_gradient(
     tensors = [convert_to_tensor(argument) for argument in x]
     step = 1.0 / 1024 if delta is None else delta
     if not executing_eagerly():
-        raise TypeError("compute_gradient runs its function many times: call it outside of the tf.function")
+        raise TypeError(
+            "compute_gradient runs its function many times, so call compute_gradient outside the tf.function"
+        )
     with GradientTape(persistent=True) as tape:
         tape.watch(tensors)
         out = f(*tensors)

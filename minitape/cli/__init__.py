@@ -54,7 +54,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
 LANGUAGE_OPTION = click.option(
-    "--language", metavar="CODE", help="The course's own lessons in this language, such as zh."
+    "--language", metavar="CODE", help="Use the course's own lessons in this language, such as zh."
 )
 NOTEBOOKS_ARGUMENT = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
 CHECK_FAILED_CODE = 2
@@ -121,11 +121,19 @@ def main() -> None:
 @main.command("lab")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @LANGUAGE_OPTION
-@click.option("--ip", default="127.0.0.1", show_default=True, help="Address to listen on (in a container: 0.0.0.0).")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; without it, a free one from 8888 up.")
-@click.option("--browser/--no-browser", default=None, help="Open a browser or not; without it, where there is one.")
-@click.option("--copy-only", is_flag=True, help="Copy the lessons, and do not start JupyterLab.")
-@click.option("--own", is_flag=True, help="Open FOLDER as it is: notebooks of your own, without the lessons.")
+@click.option(
+    "--ip", default="127.0.0.1", show_default=True, help=("The address to listen on (in a container: 0.0.0.0).")
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help=("The port to listen on. By default, the first free port from 8888 up."),
+)
+@click.option(
+    "--browser/--no-browser", default=None, help=("Open a browser or not. By default, a browser opens if there is one.")
+)
+@click.option("--copy-only", is_flag=True, help="Copy the lessons without starting JupyterLab.")
+@click.option("--own", is_flag=True, help="Open your own notebooks in FOLDER without copying the lessons.")
 @click.option("--verbose", is_flag=True, help="Show all of JupyterLab's messages.")
 def lab_command(
     folder: Path | None,
@@ -153,7 +161,7 @@ def lab_command(
         folder = copy_and_report_lessons(folder, language)
     elif copy_only or language:
         option = "--copy-only" if copy_only else "--language"
-        raise create_usage_error("--own and {option} exclude each other", option=option)
+        raise create_usage_error("--own and {option} cannot be used together", option=option)
     elif not (folder := folder or Path(LEARNER_FOLDER)).is_dir():
         raise create_usage_error("there is no folder {folder}", folder=folder)
     if not copy_only:
@@ -168,11 +176,19 @@ def lab_command(
     type=click.Choice(["both", "blank", "solved"]),
     default="both",
     show_default=True,
-    help="Run exercises as saved, with their solutions put in, or both.",
+    help="Run exercises as saved, with their solutions filled in, or both.",
 )
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Notebooks to run at once.")
-@click.option("--timeout", type=click.FloatRange(1), default=120, show_default=True, help="Seconds a cell may take.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only what was found.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=2, show_default=True, help=("The number of notebooks to run at once.")
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=120,
+    show_default=True,
+    help=("The time limit for each cell, in seconds."),
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print only the problems that were found.")
 def check_command(
     notebooks: tuple[Path, ...],
     language: str | None,
@@ -195,7 +211,9 @@ def check_command(
     paths = resolve_notebook_paths(notebooks, language)
     variants = ("blank", "solved") if variant == "both" else (variant,)
     if not notebooks and not quiet:
-        message = "Running the {count} lessons of the course, which takes minutes; one alone: minitape check NOTEBOOK"
+        message = (
+            "Running the course's {count} lessons takes several minutes. To check only one: minitape check NOTEBOOK"
+        )
         click.echo(say(message, count=len(paths)), err=True)
     results = check_notebooks_with_progress_bar(paths, variants, jobs, timeout)
     print_check_results(results, quiet)
@@ -210,21 +228,23 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: s
 
 
 @main.command("explain", context_settings={"allow_interspersed_args": False})
-@click.option("-m", "as_module", is_flag=True, help="PROGRAM is a module, as with python -m.")
+@click.option("-m", "as_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--steps", type=click.IntRange(1), default=5, show_default=True, help="How many first steps are recorded."
+    "--steps", type=click.IntRange(1), default=5, show_default=True, help="Record only this many steps, from the start."
 )
-@click.option("--every", type=click.IntRange(1), metavar="N", help="Record each N-th step instead.")
+@click.option("--every", type=click.IntRange(1), metavar="N", help="Record every N-th step instead.")
 @click.option(
     "--json",
     "answers",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Also write the answers as JSON.",
+    help="Also write the explanations to a JSON file.",
 )
-@click.option("--framework", type=click.Choice(["torch", "tensorflow", "jax"]), help="What the program is written in.")
+@click.option(
+    "--framework", type=click.Choice(["torch", "tensorflow", "jax"]), help=("The framework that the program uses.")
+)
 @click.option(
     "--rerun",
     is_flag=True,
@@ -264,7 +284,10 @@ def explain_command(
         name for option in context.command.params if isinstance(option, click.Option) for name in option.opts
     }
     for name in sorted(own_options.intersection(argument.partition("=")[0] for argument in arguments)):
-        message = "{name} behind {program} is an option of the program; those of minitape explain come before it"
+        message = (
+            "{name} comes after {program}, so it belongs to the program. Options of minitape explain must come "
+            "before {program}"
+        )
         click.echo(say(message, name=name, program=program), err=True)
     options = {"first": steps} if every is None else {"every": every}
     sys.exit(run_and_explain_program(program, arguments, as_module, framework, options, answers, rerun))
@@ -272,7 +295,13 @@ def explain_command(
 
 @main.command("save")
 @click.argument("notebooks", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--timeout", type=click.FloatRange(1), default=120, show_default=True, help="Seconds a cell may take.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=120,
+    show_default=True,
+    help=("The time limit for each cell, in seconds."),
+)
 def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     """Run NOTEBOOKS and save them with their outputs.
 
@@ -296,7 +325,7 @@ def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
 
 @main.command("new-lesson")
 @click.argument("name")
-@click.option("--title", help="The lesson's title; without it, made from NAME.")
+@click.option("--title", help="The lesson's title. By default, it is derived from NAME.")
 def new_lesson_command(name: str, title: str | None) -> None:
     """Write the skeleton of a lesson.
 
@@ -325,7 +354,12 @@ def quote_for_shell(path: Path) -> str:
 
 @main.command("class")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--csv", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write all as CSV.")
+@click.option(
+    "--csv",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help=("Also write all results to a CSV file."),
+)
 def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     """Show how far a class has come, and which exercise holds it up.
 
@@ -341,7 +375,7 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     hand_ins = read_hand_ins_with_progress_bar(folders)
     if not hand_ins:
         folder_names = ", ".join(map(str, folders))
-        raise create_usage_error("no progress files and no notebooks in {folders}", folders=folder_names)
+        raise create_usage_error("no progress files or notebooks found in {folders}", folders=folder_names)
     class_figures = compute_class_figures(hand_ins)
     print_class_figures(class_figures, hand_ins)
     if csv is not None:
@@ -353,14 +387,14 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
 @main.command("export")
 @click.argument("lessons", nargs=-1, required=True)
 @LANGUAGE_OPTION
-@click.option("--nbgrader", is_flag=True, required=True, help="As assignments of nbgrader, for grades.")
+@click.option("--nbgrader", is_flag=True, required=True, help="Write nbgrader assignments, for grading.")
 @click.option(
     "--to",
     "course",
     type=click.Path(path_type=Path, file_okay=False),
     default=".",
     metavar="COURSE",
-    help="nbgrader's folder of the course; without it, the current folder.",
+    help="The folder of the nbgrader course. By default, the current folder.",
 )
 def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: bool, course: Path) -> None:
     """Write lessons as assignments that another tool grades.
@@ -374,12 +408,12 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 
     for lesson in lessons:
         path, count = export_lesson(lesson, course, language)
-        click.echo(say("wrote {path}: {count} exercises, a point for each", path=path, count=count))
+        click.echo(say("wrote {path}: {count} exercises, worth one point each", path=path, count=count))
     missing_lines = write_settings_or_list_missing(course)
     if missing_lines:
         advice = (
-            "Add this to {file}; without it learners meet an error in each exercise, or get no points for a notebook "
-            "of minitape-lessons:"
+            "Add these lines to {file}. Without them, learners get an error in every exercise, or no points for a "
+            "notebook from minitape-lessons:"
         )
         click.echo(f"{say(advice, file=course / 'nbgrader_config.py')}\n{missing_lines}")
     next_steps = "Next, in {folder}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}"
@@ -394,20 +428,29 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     "languages",
     multiple=True,
     metavar="CODE",
-    help="The course's own lessons in this language, such as zh. Named twice: in both, beside each other.",
+    help=(
+        "Use the course's own lessons in this language, such as zh. Give the option twice to publish both languages "
+        "side by side."
+    ),
 )
-@click.option("--lite", is_flag=True, help="JupyterLite instead, which runs the lessons in the reader's browser.")
 @click.option(
-    "--offline", is_flag=True, help="With --lite or --run: Python lies in OUT, and nothing is fetched from elsewhere."
+    "--lite", is_flag=True, help=("Write JupyterLite instead of pages. It runs the lessons in the reader's browser.")
+)
+@click.option(
+    "--offline",
+    is_flag=True,
+    help=("With --lite or --run: put Python into OUT, so that pages load nothing from other sites."),
 )
 @click.option(
     "--pyodide",
     metavar="FOLDER",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="With --lite or --run: take Python for the browser (Pyodide) from this folder, instead of its CDN.",
+    help="With --lite or --run: use Python for the browser (Pyodide) from this folder instead of its CDN.",
 )
-@click.option("--run", "has_python", is_flag=True, help="Add a Run button to each cell, and Python for the browser.")
-@click.option("--hub", metavar="ADDRESS", default="", help="Link each lesson to itself on this JupyterHub.")
+@click.option(
+    "--run", "has_python", is_flag=True, help=("Add a Run button to each cell, and Python in the browser to run it.")
+)
+@click.option("--hub", metavar="ADDRESS", default="", help="Link each page to the same lesson on this JupyterHub.")
 def site_command(
     out: Path,
     folder: Path | None,
@@ -434,9 +477,7 @@ def site_command(
 
         with convert_write_errors(out):
             count = write_lite_site(out, languages, offline, pyodide)
-        message = (
-            "wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
-        )
+        message = "wrote {out}: {count} notebooks that run in the browser. To open them: python -m http.server -d {out}"
         click.echo(say(message, out=out, count=count))
         return
     from .site import write_lesson_site
@@ -455,17 +496,23 @@ def site_command(
 def _check_site_options(folder: Path | None, lite: bool, has_python: bool, hub: str, has_python_source: bool) -> None:
     """Raise click.UsageError if the options of `minitape site` contradict each other."""
     if has_python_source and not lite and not has_python:
-        raise create_usage_error("--offline and --pyodide go with --lite or --run: other pages need no Python")
+        raise create_usage_error(
+            "--offline and --pyodide work only with --lite or --run, because other pages need no Python"
+        )
     if hub and not hub.startswith(("http://", "https://")):
-        raise create_usage_error("{hub} is not the address of a JupyterHub, such as https://hub.example.org", hub=hub)
+        raise create_usage_error(
+            "{hub} is not a JupyterHub address; an address looks like https://hub.example.org", hub=hub
+        )
     if lite and folder is not None:
-        raise create_usage_error("--lite hands out the course's own lessons, so it takes no FOLDER")
+        raise create_usage_error("--lite always publishes the course's own lessons, so it does not take a FOLDER")
     if lite and (has_python or hub):
-        raise create_usage_error("--run and --hub are for pages, and --lite writes JupyterLite instead of them")
+        raise create_usage_error("--run and --hub apply to pages, but --lite writes JupyterLite instead of pages")
 
 
 @main.command("warmup")
-@click.option("--shared", is_flag=True, help="For all users of this Python, in its own folder var/cache/minitape.")
+@click.option(
+    "--shared", is_flag=True, help=("Store the kernels for all users of this Python, in its folder var/cache/minitape.")
+)
 def warmup_command(shared: bool) -> None:
     """Compile the numba kernels ahead of time.
 

@@ -140,7 +140,7 @@ def check_pyodide_folder(pyodide_folder: Path, packages: Lock) -> None:
     if missing:
         raise create_failure(
             "no lesson would run with the Pyodide in {folder}, because it lacks {names}. Unpack Pyodide's full "
-            "distribution, which has all packages, and name its folder: --pyodide FOLDER",
+            "distribution, which has all packages, and pass its folder: --pyodide FOLDER",
             folder=pyodide_folder,
             names=", ".join(missing),
         )
@@ -170,8 +170,8 @@ def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: st
             return bytes(response.read())
     except OSError as error:
         raise create_failure(
-            "{name} of Pyodide cannot be had: {error}. Unpack a distribution of Pyodide into a folder, and name that: "
-            "--pyodide FOLDER",
+            "could not get Pyodide's {name}: {error}. Unpack a Pyodide distribution into a folder and pass that "
+            "folder: --pyodide FOLDER",
             name=file_name,
             error=error,
         ) from error

@@ -39,8 +39,8 @@ def show_cause_page(context: click.Context, parameter: click.Parameter, text: st
         click.echo(read_cause_page(causes[0]))
     else:
         message = (
-            "This message has several causes. minitape explain PROGRAM finds out which one it is, and --cause NAME "
-            "prints the page about one of them:"
+            "This message can have several causes. To find the cause in your program, use minitape explain PROGRAM. "
+            "To read about one of these causes, use --cause NAME:"
         )
         click.echo(say(message) + "\n")
         width = max(map(len, causes))
@@ -92,9 +92,9 @@ def describe_unknown_cause(text: str) -> str:
     names = sorted(CAUSES.keys() - {"connected"})
     close_names = difflib.get_close_matches(text.lower(), names)
     if close_names:
-        message = "{name} is not the name of a cause. Did you mean {close}? All causes: {names}"
+        message = "{name} is not the name of a cause. Did you mean {close}? The causes are: {names}"
         return say(message, name=text, close=", ".join(close_names), names=", ".join(names))
-    return say("{name} is not the name of a cause. All causes: {names}", name=text, names=", ".join(names))
+    return say("{name} is not the name of a cause. The causes are: {names}", name=text, names=", ".join(names))
 
 
 def find_page_file(name: str) -> Path:

@@ -303,12 +303,12 @@ def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) 
         earlier for earlier in check_result.findings if (earlier.rule, earlier.cell) == (finding.rule, finding.cell)
     ]
     if not earlier_findings:
-        message = say("this cell's output is another one once the solutions are put in")
+        message = say("this cell's output changes when the solutions are filled in")
         return replace(finding, rule=DEPENDS_ON_ANSWERS, message=message, variant=None)
     if earlier_findings[0].new == finding.new:
         return finding
     check_result.findings.remove(earlier_findings[0])
-    message = say("this cell's output is another one in each run")
+    message = say("this cell's output differs from run to run")
     return replace(finding, rule=NOT_REPEATABLE, message=message, saved=earlier_findings[0].new, variant=None)
 
 

@@ -61,7 +61,7 @@ def format_class_summary(figures: ClassFigures) -> str:
 
     >>> from minitape.cli.class_figures import LearnerFigures
     >>> format_class_summary(ClassFigures({}, [], [LearnerFigures("ann", {}, 0, 0, 0.0)]))
-    '1 learner: no exercise is answered yet.'
+    '1 learner: no exercise has been answered yet.'
 
     >>> format_class_summary(ClassFigures({"01": ["01.1", "01.2"]}, [], [LearnerFigures("ann", {"01": 1}, 3, 1, 4.0)]))
     '1 learner, 1 lesson, 2 exercises: 50% solved.'
@@ -84,7 +84,7 @@ def format_class_summary(figures: ClassFigures) -> str:
         )
     ]
     if not exercises:
-        return say("{learners}: no exercise is answered yet.", learners=phrases[0])
+        return say("{learners}: no exercise has been answered yet.", learners=phrases[0])
     return say("{counted}: {share:.0%} solved.", counted=say(", ").join(phrases), share=solved_share)
 
 
@@ -135,7 +135,7 @@ def _build_learner_table(figures: ClassFigures) -> Table:
 
 
 def _build_exercise_table(figures: ClassFigures) -> Table:
-    wrong_answer_title = "the commonest wrong answer, and its hint"
+    wrong_answer_title = "the most common wrong answer and its hint"
     table = _create_table(
         *translate_column_names(
             "exercise", "1st try", "later", "stuck", "no answer", "tries", "min", wrong_answer_title

@@ -46,8 +46,8 @@ def build_course_map(lessons_folder: Path) -> dict[str, object]:
     """
     say = build_page_translator(lessons_folder)
     introduction = say(
-        "Click a lesson to open it, and come back to this map with the list of files at the left. The lessons build on "
-        "each other. If you know what a gradient is but not why yours is `None`, you can begin with lesson 8."
+        "Click a lesson to open it. To come back to this map, use the file list on the left. The lessons build on "
+        "each other. If you know what a gradient is but not why yours is `None`, you can start with lesson 8."
     )
     progress_text = say("Run the next cell (Shift+Enter) to see which exercises you have solved.")
     texts = [
@@ -106,5 +106,5 @@ def format_lesson_list(lessons_folder: Path, address_template: str) -> str:
         goals_line = f"\\\n  {say('; ').join(goal_texts)}" if goal_texts else ""
         row = f"- [{title}]({address_template.format(name=path.stem)}){time}{goals_line}"
         (lesson_rows if get_exercise_prefix(path) else other_rows).append(row)
-    heading = f"\n\n{say('Beside the lessons:')}\n\n" if lesson_rows and other_rows else ""
+    heading = f"\n\n{say('In addition to the lessons:')}\n\n" if lesson_rows and other_rows else ""
     return "\n".join(lesson_rows) + heading + "\n".join(other_rows)

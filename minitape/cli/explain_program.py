@@ -45,7 +45,7 @@ def find_runnable_module_spec(module_name: str) -> ModuleSpec:
     except (ImportError, ValueError):
         spec = None
     if not (spec and spec.has_location):
-        raise create_usage_error("there is no module {name} to run", name=module_name)
+        raise create_usage_error("no module named {name} can be run", name=module_name)
     return spec
 
 
@@ -80,15 +80,15 @@ def run_and_explain_program(
     spec = find_runnable_module_spec(program) if is_module else None
     path = Path(str(spec.origin) if spec else program)
     if not path.is_file():
-        raise create_usage_error("there is no file {program}; a module is run with -m", program=program)
+        raise create_usage_error("there is no file {program}; to run a module, use -m", program=program)
     try:
         frameworks = [framework] if framework else find_imported_frameworks(path)
     except SyntaxError as error:
         raise click.ClickException("".join(traceback.format_exception_only(error))) from error
     if not frameworks:
         raise create_usage_error(
-            "{program} imports neither torch nor tensorflow nor jax: --framework names what it is written in. A "
-            "program in minitape itself asks with print(tape.explain(y, x))",
+            "{program} does not import torch, tensorflow or jax. Name its framework with --framework. If the program "
+            "uses minitape itself, add print(tape.explain(y, x)) to the program",
             program=path.name,
         )
     frameworks = _keep_installed_frameworks(frameworks)
@@ -146,7 +146,10 @@ def report_framework_blocks(blocks: list[FrameworkBlock], shown_pages: list[Mode
             continue
         page_text = str(block.page)
         if block.is_blind:
-            page_text = say("Nothing is known: the program computed its gradients in a way that could not be recorded.")
+            page_text = say(
+                "No explanation is possible, because the program computed its gradients in a way that could not be "
+                "recorded."
+            )
         click.echo("\n".join([f"\n{page_text}", *block.remarks]), err=True)
         if not block.has_problems and block.has_gradients:
             click.echo(_summarize_seen_steps(*block.recording.count_seen_steps()), err=True)
@@ -160,8 +163,11 @@ def _summarize_seen_steps(recorded_count: int, later_count: int) -> str:
         later_count: The number of later steps whose results were checked.
     """
     if not later_count:
-        return say("Seen: the gradients of {n} steps.", n=recorded_count)
-    note = "Seen: the gradients of {n} steps; the results of {more} others are finite. --steps N records N steps."
+        return say("The report is based on the gradients of {n} steps.", n=recorded_count)
+    note = (
+        "The report is based on the gradients of {n} steps. The results of {more} other steps are finite. Use "
+        "--steps N to record N steps."
+    )
     return say(note, n=recorded_count, more=later_count)
 
 

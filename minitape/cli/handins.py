@@ -283,7 +283,7 @@ def _add_record(hand_in: HandIn, name: str, record: ExerciseRecord) -> None:
 
 def _describe_read_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return say("is not whole: it ends or breaks off in the middle")
+        return say("is incomplete, because it breaks off in the middle")
     return sanitize_text(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
@@ -293,7 +293,7 @@ def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
     Raises OSError or ValueError if the file cannot be read.
     """
     if _is_link_of_another_user(path):
-        raise ValueError(say("is a link of the learner's own, which may lead to the work of another"))
+        raise ValueError(say("is a link that the learner created and that may lead to another learner's work"))
     content = read_json(path)
     if path.suffix != ".ipynb" and not is_progress(content):
         raise ValueError(say("is not a progress file"))
@@ -301,7 +301,7 @@ def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
         _convert_notebook_to_records(content) if path.suffix == ".ipynb" else _convert_progress_to_records(content)
     )
     if len(records) > MAX_EXERCISES:
-        raise ValueError(say("has more than {most} exercises", most=MAX_EXERCISES))
+        raise ValueError(say("contains more than {most} exercises", most=MAX_EXERCISES))
     return records
 
 

@@ -50,13 +50,15 @@ def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: str
     if chosen_folder is None and chosen_language and find_lessons_language(folder) not in (None, chosen_language):
         folder = Path(f"{LEARNER_FOLDER}-{chosen_language}")
     if folder.exists() and not folder.is_dir():
-        raise create_failure("{folder} is a file; name a folder for your lessons, or leave the name out", folder=folder)
+        raise create_failure(
+            "{folder} is a file; give the name of a folder for your lessons, or no name", folder=folder
+        )
     existing_language = find_lessons_language(folder)
     code = chosen_language or existing_language or find_user_language()
     if existing_language not in (None, code):
         raise create_failure(
-            "{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in "
-            "{code!r}",
+            "{folder} already contains the lessons in {there!r}, and languages cannot be mixed; choose a different "
+            "folder for the lessons in {code!r}",
             folder=folder,
             there=existing_language,
             code=code,
@@ -88,14 +90,16 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
         (copied_names if write_missing_course_map(folder, code) else kept_names).append(MAP_FILE)
     except OSError as error:
         raise create_failure(
-            "cannot write the lessons to {folder}: {error}. Name a folder that you may write to: minitape lab FOLDER",
+            "cannot write the lessons to {folder}: {error}. Choose a folder that you can write to: minitape lab FOLDER",
             folder=folder.absolute(),
             error=error.strerror or error,
         ) from error
     if copied_names:
-        print_translated("files copied to {folder}: {count}", code, count=len(copied_names), folder=folder)
+        print_translated("number of files copied to {folder}: {count}", code, count=len(copied_names), folder=folder)
     if kept_names:
-        print_translated("files left in {folder} as you had them: {count}", code, count=len(kept_names), folder=folder)
+        print_translated(
+            "number of your files left unchanged in {folder}: {count}", code, count=len(kept_names), folder=folder
+        )
     if not chosen_language and {code, find_user_language()} != {ENGLISH}:
         commands = [
             f"{say('English', language)}: minitape lab --language {language}"
@@ -175,7 +179,10 @@ def _replace_unwritable_folders() -> None:
     atexit.register(shutil.rmtree, temporary_folder, ignore_errors=True)
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         os.environ.setdefault(name, os.path.join(temporary_folder, name.lower()))
-    message = "{home} cannot be written: JupyterLab's settings last until it ends. Set HOME to keep them."
+    message = (
+        "{home} is not writable, so JupyterLab's settings are lost when it stops. To keep the settings, set HOME to "
+        "a writable folder."
+    )
     click.echo(say(message, home=home), err=True)
 
 
@@ -238,13 +245,13 @@ def find_free_port(ip: str, chosen_port: int | None) -> int:
             return port
     if chosen_port:
         raise create_failure(
-            "cannot listen on {ip}, port {port}: {problem}. Leave --port out to get a free one",
+            "cannot listen on {ip}, port {port}: {problem}. Omit --port to use a free port",
             ip=ip,
             port=chosen_port,
             problem=problem,
         )
     raise create_failure(
-        "cannot listen on {ip}, ports {first} to {last}: {problem}",
+        "cannot listen on {ip} on any port from {first} to {last}: {problem}",
         ip=ip,
         first=FIRST_PORT,
         last=candidates[-1],

@@ -44,7 +44,7 @@ def find_lesson_folders_by_language() -> dict[str, Path]:
         if lessons_root.is_dir():
             return {path.name: path for path in sorted(lessons_root.iterdir()) if list_notebook_files(path)}
     raise create_usage_error(
-        "the lessons are missing: looked in {folders}. Reinstall minitape.",
+        "the lessons were not found in {folders}. Reinstall minitape.",
         folders=", ".join(map(str, translation.LESSON_FOLDERS)),
     )
 
@@ -65,11 +65,11 @@ def find_lessons_folder(language: str | None = None, other_lessons: object = Non
     folder_by_language = find_lesson_folders_by_language()
     if language and other_lessons:
         raise create_usage_error(
-            "--language chooses among the course's own lessons; leave it out, or do not name {path}", path=other_lessons
+            "--language applies only to the course's own lessons; omit --language or {path}", path=other_lessons
         )
     if language and language not in folder_by_language:
         raise create_usage_error(
-            "there are no lessons in {language!r}; there are: {languages}",
+            "there are no lessons in {language!r}; the available languages are: {languages}",
             language=language,
             languages=", ".join(folder_by_language),
         )

@@ -228,14 +228,14 @@ def build_lesson_page(lesson: Path, cells: list[Cell], views: Views, places: Run
             if cell_views:
                 unsaved_view = cell_views[0][0]
                 raise click.ClickException(
-                    f"{lesson}: cell {cell['id']} shows {unsaved_view}, which is not saved in it: "
-                    f"minitape save {lesson}"
+                    f"{lesson}: cell {cell['id']} shows {unsaved_view}, but the notebook does not contain this view. "
+                    f"Run minitape save {lesson}"
                 )
         if cell_number == 0 and get_exercise_prefix(lesson):
             note = say(
-                "This page shows the lesson as it is saved{without}. Click into a picture of a tape and step with the "
-                "arrow keys. To run the lesson in JupyterLab, with checked exercises, type `{command}` and open "
-                "`{name}`.",
+                "This page shows the saved lesson{without}. Click a picture of a tape and step through it with the "
+                "arrow keys. To run the lesson in JupyterLab and have the exercises checked, type `{command}` and "
+                "open `{name}`.",
                 name=lesson.name,
                 command=places.lab_command,
                 without=without_note,
@@ -283,20 +283,22 @@ def iter_code_cell_blocks(
         Blocks of MyST Markdown and HTML.
     """
     if is_exercise(cell):
-        label = escape(say("Exercise: replace the ..."))
+        label = escape(say("Exercise: replace the ... with your answer"))
         yield f'<div class="cell exercise" data-label="{label}">'
     else:
         yield '<div class="cell code">'
     block = f"`````python\n{source}\n`````"
     if is_code_folded(cell):
-        block = FOLDED_CODE_TEMPLATE.format(code=block, title=say("The code of this cell"))
+        block = FOLDED_CODE_TEMPLATE.format(code=block, title=say("This cell's code"))
     yield block
     for output in cell["outputs"]:
         data = output.get("data", {})
         html, plain = ("".join(data.get(kind, "")) for kind in ("text/html", "text/plain"))
         if pending_views and pending_views[0][0] == plain:
             yield (
-                VIEW_TEMPLATE.format(view=pending_views.pop(0)[1], title=say("A picture that steps or moves"))
+                VIEW_TEMPLATE.format(
+                    view=pending_views.pop(0)[1], title=say("A picture that you can step through or that moves")
+                )
                 + f"<noscript>{html}</noscript>"
             )
         elif choices := CHOICE_LINE.findall(plain) if "predict(" in source else []:
@@ -311,5 +313,5 @@ def iter_code_cell_blocks(
             text = "".join(output.get("text") or plain or output.get("traceback", ""))
             yield f'<pre class="output">{escape(text, quote=False)}</pre>'
     if "TapeView.interact(" in source:
-        yield f'<p class="aside">{say("The sliders of this picture need Python: they move in JupyterLab only.")}</p>'
+        yield f'<p class="aside">{say("The sliders in this picture need Python, so they move only in JupyterLab.")}</p>'
     yield "</div>"

@@ -162,13 +162,13 @@ def _build_front_page_html(lessons_folders: Sequence[Path]) -> str:
             title = "".join(cells[0]["source"]).partition("\n")[0].lstrip("# ")
             rows.append(f'<li><a href="lab/index.html?path={code}/{path.name}">{escape(title)}</a></li>')
         introduction = say(
-            "How a program computes gradients, lesson by lesson, with a picture of each that you step through. They "
-            "run in your browser: nothing is installed, and what you write is kept in the storage of this "
-            "browser. To keep a copy of your work, right-click a notebook in the list at the left and choose Download; "
-            "to bring it back, use the list's button Upload."
+            "These lessons show how a program computes gradients, with pictures that you can step through. The "
+            "lessons run in your browser, and nothing is installed. Your work is saved in this browser's storage. To "
+            "keep a copy of your work, right-click a notebook in the list on the left and choose Download. To restore "
+            "the copy, use the list's Upload button."
         )
         phone_note = say(
-            "On a phone you can read the lessons and use the playground; to run cells, a tablet or a computer is "
+            "On a phone, you can read the lessons and use the playground. To run cells, a tablet or a computer is "
             "better."
         )
         playground_text = say("Playground: step through the gradient of your own program")

@@ -98,12 +98,12 @@ def export_lesson(lesson: str, course_folder: Path, language: str | None = None)
     path = find_lesson_notebook(lesson, language)
     target = course_folder / "source" / path.stem / path.name
     if target.exists():
-        raise create_failure("{path} exists already; delete it to export the lesson anew", path=target)
+        raise create_failure("{path} already exists; delete it to export the lesson again", path=target)
     notebook = read_notebook(path)
     notebook.cells = list(_iter_assignment_cells(notebook.cells, str(path)))
     count = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in notebook.cells)
     if not count:
-        raise create_failure("{path} has no exercises: no cell tagged exercise calls check", path=path)
+        raise create_failure("{path} has no exercises, because no cell with the tag exercise calls check", path=path)
     clean_notebook(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_notebook(notebook, target)
@@ -184,9 +184,9 @@ def _iter_answer_and_grade_cells(
     """Yield the answer cell, and a grade cell for each call to `check`."""
     checks = list(iter_check_calls(exercise_cell.source))
     if solution is None or not checks:
-        problem = "calls no check(NAME, ANSWER)" if solution is not None else "has no solution"
+        problem = "does not call check(NAME, ANSWER)" if solution is not None else "has no solution"
         raise create_failure(
-            "{path}: the exercise that begins {source!r} {missing}; see minitape check",
+            "{path}: the exercise that begins with {source!r} {missing}; run minitape check for details",
             path=notebook_name,
             source=exercise_cell.source[:40],
             missing=say(problem),

@@ -141,19 +141,21 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
     """
     path = Path(file_name if file_name.endswith(".ipynb") else f"{file_name}.ipynb")
     if path.exists():
-        raise create_failure("{path} exists already; choose another name", path=path)
+        raise create_failure("{path} already exists; choose a different name", path=path)
     if not path.absolute().parent.is_dir():
-        raise create_failure("there is no folder {folder}; make it first", folder=path.absolute().parent)
+        raise create_failure("there is no folder {folder}; create it first", folder=path.absolute().parent)
     title_words = re.sub(r"[\W_]+", " ", path.stem).strip()
     if not title_words:
         raise create_failure(
-            "{name!r} makes no lesson name; use letters and digits, such as 14_my_topic", name=file_name
+            "{name!r} cannot become the name of a lesson; use letters and digits, such as 14_my_topic", name=file_name
         )
     number = path.stem.partition("_")[0]
     existing_notebooks = sorted(path.absolute().parent.glob(f"{number}_*.ipynb")) if number.isdecimal() else []
     if existing_notebooks:
         raise create_failure(
-            "{name} has the number {number} already; choose another one", name=existing_notebooks[0].name, number=number
+            "{name} already has the number {number}; choose a different number",
+            name=existing_notebooks[0].name,
+            number=number,
         )
     notebook = build_lesson_skeleton(title_words.replace(" ", "-"), title or _format_lesson_title(title_words))
     execute_notebook(notebook, path.absolute().parent, 120, str(path))

@@ -207,7 +207,7 @@ def check_saved_notebook(notebook: Notebook) -> Iterator[CheckFinding]:
     """
     if "widgets" in notebook.metadata:
         yield CheckFinding(
-            "widget-state", None, say("widget state is saved in the notebook: save it with minitape save")
+            "widget-state", None, say("the notebook contains saved widget state: save it again with minitape save")
         )
     code_cells = [(cell_index, cell) for cell_index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     for cell_index, cell in code_cells:
@@ -217,17 +217,25 @@ def check_saved_notebook(notebook: Notebook) -> Iterator[CheckFinding]:
             )
         if any(WIDGET_VIEW in output.get("data", {}) for output in cell.outputs):
             yield CheckFinding(
-                "widget-view", cell_index, say("a live widget is saved here, which no reader sees: use minitape save")
+                "widget-view",
+                cell_index,
+                say("a live widget is saved here, but readers will not see it: use minitape save"),
             )
         if is_exercise(cell) and find_solution_code(notebook.cells, cell_index) is None:
             yield CheckFinding(
-                "exercise", cell_index, say("no cell tagged 'solution' with one ```python block follows this exercise")
+                "exercise",
+                cell_index,
+                say(
+                    "this exercise is not followed by a cell that is tagged 'solution' and contains one ```python block"
+                ),
             )
         if not is_exercise(cell) and NOT_ANSWERED in _VERDICT_LINE.findall(
             translate_verdicts_to_english(format_outputs(cell.outputs))
         ):
             yield CheckFinding(
-                "exercise", cell_index, say("this exercise is not tagged 'exercise', so its solution is never tried")
+                "exercise",
+                cell_index,
+                say("this exercise does not have the tag 'exercise', so its solution is never tested"),
             )
     yield from _check_run_order(code_cells)
 
@@ -239,7 +247,9 @@ def _check_run_order(code_cells: Iterable[tuple[int, Cell]]) -> Iterator[CheckFi
         if cell.execution_count is None:
             return
         if cell.execution_count != expected:
-            message = "saved as In [{saved}] where In [{due}] was due: run all cells in order, in a fresh kernel"
+            message = (
+                "this cell is saved as In [{saved}] but should be In [{due}]: run all cells in order in a fresh kernel"
+            )
             yield CheckFinding("run-order", cell_index, say(message, saved=cell.execution_count, due=expected))
             return
 
@@ -314,11 +324,11 @@ def _explain_cell_problem(cell: Cell, cell_result: CellResult, variant: str) -> 
     if error_outputs:
         name, error_message = error_outputs[-1]["ename"], strip_colors(error_outputs[-1]["evalue"])
     if problem == OUTPUTS_DIFFER:
-        rule, message = "outputs-differ", say("this cell's output is not the saved one")
+        rule, message = "outputs-differ", say("this cell's output differs from the saved output")
     elif name == "KeyboardInterrupt":
-        rule, message = "timeout", say("this cell takes too long and was stopped")
+        rule, message = "timeout", say("this cell took too long and was stopped")
     elif name == "CalledProcessError":
-        rule, message = "failing-command", say("a command of this cell fails: {error}", error=error_message)
+        rule, message = "failing-command", say("a command in this cell fails: {error}", error=error_message)
     elif error_outputs:
         is_solution = variant == "solved" and is_exercise(cell)
         message_template = "the solution raises {error}" if is_solution else "this cell raises {error}"
@@ -335,7 +345,7 @@ def _check_exercise_verdict(cell_index: int, outputs: list[Output], variant: str
     verdict_words = _VERDICT_LINE.findall(translate_verdicts_to_english(text))
     if verdict_words and all(verdict_word == expected_word for verdict_word in verdict_words):
         return
-    message = "this exercise, left blank, should print 'not answered yet'"
+    message = "this exercise should print 'not answered yet' while it is blank"
     if variant == "solved":
         message = "the solution should print 'correct'"
     yield CheckFinding("exercise", cell_index, say(message), new=text, variant=variant)

@@ -35,7 +35,7 @@ def describe_missing_package(package: str) -> str:
     """Return a message that names a missing package and the command that installs it.
 
     >>> print(describe_missing_package("furo"))
-    this needs the package furo, which is not installed. Type: pip install "minitape[docs]"
+    this command needs the package furo, but it is not installed. Type: pip install "minitape[docs]"
 
     Args:
         package: The import name of the package.
@@ -43,5 +43,5 @@ def describe_missing_package(package: str) -> str:
     Returns:
         The translated message.
     """
-    message = 'this needs the package {package}, which is not installed. Type: pip install "minitape[{part}]"'
+    message = 'this command needs the package {package}, but it is not installed. Type: pip install "minitape[{part}]"'
     return say(message, package=package, part=EXTRAS.get(package, LAB_EXTRA))

@@ -52,11 +52,14 @@ def iter_run_links(lesson: Path, places: RunPlaces, say: Callable[..., str]) -> 
     """
     language_code = detect_language(lesson.parent)
     if places.python_url:
-        yield say("You can change the code of a cell on this page. Its button runs it, after the cells above it.")
+        yield say(
+            "You can change the code in the cells on this page. The button below a cell runs the cells above it and "
+            "then the cell itself."
+        )
     links = []
     if places.python_url and places.is_in_lite:
         address = f"{places.python_url}/lab/index.html?path={language_code}/{lesson.name}"
-        links.append((address, say("Run this lesson in your browser, with nothing installed")))
+        links.append((address, say("Run this lesson in your browser without installing anything")))
     if places.hub_url:
         folder = quote(f"{places.hub_folder}/{lesson.name}")
         links.append((f"{places.hub_url.rstrip('/')}/hub/user-redirect/lab/tree/{folder}", say("Open in JupyterHub")))
@@ -68,7 +71,7 @@ def iter_run_links(lesson: Path, places: RunPlaces, say: Callable[..., str]) -> 
         yield " · ".join(f'<a class="run" href="{escape(address)}">{escape(text)}</a>' for address, text in links)
     if repository.netloc == GITHUB_HOST:
         command = f'%pip install -q "minitape[lab] @ git+{places.repository_url}"'
-        yield say("In Colab, run this first, in a new cell: `{command}`", command=command)
+        yield say("In Colab, first run this command in a new cell: `{command}`", command=command)
 
 
 def format_run_settings(lesson: Path, python_url: str, say: Callable[..., str]) -> str:
@@ -87,11 +90,11 @@ def format_run_settings(lesson: Path, python_url: str, say: Callable[..., str]) 
         "language": detect_language(lesson.parent),
         "run": say("Run"),
         "stop": say("Stop"),
-        "code": say("The code of this cell"),
-        "loading": say("Python is loading, which takes a while the first time ..."),
+        "code": say("This cell's code"),
+        "loading": say("Python is loading. The first time, this takes a while ..."),
         "running": say("Cell {number} of {count} is running ..."),
-        "choose": say("First choose an answer to the question above."),
-        "failed": say("Python cannot be loaded, so the cells of this page do not run here: {error}"),
-        "picture": say("A picture that steps or moves"),
+        "choose": say("Choose an answer to the question above first."),
+        "failed": say("Python could not be loaded, so the cells on this page do not run: {error}"),
+        "picture": say("A picture that you can step through or that moves"),
     }
     return f'<div id="run-cells" hidden data-settings="{escape(json.dumps(settings, ensure_ascii=False))}"></div>'

@@ -137,7 +137,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
             ) from error
         except CellTimeoutError as error:
             message = say(
-                "takes longer than {timeout:g} seconds: give it more time with --timeout SECONDS", timeout=cell_timeout
+                "takes longer than {timeout:g} seconds: allow more time with --timeout SECONDS", timeout=cell_timeout
             )
             raise _create_save_error(notebook_name, sources, started_cells, message) from error
         except DeadKernelError as error:

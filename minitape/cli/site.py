@@ -83,9 +83,8 @@ def format_index_page(lessons_folder: Path, is_own: bool) -> str:
     say = build_page_translator(lessons_folder)
     title = say("Lessons") if is_own else say("minitape: a course on automatic differentiation")
     text = say(
-        "Each lesson is shown as it is saved, with pictures that step: click into one, and use the arrow keys. To "
-        "run the lessons, and to have "
-        "the exercises checked, install minitape and type `{command}`.",
+        "These pages show the saved lessons. To step through a picture, click it and use the arrow keys. To run the "
+        "lessons and have the exercises checked, install minitape and type `{command}`.",
         command=format_lab_command(lessons_folder, is_own),
     )
     lesson_list = format_lesson_list(lessons_folder, f"{choose_page_folder(lessons_folder)}/{{name}}.md")
@@ -214,7 +213,7 @@ def write_lesson_site(
             site_title = build_page_translator(own_lessons_folder)("Lessons")
             own_settings = [f"-Dhtml_title={site_title}", "-Dhtml_show_copyright=0"]
         if not build_html_pages(editions, Path(scratch), new_folder, sphinx_settings=own_settings):
-            raise click.ClickException("Sphinx ended with an error, see above")
+            raise click.ClickException("Sphinx ended with an error; see the output above")
     return sum(len(edition.texts) for edition in editions)
 
 

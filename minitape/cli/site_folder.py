@@ -109,7 +109,7 @@ class SiteSwap:
         except (KeyError, TypeError, ValueError):
             is_safe = False
         if not is_safe or self.old_folder.is_symlink() or self.new_folder.is_symlink():
-            raise OSError(errno.EINVAL, "is not a journal of minitape; remove its folder", str(self.journal_file))
+            raise OSError(errno.EINVAL, "is not a minitape journal; remove its folder", str(self.journal_file))
         return journal["old"], journal["new"]
 
     def exchange_sites(self, old_names: list[str], new_names: list[str]) -> None:
@@ -165,7 +165,7 @@ def replace_site_folder(target_folder: Path) -> Iterator[Path]:
             for name in names:
                 if name not in site_names and (target_folder / name).exists():
                     raise click.ClickException(
-                        f"{target_folder / name} is no file of the site, and a page wants its place"
+                        f"{target_folder / name} does not belong to the site, but a page needs the same path"
                     )
             swap.exchange_sites(sorted(site_names), [*names, MANIFEST_FILE])
     finally:
@@ -184,7 +184,8 @@ def _list_site_names(target_folder: Path) -> set[str]:
         return names & {MANIFEST_FILE, *read_text(target_folder / MANIFEST_FILE).splitlines()}
     if foreign_names := sorted(name for name in names if name != ALLOWED_FILE and not name.startswith(".")):
         raise click.ClickException(
-            f"{target_folder} holds files that are no site, such as {foreign_names[0]}; name another folder"
+            f"{target_folder} contains files that do not belong to a site, such as {foreign_names[0]}; choose a "
+            "different folder"
         )
     return set()
 

@@ -80,8 +80,10 @@ def warm_up_kernels(is_shared: bool = False) -> None:
             lambda name, completed, total: progress_bar.update(task, completed=completed, total=total, description=name)
         )
     if problem:  # The log on stderr has already described the problem and its fix.
-        raise create_failure("the kernels are not ready: {error}. Long tapes work, and take longer.", error=problem)
-    click.echo(say("kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - start_time))
+        raise create_failure(
+            "the kernels are not ready: {error}. Long tapes still work, but they take longer.", error=problem
+        )
+    click.echo(say("the kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - start_time))
 
 
 def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) -> None:
@@ -117,9 +119,9 @@ def _summarize_check_results(results: Sequence[CheckResult], failed_count: int) 
     finding_count = sum(len(result.findings) for result in results)
     outcome_template = "all well"
     if finding_count:
-        outcome_template = "{findings} found in {wrong}"
+        outcome_template = "{findings} problem(s) found in {wrong} notebook(s)"
     elif failed_count:
-        outcome_template = "{wrong} could not be checked"
+        outcome_template = "{wrong} notebook(s) could not be checked"
     summary_template = "{count} notebook checked: {told}" if len(results) == 1 else "{count} notebooks checked: {told}"
     outcome = say(outcome_template, findings=finding_count, wrong=failed_count)
     return say(summary_template, count=len(results), told=outcome)
@@ -144,12 +146,16 @@ def iter_result_lines(result: CheckResult) -> Iterator[Text]:
     )
     if result.uncompared_cells:
         numbers = ", ".join(str(cell_index + 1) for cell_index in result.uncompared_cells)
-        message = say("not compared (nbval-ignore-output or another mark), by cell: {numbers}", numbers=numbers)
+        message = say(
+            "cells that were not compared (marked nbval-ignore-output or similar): {numbers}", numbers=numbers
+        )
         yield Text(f"    {message}")
     if result.failure_reason:
         yield Text(f"    {result.failure_reason}")
     if result.is_unsaved:
-        yield Text("    " + say("not saved yet: type minitape save {path} first. Found meanwhile:", path=result.name))
+        yield Text(
+            "    " + say("not saved yet: type minitape save {path} first. Problems found so far:", path=result.name)
+        )
     for finding in result.findings:
         yield Text(f"    {describe_finding_place(finding, result)}: {finding.message} [{finding.rule}]")
         for line in _iter_difference_lines(finding):
@@ -194,7 +200,7 @@ def get_difference_labels(finding: CheckFinding) -> tuple[str, str]:
         "saved" and "new", or the names of two runs if the output varies between runs.
     """
     if finding.rule == NOT_REPEATABLE:
-        return say("one run"), say("another")
+        return say("one run"), say("another run")
     return say("saved"), say("new")
 
 

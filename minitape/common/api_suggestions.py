@@ -17,9 +17,9 @@ arange | tf.range(n)
 array | tf.constant(value)
 as_tensor | tf.constant(value)
 asarray | tf.constant(value)
-assign | x.assign(value), of x = tf.Variable(value)
-assign_add | x.assign_add(value), of x = tf.Variable(value)
-assign_sub | x.assign_sub(value), of x = tf.Variable(value)
+assign | x.assign(value), with x = tf.Variable(value)
+assign_add | x.assign_add(value), with x = tf.Variable(value)
+assign_sub | x.assign_sub(value), with x = tf.Variable(value)
 astype | tf.cast(x, tf.float32)
 backward | tape.gradient(y, x)
 cat | tf.concat([x, y], 0)
@@ -31,7 +31,7 @@ optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
 copy | tf.identity(x)
 cpu | x.numpy()
 cross_entropy | tf.nn.softmax_cross_entropy_with_logits(labels, logits)
-data | x.numpy() of a tensor or variable; a batch is a part, x[i:j]
+data | x.numpy(), or x[i:j] for a batch
 det | tf.linalg.det(x)
 detach | tf.stop_gradient(x)
 diag | tf.linalg.diag(x)
@@ -48,7 +48,7 @@ from_numpy | tf.constant(value)
 grad | tape.gradient(y, x)
 gradient | tape.gradient(y, x)
 gradients | tape.gradient(y, x)
-hessian | tape.jacobian(slope, x), with slope = inner.gradient(y, x) in the block of the tape
+hessian | tape.jacobian(slope, x), with slope = inner.gradient(y, x) inside the tape's block
 int | tf.int32
 inv | tf.linalg.inv(x)
 inverse | tf.linalg.inv(x)
@@ -66,7 +66,7 @@ mean | tf.reduce_mean(x)
 min | tf.reduce_min(x)
 minimize | optimizer.apply_gradients(zip(gradients, variables))
 mm | x @ y
-Model | tf.keras.Sequential(layers), or a tf.Module of your own
+Model | tf.keras.Sequential(layers), or your own tf.Module
 mse | tf.keras.losses.MSE(y, p)
 mse_loss | tf.keras.losses.MSE(y, p)
 mul | x * y
@@ -95,7 +95,7 @@ requires_grad | x = tf.Variable(value), or tape.watch(x) in the block
 requires_grad_ | x = tf.Variable(value), or tape.watch(x) in the block
 reshape | tf.reshape(x, shape)
 RMSprop | tf.keras.optimizers.SGD or Adam
-set | x.assign(value), of x = tf.Variable(value)
+set | x.assign(value), with x = tf.Variable(value)
 set_random_seed | tf.random.set_seed(1)
 show | tf.draw(tape), as the last line of a cell, or tf.draw(tape).save("tape.svg")
 softmax | tf.nn.softmax(x)

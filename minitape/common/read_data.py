@@ -31,7 +31,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> byte
         ValueError: If the file is too large.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise OSError(errno.EINVAL, "is no file, but a folder, a pipe or a device", os.fspath(path))
+        raise OSError(errno.EINVAL, "is a folder, a pipe or a device instead of a file", os.fspath(path))
     with open(path, "rb") as file:
         content = file.read(limit + 1)
     if len(content) > limit:

@@ -143,7 +143,7 @@ def check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
     if not hidden or [array.shape for array in arrays] != shapes:
         raise ValueError(say("the parameters must be four arrays with the shapes (144, n), (n,), (n, 10) and (10,)"))
     if not all(np.all(np.isfinite(array)) for array in arrays):
-        raise ValueError(say("the parameters contain NaN or infinity, so the training steps are too large"))
+        raise ValueError(say("the parameters contain NaN or infinity: the training steps are too large"))
     return arrays
 
 

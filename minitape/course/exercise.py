@@ -205,7 +205,9 @@ def complete_exercises(lesson: str, exercises: Sequence[Exercise]) -> tuple[Exer
     if unused := texts_by_exercise.keys() - {exercise.name for exercise in exercises}:
         unused = {name for name in unused if texts_by_exercise[name] != ExerciseTexts()}
     if unused:
-        raise LessonSourceError(f"lesson {lesson} has texts for exercises that Python lacks: {sorted(unused)}")
+        raise LessonSourceError(
+            f"lesson {lesson} has texts for exercises that do not exist in Python: {sorted(unused)}"
+        )
     return tuple(_complete_exercise(exercise, texts_by_exercise.get(exercise.name)) for exercise in exercises)
 
 
@@ -216,7 +218,7 @@ def _complete_exercise(exercise: Exercise, texts: ExerciseTexts | None) -> Exerc
     sentences = {answer.answer: answer.reply for answer in texts.wrong_answers if answer.kind == "name"}
     if sentences.keys() != names_in_python:
         raise LessonSourceError(
-            f"exercise {exercise.name} has these names in Python or in its source, and not in both: "
+            f"exercise {exercise.name} has names that appear only in Python or only in its source: "
             f"{sorted(sentences.keys() ^ names_in_python)}"
         )
     answers_by_kind: dict[str, dict[Answer, str]] = {kind: {} for kind in ("change", "program", "member")}

@@ -40,7 +40,7 @@ class Hooks:
         """
         if name not in self._home_by_name:
             raise AttributeError(
-                f"no package above the engine answers {name!r}: see _HOOKS in minitape/__init__.py", name=name
+                f"no package provides the hook {name!r}; see _HOOKS in minitape/__init__.py", name=name
             )
         hook = cast("Function", load_name(*self._home_by_name[name]))
         setattr(self, name, hook)

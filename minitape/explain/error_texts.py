@@ -28,11 +28,11 @@ ADVICE = parse_advice(
 The other operand contains integers. Write its value with a decimal point, as in tf.Variable(3.0), or cast it to floats:
 tf.cast(x, tf.float32).
 
-was expected to be a \w+ tensor but is|of one dtype, got
+was expected to be a \w+ tensor but is|of the same dtype, got
 Both operands must have the same dtype. Cast one of them: tf.cast(x, tf.float32). NumPy arrays are float64 unless you
 write tf.constant(array, tf.float32).
 
-not u?int\d+: cast it
+not u?int\d+\. Convert the input
 Write the numbers of the tensor with a decimal point (3.0 instead of 3), or cast the tensor: tf.cast(x, tf.float32).
 
 ^concat_dim
@@ -41,7 +41,7 @@ Pass the tensors as a list, before the axis: tf.concat([a, b], 0).
 ^Incompatible shapes
 Compare the shapes from the last axis backwards. Two sizes are compatible if they are equal or one of them is 1.
 
-two axes or more, got the shapes
+at least two axes, got the shapes
 For a matrix and a vector, use tf.linalg.matvec(matrix, vector), or turn the vector into a column with x[:, tf.newaxis].
 
 `type_value`

@@ -132,7 +132,7 @@ def while_loop(
     def run_body(*values: Tensor) -> list:
         results = nest.flatten(body(*nest.pack_sequence_as(tensors, values[:count])))
         if len(results) != count:
-            raise ValueError(f"The body of a loop with {count} variables returns {len(results)}")
+            raise ValueError(f"The loop has {count} variables, but its body returned {len(results)} values")
         return [*map(convert_to_tensor, results), *(iterations_left - 1 for iterations_left in values[count:])]
 
     def run_condition(*values: Tensor) -> Value:

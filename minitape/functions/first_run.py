@@ -88,8 +88,8 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
             InaccessibleTensorError: Always.
         """
         raise InaccessibleTensorError(
-            f"A tensor of shape {self.shape} is out of scope: it belongs to the first run of the traced function "
-            f"{self.name!r}. Return it from the function."
+            f"A tensor of shape {self.shape} is out of scope, because it belongs to the first run of the traced "
+            f"function {self.name!r}. Return the tensor from the function."
         )
 
     __array__ = __array_ufunc__ = __array_function__ = raise_out_of_scope
@@ -350,8 +350,9 @@ class FirstRun:
             OperatorNotAllowedInGraphError: Always.
         """
         raise OperatorNotAllowedInGraphError(
-            f"In the traced function {self.name!r} Python asked for the value of a tensor ({access}), which later "
-            "calls do not repeat: compute with tensors, print with tf.print, or let tf.py_function look at the value."
+            f"In the traced function {self.name!r}, Python asked for the value of a tensor ({access}), but later "
+            "calls do not repeat this step. Compute with tensors, print with tf.print, or read the value in a "
+            "tf.py_function."
         )
 
     def is_varying(self, row: int) -> bool:
@@ -410,8 +411,8 @@ class FirstRun:
         """
         if self.is_tentative:
             raise ValueError(
-                f"{self.name!r}: tf.function only supports singleton tf.Variables created on the first call. Make the "
-                "variable outside of the function, or keep it and make it only once."
+                f"{self.name!r}: tf.function only supports singleton tf.Variables created on the first call. Create "
+                "the variable outside the function, or create it only once and keep it."
             )
         with ThreadContext(record=None, tapes=[]):
             variable._initialize(*arguments)

@@ -101,9 +101,9 @@ class BranchRecordings:
         recording = self.recordings[-1][0]
         row = max(call.row for call in recording.effects if call.primitive.is_guard)
         raise RuntimeError(
-            f"Python has taken {MAX_RECORDINGS} different ways through the traced function {function_name!r}, and "
-            f"decides by a tensor in {describe_line_of_row(recording.table.record, row)}: use tf.cond, tf.while_loop "
-            "or tf.where there, which are one recording where they only compute."
+            f"Python has taken {MAX_RECORDINGS} different paths through the traced function {function_name!r}, "
+            f"because a tensor decides the path in {describe_line_of_row(recording.table.record, row)}. Use tf.cond, "
+            "tf.while_loop or tf.where there. They need only one recording if they only compute."
         )
 
 

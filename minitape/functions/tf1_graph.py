@@ -179,7 +179,7 @@ class Deferred(Tensor):
 
     def __getattr__(self, name: str) -> Any:
         """Raise AttributeError, because a waiting call has no value."""
-        raise AttributeError(f"{self!r} waits for a session: it has no {name} yet", name=name)
+        raise AttributeError(f"{self!r} has no {name} until a session runs it", name=name)
 
     def __getitem__(self, key: Index) -> Deferred:
         """Return a deferred index or slice operation."""
@@ -187,11 +187,11 @@ class Deferred(Tensor):
 
     def __bool__(self) -> bool:
         """Raise TypeError, because Python cannot branch on a waiting call."""
-        raise TypeError("A tensor of a graph has no value before a session runs it: use tf.cond")
+        raise TypeError("A graph tensor has no value before a session runs it. Use tf.cond")
 
     def __iter__(self) -> Any:
         """Raise TypeError, because the number of elements is unknown."""
-        raise TypeError("A tensor of a graph has no elements before a session runs it")
+        raise TypeError("A graph tensor has no elements before a session runs it")
 
     def __hash__(self) -> int:
         """Return the hash of the object's identity, so that the object can be a key in ``feed_dict``."""

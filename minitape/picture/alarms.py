@@ -54,7 +54,7 @@ def build_alarms_and_breaks(
     ...     y = tf.reduce_sum(tf.sqrt(x * x))
     >>> _ = tape.gradient(y, x)
     >>> [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
-    ['The gradient is infinite from row 2, line 2']
+    ['The gradient becomes infinite at row 2, line 2']
     """
     rows, sweep, results, events = snapshot["rows"], snapshot["sweep"], snapshot["results"], snapshot["events"]
     shown_result = next((result for result in results if result.get("shown")), None)
@@ -110,14 +110,16 @@ def _list_nonfinite_alarms(
             if description:  # All earlier steps sent finite shares, so this step is the first.
                 row = rows[step["row"]]
                 title = translate(
-                    "The gradient is {value} from {place}", value=description, place=_format_row_and_line(row)
+                    "The gradient becomes {value} at {place}", value=description, place=_format_row_and_line(row)
                 )
                 return [_build_alarm("gradient", title, explain(), row, True)]
         return []
     for row in rows:
         description = _name_nonfinite_kind(row["value"]) if row["kind"] == "operation" else ""
         if description and not any(_name_nonfinite_kind(rows[i]["value"]) for i in row["inputs"]):
-            title = translate("The value is {value} from {place}", value=description, place=_format_row_and_line(row))
+            title = translate(
+                "The value becomes {value} at {place}", value=description, place=_format_row_and_line(row)
+            )
             return [_build_alarm("value", title, explain(), row)]
     return []
 
@@ -195,8 +197,10 @@ def _list_assignment_alarms(
             and rows[value_row]["tapes"]
         ):
             name, place = event["name"].removesuffix(":0"), _format_row_and_line(rows[value_row])
-            title = translate("The gradient ends where {name} is assigned: {place}", name=name, place=place)
-            text = translate("A variable is state: it does not know where its value came from. This row adds nothing.")
+            title = translate("The gradient ends at the assignment to {name}: {place}", name=name, place=place)
+            text = translate(
+                "A variable does not know where its value came from, so this row adds nothing to the gradient."
+            )
             alarms.append(_build_alarm("state", title, text, rows[value_row]))
     return alarms[:MAX_PER_KIND]
 
@@ -214,8 +218,8 @@ def _list_broadcast_alarms(rows: Sequence[RowFields]) -> list[AlarmFields]:
         shorter, longer = sorted((first_shape, second_shape), key=len)
         if len(shorter) == 1 and shorter[0] > 1 and longer == (shorter[0], 1):
             text = translate(
-                "Each value is compared with all the others. Give both the same shape: one [:, None] or squeeze is "
-                "missing."
+                "Each value on one side is combined with every value on the other side. Give both sides the same "
+                "shape: a [:, None] or squeeze is missing."
             )
             shapes = f"{first_shape} {row['label'].replace('-', '−')} {second_shape} → {tuple(row['shape'])}"
             alarms.append(

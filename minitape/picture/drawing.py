@@ -222,7 +222,7 @@ def _describe_node_row(
         translate("watched"): row["kind"] in ("source", "variable") and row["watched"],
         translate("not watched"): row["kind"] == "variable" and not row["watched"],
         translate("no gradient passes"): row["cut"],
-        translate("here the way breaks"): is_broken,
+        translate("the path breaks here"): is_broken,
     }
     note_text = translate(", ").join(note for note, applies in notes.items() if applies)
     parts = [

@@ -45,7 +45,7 @@ MAX_NUMBER_LETTERS = 15
 GRAPH_ATTRIBUTES = {"rankdir": "LR", "fontname": "Helvetica", "fontsize": "11", "nodesep": "0.2", "ranksep": "0.35"}
 NODE_ATTRIBUTES = {"shape": "box", "fontname": "Helvetica", "fontsize": "11", "margin": "0.06,0.03", "height": "0.3"}
 EDGE_ATTRIBUTES = {"color": EDGE_COLOR, "fontname": "Courier", "fontsize": "10", "arrowsize": "0.6"}
-GAP_NODE = "gap"  # The node that stands for rows that are left out.
+GAP_NODE = "gap"  # The node that stands for rows are left out.
 
 
 @dataclass
@@ -105,8 +105,7 @@ def build_digraph(figure: Figure) -> graphviz.Digraph:
         import graphviz
     except ImportError as error:
         raise ImportError(
-            "graph() needs the package graphviz, which is not installed. Install it with "
-            'pip install "minitape[graphviz]".'
+            'graph() needs the package graphviz, but it is not installed. Type: pip install "minitape[graphviz]".'
         ) from error
     body = [f"\t{statement}\n" for statement in iter_graph_statements(figure)]
     return graphviz.Digraph(
@@ -132,13 +131,13 @@ def render_digraph(figure: Figure, output_format: str) -> bytes:
         return bytes(digraph.pipe(format=output_format))
     except graphviz.ExecutableNotFound as error:
         raise RuntimeError(
-            f"A .{output_format} file needs the program dot of Graphviz, which was not found. Install Graphviz from "
-            "https://graphviz.org/download, for example with apt install graphviz or brew install graphviz, or save "
-            "the picture as .svg, which needs no other program."
+            f"A .{output_format} file needs the program dot from Graphviz, but it was not found. Install Graphviz "
+            "from https://graphviz.org/download, for example with apt install graphviz or brew install graphviz, or "
+            "save the picture as .svg without Graphviz."
         ) from error
     except graphviz.CalledProcessError as error:
         message = error.stderr.decode("utf-8", "replace") if isinstance(error.stderr, bytes) else str(error.stderr)
-        raise RuntimeError(f"The program dot of Graphviz failed: {message.strip()}") from error
+        raise RuntimeError(f"The Graphviz program dot failed: {message.strip()}") from error
 
 
 def iter_graph_statements(figure: Figure) -> Iterator[str]:
@@ -303,7 +302,7 @@ def iter_gap_statements(figure: Figure) -> Iterator[str]:
     if left_out <= 0:
         return
     attributes = {
-        "label": translate("{n} rows that are left out", n=left_out),
+        "label": translate("{n} rows are left out", n=left_out),
         "style": "dashed",
         "color": NODE_COLORS["gap"][0],
         "fontcolor": MUTED_COLOR,

@@ -198,7 +198,7 @@ def _to_plain_argument(value: object) -> object:
         return [_to_plain_argument(item) for item in value]
     if value is None or isinstance(value, (bool, int)):
         return value
-    raise TypeError(f"a browser has no argument like {value!r}")
+    raise TypeError(f"a browser cannot receive an argument such as {value!r}")
 
 
 def get_start_row(mark: tuple[int, *tuple[object, ...]]) -> int:

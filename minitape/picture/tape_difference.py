@@ -250,7 +250,7 @@ class Alignment:
         for edges in zip(own["edges"], other["edges"], strict=True):
             if not _is_same_value(edges[0]["product"], edges[1]["product"]):
                 here, there = (
-                    translate("{value} handed to row {row}", value=_format_value(edge["product"]), row=edge["input"])
+                    translate("{value} sent to row {row}", value=_format_value(edge["product"]), row=edge["input"])
                     for edge in edges
                 )
                 values = _format_value(edges[0]["product"]), _format_value(edges[1]["product"])

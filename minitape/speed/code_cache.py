@@ -60,7 +60,7 @@ def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
         PermissionError: If other users could write to the folder.
     """
     if not is_private_folder(folder):
-        raise PermissionError(f"others than you own {folder} or can write there, or to a folder around it")
+        raise PermissionError(f"other users own {folder} or can write to it or to one of its parent folders")
     for directory in (*reversed(folder.parents), folder, folder / "__pycache__"):
         directory.mkdir(mode=0o755, exist_ok=True)
     path = folder / f"{module_name}.py"

@@ -74,8 +74,8 @@ def _store_and_log_failure(error: Exception) -> None:
     reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
     log_warning_up_to_limit(
         "numba",
-        f"numba cannot compile ({reason}): long tapes are computed without it, which "
-        "is slower. To fix it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.",
+        f"numba cannot compile ({reason}), so long tapes are computed without numba, more slowly. To fix this, "
+        "reinstall numba. To work without numba and hide this message, set NUMBA_DISABLE_JIT=1.",
         1,
     )
 
@@ -99,8 +99,12 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
     if progress is not None:
         progress("done", len(number_types), len(number_types))
     if None in compiled_kernels:
-        return "numba fails" if _failures else "numba is not there, or switched off"
-    return "" if all(map(is_machine_code_kept, compiled_kernels)) else "they could not be kept for the next process"
+        return "numba fails" if _failures else "numba is not installed, or it is switched off"
+    return (
+        ""
+        if all(map(is_machine_code_kept, compiled_kernels))
+        else ("the kernels could not be saved for the next process")
+    )
 
 
 # -- when kernels pay off --------------------------------------------------------------------------

@@ -75,8 +75,8 @@ class MachineCodeCache:
             except Exception as error:  # Unpickling can raise any error.
                 files.remove_files()
                 _log_once(
-                    f"Compiled code in {folder} cannot be read ({_describe_error(error)}) and is compiled anew. "
-                    "If this is said again, delete that folder."
+                    f"Compiled code in {folder} cannot be read ({_describe_error(error)}), so it is compiled again. "
+                    "If this message appears again, delete the folder."
                 )
         return None
 
@@ -87,7 +87,7 @@ class MachineCodeCache:
             signature: Numba's signature, the types of the arguments.
             result: Numba's ``CompileResult``.
         """
-        reason = "there is no folder for it"
+        reason = "there is no folder for the compiled code"
         for folder in code_cache.iter_cache_folders():
             try:
                 code_cache.write_source_if_changed(folder, self.module, self.text)
@@ -97,8 +97,8 @@ class MachineCodeCache:
             except Exception as error:
                 reason = _describe_error(error)
         _log_once(
-            f"Compiled code cannot be kept ({reason}): each process compiles it again, which takes seconds. Set "
-            "MINITAPE_CACHE to a folder on a disk with room that only you can write to."
+            f"Compiled code cannot be saved ({reason}), so each process spends several seconds on compiling it again. "
+            "Set MINITAPE_CACHE to a folder that only you can write to, on a disk with free space."
         )
 
 

@@ -43,7 +43,7 @@ def to_tensor(x: Value, dtype: DTypeLike = None) -> Tensor:
     if type(x) is EagerTensor:
         return x
     if isinstance(x, Tensor):
-        raise TypeError(f"{x} waits for a session: it has no value here")
+        raise TypeError(f"{x} has no value here, because no session has run it")
     if hasattr(x, "_read_state"):
         return x._read_state()
     return convert_to_tensor(x, dtype)
@@ -117,7 +117,9 @@ def check_dtype_kind(function_name: str, x: Tensor, kinds: str) -> Tensor:
     """
     if x.dtype.kind not in kinds:
         kind_names = " or ".join(filter(None, map(_KIND_NAMES.get, kinds)))
-        raise build_argument_error(f"tf.{function_name} takes {kind_names}, not {x.dtype.name}: cast it with tf.cast")
+        raise build_argument_error(
+            f"tf.{function_name} takes {kind_names}, not {x.dtype.name}. Convert the input with tf.cast"
+        )
     return x
 
 
@@ -247,6 +249,6 @@ def normalize_axis(axis: Value, rank: int, argument: str = "axis") -> int:
     axis_index = to_integer(axis, argument)
     if not -rank <= axis_index < rank:
         raise build_argument_error(
-            f"{argument} {axis_index} is not there: the tensor has {rank} axes, from {-rank} to {rank - 1}"
+            f"{argument} {axis_index} does not exist: the tensor has {rank} axes, numbered from {-rank} to {rank - 1}"
         )
     return axis_index % rank

@@ -178,7 +178,7 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
     """
     x, sizes = to_tensor(tensor), to_integers(shape, "shape")
     if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
-        raise build_argument_error(f"shape must have sizes of 0 and more, and at most one -1, got {list(sizes)}")
+        raise build_argument_error(f"shape must contain sizes of at least 0 and at most one -1, got {list(sizes)}")
     count = math.prod(x.dims)
     if -1 in sizes:
         own_sizes, known_sizes = [*x.dims], [n for n in sizes if n != -1]
@@ -285,7 +285,8 @@ def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
     for entry in axes:
         if x.shape[entry] != 1:
             raise build_argument_error(
-                f"tf.squeeze drops axes of size 1, and axis {entry} of a tensor of shape {x.shape} is none"
+                f"tf.squeeze removes only axes of size 1, but axis {entry} of a tensor of shape {x.shape} has a "
+                "different size"
             )
     axes = axes or {i for i, n in enumerate(x.dims) if n == 1}
     return apply_primitive("reshape", x, shape=tuple(n for i, n in enumerate(x.dims) if i not in axes))
@@ -318,7 +319,8 @@ def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor
         dtype = dtype or tensors[0].dtype
     if any(element.dtype != dtype for element in tensors):
         raise build_argument_error(
-            f"tf.{function_name} takes tensors of one dtype, got {', '.join(element.dtype.name for element in tensors)}"
+            f"tf.{function_name} takes tensors of the same dtype, got "
+            f"{', '.join(element.dtype.name for element in tensors)}"
         )
     return tensors
 
@@ -330,7 +332,7 @@ def _normalize_axis(axis: int, rank: int) -> int:
         ValueError: If the axis does not exist. (In the same case, ``normalize_axis`` raises InvalidArgumentError.)
     """
     if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is not there: there are {rank} axes, from {-rank} to {rank - 1}")
+        raise ValueError(f"axis {axis} does not exist: there are {rank} axes, numbered from {-rank} to {rank - 1}")
     return axis % rank
 
 
@@ -366,16 +368,16 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
         return apply_primitive("identity", to_tensor(values[0]))
     tensors = _convert_list_to_one_dtype(values, "concat")
     if not tensors:
-        raise build_argument_error("tf.concat takes one tensor or more, got none")
+        raise build_argument_error("tf.concat takes at least one tensor, got none")
     shapes = [tensor.dims for tensor in tensors]
     if () in shapes:
         raise build_argument_error(
-            "tf.concat joins tensors along an axis that they have, and scalars have none: use tf.stack"
+            "tf.concat joins tensors along an existing axis, but scalars have no axes. Use tf.stack"
         )
     axis_index = normalize_axis(axis, len(shapes[0]))
     if len({(len(sizes), sizes[:axis_index], sizes[axis_index + 1 :]) for sizes in shapes}) > 1:
         raise build_argument_error(
-            f"tf.concat along axis {axis_index} takes tensors that are equal in all other sizes, got {shapes}"
+            f"tf.concat along axis {axis_index} takes tensors with equal sizes along all other axes, got {shapes}"
         )
     return apply(TABLE["concat"], tuple(tensors), {"axis": axis_index})
 
@@ -411,7 +413,7 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
             return convert_to_tensor(values)
     tensors = _convert_list_to_one_dtype(values, "stack")
     if not tensors:
-        raise ValueError("tf.stack takes one tensor or more, got none")
+        raise ValueError("tf.stack takes at least one tensor, got none")
     return stack_tensors(tensors, _normalize_axis(axis, tensors[0].ndim + 1))
 
 
@@ -573,7 +575,7 @@ def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
     x, counts = to_tensor(input), to_integer_vector(multiples, "multiples")
     if len(counts) != x.ndim or min(counts, default=0) < 0:
         raise build_argument_error(
-            f"multiples must have a number of 0 or more for each of {x.ndim} axes, got {list(counts)}"
+            f"multiples must contain one number of at least 0 for each of the {x.ndim} axes, got {list(counts)}"
         )
     return apply_primitive("tile", x, multiples=counts)
 
@@ -608,7 +610,9 @@ def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphNam
     axis = _normalize_axis(axis, x.ndim)
     counts, size = to_integers(repeats, "repeats"), x.shape[axis]
     if len(counts) not in (1, size):
-        raise ValueError(f"repeats must be one number or one for each of {size} elements, got {list(counts)}")
+        raise ValueError(
+            f"repeats must be one number, or one number for each of the {size} elements, got {list(counts)}"
+        )
     if min(counts, default=0) < 0:
         raise build_argument_error(f"repeats must not be negative, got {list(counts)}")
     return apply_primitive("repeat", x, repeats=counts[0] if len(counts) == 1 else counts, axis=axis)
@@ -648,7 +652,7 @@ def pad(
     sizes = np.asarray(padding_tensor.array)
     if sizes.shape != (x.ndim, 2) or not padding_tensor.dtype.is_integer or (sizes < 0).any():
         raise build_argument_error(
-            f"paddings must be a pair of numbers of 0 or more for each of {x.ndim} axes, got {paddings}"
+            f"paddings must contain a pair of numbers of at least 0 for each of the {x.ndim} axes, got {paddings}"
         )
     is_zero = type(constant_values) in (int, float) and constant_values == 0
     zero = {"s": b"", "b": False}.get(x.dtype.kind, constant_values)

@@ -75,7 +75,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = 
     """
     dtype = dtypes.as_dtype(dtype)
     if dtype.kind == "s":
-        raise TypeError("tf.ones makes numbers or bools, no strings")
+        raise TypeError("tf.ones creates numbers or bools, not strings")
     return create_tensor(_create_filled_array(to_sizes(shape), dtype, 1))
 
 
@@ -355,7 +355,7 @@ def one_hot(
     axis_index = -1 if axis is None else to_integer(axis, "axis")
     if depth_size < 0 or not -1 <= axis_index <= index_tensor.ndim:
         raise build_argument_error(
-            f"depth must not be negative and axis from -1 to {index_tensor.ndim}, got depth={depth_size} and "
+            f"depth must not be negative, and axis must be from -1 to {index_tensor.ndim}, got depth={depth_size} and "
             f"axis={axis_index}"
         )
     chosen_dtype = None if dtype is None else dtypes.as_dtype(dtype)

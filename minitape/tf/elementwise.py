@@ -526,7 +526,8 @@ def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: 
     clipped = maximum(minimum(t, clip_value_max), clip_value_min)
     if clipped.shape != t.shape:
         raise ValueError(
-            f"The limits of tf.clip_by_value must broadcast to the shape {t.shape}; they make {clipped.shape}"
+            f"The limits of tf.clip_by_value must broadcast to the shape {t.shape}, but they broadcast to "
+            f"{clipped.shape}"
         )
     return clipped
 
@@ -565,7 +566,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
     [[1], [2]]
     """
     if (x is None) != (y is None):
-        raise ValueError("tf.where takes both x and y, or none of them")
+        raise ValueError("tf.where takes both x and y, or neither")
     if x is None:
         condition = to_tensor(condition)
         if not condition.ndim:
@@ -576,14 +577,17 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
     condition = convert_to_tensor(condition, dtypes.bool)
     x, y = convert_to_one_dtype(x, y)
     if x.dtype is not y.dtype:
-        raise build_argument_error(f"x and y of tf.where must have one dtype, got {x.dtype.name} and {y.dtype.name}")
+        raise build_argument_error(
+            f"x and y of tf.where must have the same dtype, got {x.dtype.name} and {y.dtype.name}"
+        )
     shapes = {t.dims for t in (condition, x, y)}
     try:
         if len(shapes) > 1:
             np.broadcast_shapes(*shapes)
     except ValueError:
         raise build_argument_error(
-            f"tf.where takes shapes that broadcast, got {condition.shape} for the condition, {x.shape} and {y.shape}"
+            f"tf.where takes shapes that broadcast, got {condition.shape} for the condition, {x.shape} for x and "
+            f"{y.shape} for y"
         ) from None
     return apply_primitive("select", condition, x, y)
 

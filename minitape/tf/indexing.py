@@ -307,7 +307,8 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
     batch_rank = to_integer(batch_dims, "batch_dims")
     if not x.ndim or not index_tensor.ndim or index_tensor.shape[-1] > x.ndim - batch_rank:
         raise build_argument_error(
-            f"The last axis of indices lists places in params: the shapes {index_tensor.shape} and {x.shape} do not fit"
+            f"The last axis of indices lists positions in params, but the shapes {index_tensor.shape} and {x.shape} "
+            "do not fit"
         )
     if not 0 <= batch_rank < index_tensor.ndim or x.shape[:batch_rank] != index_tensor.shape[:batch_rank]:
         raise ValueError(
@@ -357,7 +358,8 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
     sizes, end_axis = x.dims, first_axis + mask.ndim
     if not mask.ndim or sizes[first_axis:end_axis] != mask.dims:
         raise ValueError(
-            f"A mask of shape {mask.shape} does not fit the axes {sizes[first_axis:end_axis]} of a tensor of {x.shape}"
+            f"A mask of shape {mask.shape} does not fit the axes {sizes[first_axis:end_axis]} of a tensor of shape "
+            f"{x.shape}"
         )
     flattened = apply_primitive("reshape", x, shape=(*sizes[:first_axis], mask.array.size, *sizes[end_axis:]))
     indices = create_tensor(np.flatnonzero(mask.array).astype(np.int64))
@@ -397,8 +399,9 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
     updates_shape = (*index_tensor.dims[:-1], *x.dims[index_depth:])
     if x.dtype is not values.dtype or not index_tensor.ndim or index_depth > x.ndim or values.dims != updates_shape:
         raise build_argument_error(
-            f"updates must be {x.dtype.name} of the shape {list(updates_shape)} for indices of shape "
-            f"{index_tensor.shape} into a tensor of shape {x.shape}, got {values.dtype.name} of shape {values.shape}"
+            f"updates must have dtype {x.dtype.name} and shape {list(updates_shape)} for indices of shape "
+            f"{index_tensor.shape} into a tensor of shape {x.shape}, got dtype {values.dtype.name} and shape "
+            f"{values.shape}"
         )
     check_indices(index_tensor._value, x.dims)
     return apply_primitive("tensor_scatter_update", x, index_tensor, values)

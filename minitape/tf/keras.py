@@ -213,7 +213,7 @@ def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, d
     if initializer == "ones":
         return ones(shape, dtype)
     if initializer not in (None, "glorot_uniform"):
-        raise ValueError(f"An initializer is 'glorot_uniform', 'ones', 'zeros' or a function, got {initializer!r}")
+        raise ValueError(f"An initializer must be 'glorot_uniform', 'ones', 'zeros' or a function, got {initializer!r}")
     sizes = to_sizes(shape)
     limit = np.sqrt(6.0 / max(1, sizes[0] + sizes[-1])) if sizes else 1.0
     return _draw_uniform(sizes, -limit, limit, dtype)
@@ -466,7 +466,7 @@ class Dense(Layer):
             ValueError: If there are fewer than two axes.
         """
         if len(input_shape) < 2:
-            raise ValueError(f"Layer {self.name} takes inputs of two axes or more, got the shape {input_shape}")
+            raise ValueError(f"Layer {self.name} takes inputs with at least two axes, got the shape {input_shape}")
         self.kernel = self.add_weight((input_shape[-1], self.units), self.kernel_initializer, name="kernel")
         self.bias = self.add_weight((self.units,), self.bias_initializer, name="bias") if self.use_bias else None
         self.built = True

@@ -149,7 +149,7 @@ def _prepare_labels_and_logits(labels: Value, logits: Value) -> tuple[Tensor, Te
         InvalidArgumentError: If the logits are not floats.
     """
     if labels is None or logits is None:
-        raise ValueError("A cross entropy takes labels and logits: one of them is None")
+        raise ValueError("A cross entropy takes labels and logits, but one of the two is None")
     return to_tensor(labels), check_dtype_kind("nn's cross entropies", to_tensor(logits), "f")
 
 

@@ -89,7 +89,7 @@ def matmul(
     [[11]]
     """
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
-        raise ValueError("Only one of transpose and adjoint can be asked for of each argument of tf.matmul")
+        raise ValueError("Only one of transpose and adjoint can be True for each argument of tf.matmul")
     a, b = convert_with_dtype_hint(a, b)
     swaps_a, swaps_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     _check_matrices(a, b, swaps_a, swaps_b)
@@ -109,14 +109,16 @@ def _check_matrices(a: Tensor, b: Tensor, swaps_a: bool, swaps_b: bool) -> None:
     check_dtype_kind("matmul", a, "fciu")
     x, y = a.dims, b.dims
     if a.dtype is not b.dtype:
-        raise build_argument_error(f"tf.matmul takes two tensors of one dtype, got {a.dtype.name} and {b.dtype.name}")
+        raise build_argument_error(
+            f"tf.matmul takes two tensors of the same dtype, got {a.dtype.name} and {b.dtype.name}"
+        )
     if min(len(x), len(y)) < 2:
         raise build_argument_error(
-            f"tf.matmul takes tensors with two axes or more, got the shapes {a.shape} and {b.shape}"
+            f"tf.matmul takes tensors with at least two axes, got the shapes {a.shape} and {b.shape}"
         )
     if (x[-2] if swaps_a else x[-1]) != (y[-1] if swaps_b else y[-2]):
         raise build_argument_error(
-            f"The columns of the first matrix must be as many as the rows of the second: {a.shape}, {b.shape}"
+            f"The first matrix must have as many columns as the second has rows, got the shapes {a.shape} and {b.shape}"
         )
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if m != n and 1 not in (m, n):
@@ -185,7 +187,9 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
     if np.ndim(axes) == 0:
         count = to_integer(axes, "axes")
         if not 0 <= count <= min(a.ndim, b.ndim):
-            raise ValueError(f"axes must be from 0 to the number of axes, got {count} for {a.shape} and {b.shape}")
+            raise ValueError(
+                f"axes must be between 0 and the number of axes, got {count} for the shapes {a.shape} and {b.shape}"
+            )
         axes_a, axes_b = tuple(range(a.ndim - count, a.ndim)), tuple(range(count))
     else:
         if len(axes) != 2:
@@ -195,7 +199,7 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
             for axis_list, t in zip(axes, (a, b), strict=True)
         )
         if len(axes_a) != len(axes_b):
-            raise ValueError(f"axes must name as many axes of a as of b, got {axes_a} and {axes_b}")
+            raise ValueError(f"axes must name the same number of axes of a and of b, got {axes_a} and {axes_b}")
     left_matrix, left_sizes = _flatten_contracted_axes(a, axes_a, True)
     right_matrix, right_sizes = _flatten_contracted_axes(b, axes_b, False)
     return apply_primitive("reshape", matmul(left_matrix, right_matrix), shape=(*left_sizes, *right_sizes))
@@ -401,7 +405,7 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: GraphName = No
     matrix, rhs = convert_to_one_dtype(matrix, rhs)
     if rhs.ndim != matrix.ndim:
         raise build_argument_error(
-            f"rhs must be a matrix of columns for a matrix of shape {matrix.shape}, got the shape {rhs.shape}"
+            f"rhs must be a matrix whose columns fit a matrix of shape {matrix.shape}, got the shape {rhs.shape}"
         )
     matrix = check_dtype_kind("linalg.solve", matrix, "fc")
     return apply_primitive("solve", transpose_and_conjugate(matrix) if adjoint else matrix, rhs)

@@ -125,7 +125,7 @@ def uniform(
         high, low = to_tensor(1 if maxval is None else maxval, number_dtype), to_tensor(minval, number_dtype)
         return _scale_and_shift(_get_generator(seed).random(sizes), dtype, high - low, low)
     if maxval is None:
-        raise ValueError(f"tf.random.uniform of {number_dtype.name} takes a maxval")
+        raise ValueError(f"tf.random.uniform needs a maxval for {number_dtype.name}")
     low, high = (to_tensor(bound, number_dtype).array for bound in (minval, maxval))
     if not np.all(low < high):
         raise build_argument_error(f"minval must be less than maxval, got {low} and {high}")
@@ -136,6 +136,6 @@ def _scale_and_shift(numbers: Array, dtype: DTypeLike, scale: Value, offset: Val
     """Scale and shift random numbers. The tape records both operations, so gradients reach the scale and the offset."""
     number_dtype = as_dtype(dtype)
     if not number_dtype.is_floating:
-        raise TypeError(f"tf.random makes floats or integers, not {number_dtype.name}")
+        raise TypeError(f"tf.random creates floats or integers, not {number_dtype.name}")
     shifted: Tensor = create_tensor(numbers.astype(number_dtype.as_numpy_dtype)) * scale + offset
     return shifted

@@ -228,7 +228,7 @@ def add_n(inputs: Value, name: GraphName = None) -> Tensor:
         raise ValueError("tf.add_n takes a list with at least one tensor, got none")
     if len({(tensor.dtype.name, tensor.dims) for tensor in values}) > 1:
         type_names = ", ".join(f"{tensor.dtype.name} {tensor.shape}" for tensor in values)
-        raise build_argument_error(f"tf.add_n takes tensors of one shape and dtype, got {type_names}")
+        raise build_argument_error(f"tf.add_n takes tensors of the same shape and dtype, got {type_names}")
     return apply_primitive("identity", values[0]) if len(values) == 1 else apply_primitive("add_n", *values)
 
 

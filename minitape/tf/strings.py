@@ -69,6 +69,6 @@ def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tens
     for text_index, text in np.ndenumerate(texts):
         first_byte = start + text.__len__() if start < 0 else start
         if not 0 <= first_byte <= text.__len__():
-            raise build_argument_error(f"pos {start} is not in the text {text!r}")
+            raise build_argument_error(f"pos {start} is outside the string {text!r}")
         parts[text_index] = text[first_byte : first_byte + count if count >= 0 else None]
     return create_tensor(parts)

@@ -92,7 +92,7 @@ def name_scope(name: str | None, default_name: GraphName = None, values: Object 
     """
     name = default_name if name is None else name
     if name is None and values is not None:
-        raise ValueError("tf.name_scope with values takes a name or a default_name")
+        raise ValueError("tf.name_scope with values needs a name or a default_name")
     yield f"{name}/" if name else ""
 
 
@@ -158,10 +158,10 @@ def get_variable(
     """
     if shape is None:
         if initializer is None:
-            raise ValueError(f"Variable {name!r} takes a shape, or a value as initializer")
+            raise ValueError(f"Variable {name!r} needs a shape, or a value as its initializer")
         return ResourceVariable(initializer, trainable=trainable, name=name, dtype=dtype)
     if initializer is not None and not callable(initializer):
-        raise ValueError("An initializer that is a value has its own shape: leave out shape")
+        raise ValueError("An initializer that is a value already has a shape, so omit shape")
     value = create_initial_value(initializer, shape, dtype or dtypes.float32)
     return ResourceVariable(value, trainable=trainable, name=name)
 

@@ -184,7 +184,7 @@ def test_a_module_runs_as_python_runs_it(tmp_path, module):
 def test_an_option_behind_the_program_is_the_programs_and_that_is_said(tmp_path):
     done = run_minitape_explain(tmp_path, HEALTHY, arguments=("2", "--steps=9"))
     assert (done.returncode, done.stdout) == (0, "done --steps=9\n")
-    assert done.stderr.startswith(f"--steps behind {tmp_path / 'train.py'} is an option of the program; those of")
+    assert done.stderr.startswith(f"--steps behind {tmp_path / 'train.py'} so it belongs to the program. Options of")
 
 
 def test_a_healthy_program_is_one_line(tmp_path):
@@ -218,7 +218,7 @@ def test_a_program_of_jax_records_its_first_gradients_and_compiles_then(tmp_path
         tmp_path, BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))"), arguments=(), framework="jax"
     )
     assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['w'] (1 of 1): norm ")
-    assert done.stderr.endswith("Seen: the gradients of 4 steps.\n")
+    assert done.stderr.endswith("The report is based on the gradients of 4 steps.\n")
     later = BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))").replace("0.1 *", "1e30 *")
     done = run_minitape_explain(tmp_path, later, "--every", "2", arguments=(), framework="jax")
     assert done.returncode == 1 and "norm nan" in done.stderr

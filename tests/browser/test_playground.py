@@ -29,7 +29,7 @@ js.fetch("https://example.com/?told")
 def test_an_example_has_a_picture_and_says_what_to_look_for(path):
     found = build_playground_example(path)
     assert found["snapshot"]["rows"] and found["snapshot"]["sweep"]
-    assert found["program"].splitlines()[1].startswith("# Look for: ")
+    assert found["program"].splitlines()[1].startswith("# Notice ")
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES_FOLDER.glob("*.txt")), ids=lambda path: path.stem)

@@ -10,9 +10,9 @@ SECONDS = 5  # from the page, or from Run; what a busy machine takes to draw a p
 
 
 @pytest.mark.parametrize(("way", "code", "said", "again"), [
-    ("refused", "en", "Python cannot be loaded", "Try again"),
+    ("refused", "en", "Python could not be loaded", "Try again"),
     ("late", "zh", "Python 加载不了", "再试一次"),
-    ("gone", "en", "Python cannot be loaded", "Try again"),
+    ("gone", "en", "Python could not be loaded", "Try again"),
 ])  # fmt: skip
 def test_a_lesson_says_that_no_cell_will_run(fresh, site, missing, way, code, said, again):
     missing(PYTHON, way=way)
@@ -35,11 +35,11 @@ def test_one_file_that_is_missing_is_enough(fresh, site, missing):
     missing("pyodide.asm.wasm", way="gone")
     page = fresh.new_page()
     page.goto(f"{site}/lab/index.html?path=en/01_the_first_tape.ipynb")
-    page.get_by_role("alert").filter(has_text="Python cannot be loaded").wait_for()
+    page.get_by_role("alert").filter(has_text="Python could not be loaded").wait_for()
 
 
 @pytest.mark.parametrize(
-    ("way", "name", "said"), [("refused", "zh", "加载不了 Python"), ("late", "index", "Python cannot be loaded")]
+    ("way", "name", "said"), [("refused", "zh", "加载不了 Python"), ("late", "index", "Python could not be loaded")]
 )
 def test_the_playground_says_it_and_tries_again(fresh, site, missing, way, name, said):
     missing(PYTHON, way=way)

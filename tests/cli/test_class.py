@@ -240,7 +240,7 @@ def test_a_broken_file_is_named_and_skipped(three):
     (three / "ann" / "old-progress.json").write_text('{"exercises": 3}')
     text = run_class_command(three)
     for name, why in (
-        ("bob/02_inside_the_tape", "is not whole"),
+        ("bob/02_inside_the_tape", "is incomplete"),
         ("cem/x", "is not a notebook"),
         ("ann/old-progress", "is not a progress file"),
     ):
@@ -251,7 +251,7 @@ def test_a_broken_file_is_named_and_skipped(three):
 def test_before_anybody_has_answered(tmp_path):
     write_notebook(tmp_path / "ann" / "01_the_first_tape.ipynb", "nothing said")
     said = run_class_command(tmp_path)
-    assert "1 learner: no exercise is answered yet." in said and "commonest" not in said
+    assert "1 learner: no exercise has been answered yet." in said and "commonest" not in said
 
 
 def test_what_strangers_wrote_steers_nothing(tmp_path):
@@ -272,4 +272,4 @@ def test_what_strangers_wrote_steers_nothing(tmp_path):
 def test_a_folder_without_hand_ins(tmp_path):
     done = run_minitape("class", tmp_path)
     assert done.returncode == 2
-    assert f"no progress files and no notebooks in {tmp_path}" in done.stderr
+    assert f"no progress files or notebooks found in {tmp_path}" in done.stderr

@@ -26,9 +26,9 @@ def test_a_framework_that_is_not_installed_is_one_line(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("arguments", "why"), [
-    (["no_such.py"], "there is no file no_such.py; a module is run with -m"),
-    (["-m", "no_such.module"], "there is no module no_such.module to run"),
-    (["-m", "sys"], "there is no module sys to run"),
+    (["no_such.py"], "there is no file no_such.py; to run a module, use -m"),
+    (["-m", "no_such.module"], "no module named no_such.module can be run"),
+    (["-m", "sys"], "no module named sys can be run"),
     (["--stpes", "3", "a.py"], "No such option '--stpes'. Did you mean '--steps'?"),
 ])  # fmt: skip
 def test_what_cannot_be_run_is_named(arguments, why, monkeypatch):

@@ -44,10 +44,13 @@ def test_all_lessons_are_copied_once_and_only_once(tmp_path):
     first = run_minitape("lab", tmp_path / "mine", "--copy-only")
     assert first.returncode == 0, first.stderr
     assert list_notebook_names(tmp_path / "mine") == [MAP_FILE, *list_notebook_names(find_lessons_folder())]
-    assert first.stdout == f"files copied to {tmp_path / 'mine'}: {len(list_notebook_names(tmp_path / 'mine'))}\n"
+    assert (
+        first.stdout
+        == f"number of files copied to {tmp_path / 'mine'}: {len(list_notebook_names(tmp_path / 'mine'))}\n"
+    )
     second = run_minitape("lab", tmp_path / "mine", "--copy-only")
-    assert not second.stdout.startswith("files copied")
-    assert " as you had them: " in second.stdout
+    assert not second.stdout.startswith("number of files copied")
+    assert " left unchanged in " in second.stdout
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
@@ -197,7 +200,7 @@ def test_a_file_in_the_place_of_the_folder(tmp_path):
     (tmp_path / "lessons").write_text("x")
     done, below = (CliRunner().invoke(main, ["lab", str(tmp_path / path)]) for path in ("lessons", "lessons/below"))
     assert done.exit_code == below.exit_code == 1
-    assert f"{tmp_path / 'lessons'} is a file; name a folder for your lessons" in done.stderr
+    assert f"{tmp_path / 'lessons'} is a file; give the name of a folder for your lessons" in done.stderr
     assert "cannot write the lessons to" in below.stderr
     assert "minitape lab FOLDER" in below.stderr
 
@@ -212,7 +215,7 @@ def test_a_folder_of_ones_own_stays_as_it_is(tmp_path, monkeypatch):
     missing = CliRunner().invoke(main, ["lab", "--own", str(tmp_path / "nowhere")])
     assert missing.exit_code == 2 and "there is no folder" in missing.output
     both = CliRunner().invoke(main, ["lab", "--own", "--copy-only", str(tmp_path)])
-    assert both.exit_code == 2 and "exclude each other" in both.output
+    assert both.exit_code == 2 and "cannot be used together" in both.output
 
 
 def test_a_port_that_is_taken(tmp_path):
@@ -222,7 +225,7 @@ def test_a_port_that_is_taken(tmp_path):
         assert lab_command.find_free_port("127.0.0.1", None) != port
     assert done.exit_code == 1
     assert "0 is not in the range 1<=x<=65535" in CliRunner().invoke(main, ["lab", "--port", "0"]).stderr
-    assert f"cannot listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
+    assert f"cannot listen on 127.0.0.1, port {port}: Address already in use. Omit --port" in done.stderr
 
 
 def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
@@ -235,7 +238,7 @@ def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
     told = CliRunner().invoke(main, ["check", str(tmp_path)])
     assert told.exit_code == 1
     assert told.output.startswith(
-        'Error: this needs the package nbformat, which is not installed. Type: pip install "minitape[lab]"'
+        'Error: this command needs the package nbformat, but it is not installed. Type: pip install "minitape[lab]"'
     )
 
 
@@ -309,7 +312,7 @@ def test_a_home_that_cannot_be_written(tmp_path, monkeypatch, capsys):
     lab_command._replace_unwritable_folders()
     assert os.environ["IPYTHONDIR"] == str(tmp_path / "mine")
     assert os.access(os.path.dirname(os.environ["JUPYTER_DATA_DIR"]), os.W_OK)
-    assert "nowhere cannot be written: JupyterLab's settings last until it ends." in capsys.readouterr().err
+    assert "nowhere is not writable, so JupyterLab's settings are lost when it stops." in capsys.readouterr().err
 
 
 LEFT = """import asyncio, anyio.to_thread

@@ -71,21 +71,21 @@ def test_what_is_missing_or_in_the_way_is_said(tmp_path, monkeypatch):
     done = run_lite_command(tmp_path / "out")
     assert (
         done.exit_code == 1
-        and "needs the package no_such_package, which is not installed. Type: pip install" in done.output
+        and "needs the package no_such_package, but it is not installed. Type: pip install" in done.output
     )
     done = CliRunner().invoke(main, ["site", str(tmp_path / "out"), "--offline"])
-    assert done.exit_code == 2 and "go with --lite" in done.output
+    assert done.exit_code == 2 and "work only with --lite" in done.output
 
 
 @needs_lite
 def test_nothing_is_written_where_python_cannot_be_had_or_other_files_are(tmp_path):
     (tmp_path / "python").mkdir()
     done = run_lite_command(tmp_path / "out", "--pyodide", tmp_path / "python")
-    assert done.exit_code == 1 and "pyodide-lock.json of Pyodide cannot be had" in done.output
+    assert done.exit_code == 1 and "could not get Pyodide's pyodide-lock.json" in done.output
     assert "--pyodide FOLDER" in done.output and not (tmp_path / "out").exists()
     (tmp_path / "mine.txt").touch()
     done = run_lite_command(tmp_path)
-    assert done.exit_code == 1 and "holds files that are no site" in done.output
+    assert done.exit_code == 1 and "contains files that do not belong to a site" in done.output
     assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", "python"}
 
 

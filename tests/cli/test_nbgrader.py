@@ -65,7 +65,7 @@ def test_an_exam_hides_its_answers(tmp_path):
 def test_what_is_there_stays_and_what_is_wrong_is_said(tmp_path):
     export_lesson("1", tmp_path)
     told = CliRunner().invoke(main, ["export", "--nbgrader", "01", "--to", str(tmp_path)])
-    assert told.exit_code == 1 and "exists already; delete it to export the lesson anew" in told.output
+    assert told.exit_code == 1 and "already exists; delete it to export the lesson again" in told.output
     told = CliRunner().invoke(main, ["export", "--nbgrader", "99", "--to", str(tmp_path)])
     assert told.exit_code == 2 and "neither a notebook nor the number of a lesson (01, 02," in told.output
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")]), tmp_path / "plain.ipynb")

@@ -140,8 +140,8 @@ def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "message"), [
-    ("here", "exists already"), ("no/where", "make it first"), ("___", "makes no lesson name"),
-    ("14_mine", "14_other.ipynb has the number 14 already"),
+    ("here", "already exists"), ("no/where", "create it first"), ("___", "cannot become the name of a lesson"),
+    ("14_mine", "14_other.ipynb already has the number 14"),
 ])  # fmt: skip
 def test_names_that_make_no_lesson(tmp_path, monkeypatch, name, message):
     for taken in ("here.ipynb", "14_other.ipynb"):

@@ -90,7 +90,10 @@ def test_each_page_says_its_language_and_links_to_its_twin(site):
     assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">英文的一课</a>' in chinese
     hub = "https://hub.example.org/hub/user-redirect/lab/tree/minitape-lessons/01_a_topic.ipynb"
     assert f'<a class="run" href="{hub}">Open in JupyterHub</a>' in english and f'href="{hub}"' in chinese
-    assert 'data-label="Exercise: replace the ..."' in english and 'data-label="练习：把 ... 换成你的答案"' in chinese
+    assert (
+        'data-label="Exercise: replace the ... with your answer"' in english
+        and 'data-label="练习：把 ... 换成你的答案"' in chinese
+    )
     assert '<a href="zh/index.html" hreflang="zh">中文</a>' in (site / "index.html").read_text(encoding="utf-8")
     index = re.sub("<[^>]*>", "", (site / "zh" / "index.html").read_text(encoding="utf-8"))
     assert "minitape lab --language zh" in index and "· 20 分钟" in index and "读懂英文的一课" in index
@@ -105,7 +108,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, r
 @pytest.mark.parametrize(
     ("folder", "beside", "minutes"),
     [
-        (find_lessons_folder("en"), "Beside the lessons", " minutes\\\n  "),
+        (find_lessons_folder("en"), "In addition to the lessons", " minutes\\\n  "),
         (find_lessons_folder("zh"), "课程之外", " 分钟\\\n  "),
     ],
     ids=["en", "zh"],
@@ -130,7 +133,7 @@ def test_no_file_of_the_site_holds_an_answer(site, lessons):
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     done = CliRunner().invoke(main, ["site", str(tmp_path)])
-    assert done.exit_code == 1 and "holds files that are no site" in done.output
+    assert done.exit_code == 1 and "contains files that do not belong to a site" in done.output
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 

@@ -59,7 +59,7 @@ def test_a_site_that_fails_leaves_the_older_one(out, error):
 def test_files_that_are_no_site_are_left_alone(tmp_path, name):
     write_files(tmp_path, {name: "mine", ".buildinfo": "# of another project's Sphinx"})
     with (
-        pytest.raises(click.ClickException, match="holds files that are no site, such as"),
+        pytest.raises(click.ClickException, match="contains files that do not belong to a site, such as"),
         replace_site_folder(tmp_path),
     ):
         raise AssertionError
@@ -76,7 +76,7 @@ def test_a_mark_names_files_of_its_folder_only(tmp_path):
 @pytest.mark.parametrize("place", ["later.html", "later/one.html"])
 def test_what_is_in_the_place_of_a_new_page_stays(out, place):
     write_files(out, {place: "mine"})
-    with pytest.raises(click.ClickException, match="is no file of the site"), replace_site_folder(out) as new:
+    with pytest.raises(click.ClickException, match="does not belong to the site"), replace_site_folder(out) as new:
         write_files(new, NEW | {place: "new"})
     assert read_files(out) == CHECKOUT | OLD | {place: "mine"}
 
@@ -133,6 +133,6 @@ def test_a_build_that_runs_is_left_alone_by_another_one(out):
 def test_a_journal_of_a_stranger_moves_no_other_file(tmp_path, name):
     journal = json.dumps({"old": [name], "new": []})
     write_files(tmp_path, {"out/.minitape-site-x/swap.json": journal, "out/.minitape-site-x/old/a": "", "mine": "mine"})
-    with pytest.raises(OSError, match="is not a journal of minitape"), replace_site_folder(tmp_path / "out"):
+    with pytest.raises(OSError, match="is not a minitape journal"), replace_site_folder(tmp_path / "out"):
         raise AssertionError
     assert (tmp_path / "mine").read_text() == "mine"

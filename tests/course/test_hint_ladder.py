@@ -111,7 +111,7 @@ def learn(loss_of, start, steps):
     for _ in range(steps):
         w.assign_sub(0.1 * tape.gradient(loss, w))
     return w"""
-    assert "Your tape records once, before the loop" in check_program("03.2", program)
+    assert "Your tape records only once, before the loop" in check_program("03.2", program)
 
 
 @pytest.mark.parametrize("loop", ["for _ in tf.range(times)", "while k < times"])

@@ -131,12 +131,12 @@ def test_errors_say_which_line_came_first() -> None:
     tape.gradient(y, x)
     with pytest.raises(RuntimeError, match="non-persistent GradientTape") as error:
         tape.gradient(y, x)
-    assert "used up first in" in error.value.__notes__[0] and "test_interface.py" in error.value.__notes__[0]
+    assert "computed its gradient in" in error.value.__notes__[0] and "test_interface.py" in error.value.__notes__[0]
     assert "persistent=True" in error.value.__notes__[0]
     tape = tf.GradientTape()
     with tape, pytest.raises(ValueError, match="still recording") as error:
         tape.__enter__()
-    assert "entered first in" in error.value.__notes__[0]
+    assert "first entered in" in error.value.__notes__[0]
 
 
 @pytest.mark.parametrize(("function", "cause", "word"), [

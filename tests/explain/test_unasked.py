@@ -174,11 +174,11 @@ tape.backward(y) | Use tape.gradient(y, x) instead.
 y.detach() | Use tf.stop_gradient(x) instead.
 y.item() | Use float(x) instead.
 y.requires_grad | tape.watch(x) in the block
-x.data | Use x.numpy() of a tensor or variable
+x.data | Use x.numpy(), or x[i:j] for a batch
 c.mean() | Use tf.reduce_mean(x) instead.
 c.T | Use tf.transpose(x) instead.
 c.exp() | Use tf.exp(x) instead.
-c.assign(2.0) | of x = tf.Variable(value)
+c.assign(2.0) | with x = tf.Variable(value)
 tape.draw() | tf.draw(tape)
 tf.keras.optimizers.SGD().step() | optimizer.apply_gradients
 tf.keras.optimizers.SGD(lr=0.1) | learning_rate

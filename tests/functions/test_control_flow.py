@@ -225,5 +225,5 @@ def test_what_is_refused():
     with pytest.raises(TypeError, match="'true_fn' must be callable"):
         tf.cond(True, 1, lambda: 2)
     for wrap in (lambda f: f, tf.function):
-        with pytest.raises(ValueError, match="body of a loop with 1 variables returns 2"):
+        with pytest.raises(ValueError, match="loop has 1 variables, but its body returned 2 values"):
             wrap(lambda: tf.while_loop(lambda t: t < 3, lambda t: [t, t], [tf.constant(0)]))()

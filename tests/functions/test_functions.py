@@ -127,7 +127,7 @@ class TestWhatPythonBranchesOn:
         for n in [*range(32), 5, 31]:
             assert f(read_number(n)) == n
         line = f.python_function.__code__.co_firstlineno + 3
-        with pytest.raises(RuntimeError, match=rf"32 different ways .* line {line}: use tf.cond, tf.while_loop"):
+        with pytest.raises(RuntimeError, match=rf"32 different paths .* line {line}\. Use tf.cond, tf.while_loop"):
             f(read_number(40))
 
     def test_nothing_is_done_twice_where_python_runs_again(self):
@@ -178,7 +178,7 @@ class TestWhatPythonBranchesOn:
             return x
 
         with pytest.raises(
-            TypeError, match=r"In the traced function 'asks' Python asked for the value .*tf.py_function"
+            TypeError, match=r"In the traced function 'asks', Python asked for the value .*tf.py_function"
         ):
             tf.function(asks)(read_number(1.0))
         v = tf.Variable(1.0)

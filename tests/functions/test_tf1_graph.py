@@ -77,7 +77,10 @@ def test_outside_of_a_graph_everything_is_as_before():
         v1.placeholder(tf.float32)
     with pytest.raises(RuntimeError, match=r"Use tf\.GradientTape instead"):
         tf.gradients(tf.constant(1.0), tf.constant(1.0))
-    with pytest.raises((TypeError, AttributeError), match="waits for a session"):
+    with pytest.raises(
+        (TypeError, AttributeError),
+        match=r"because no session has run it|still waits for a session|until a session runs it",
+    ):
         tf.sin(inside)
     assert v1.global_variables_initializer() is None
 

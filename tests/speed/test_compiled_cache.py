@@ -220,7 +220,7 @@ def test_damaged_files(damage, suffix, spoiled, right):
     if suffix == "py":  # The source file exists for readers of error messages.
         assert said == []
     else:
-        assert len(said) == 1 and str(folder) in said[0] and "delete that folder" in said[0], said
+        assert len(said) == 1 and str(folder) in said[0] and "delete the folder" in said[0], said
     if damage == "a folder":  # Nothing has repaired the folder.
         assert json.loads(told_again) == [right, False] and len(said_again) == 2
     else:
@@ -231,7 +231,7 @@ def test_damaged_files(damage, suffix, spoiled, right):
 
 
 def is_advice_given(said):
-    return len(said) == 1 and "cannot be kept" in said[0] and "Set MINITAPE_CACHE" in said[0]
+    return len(said) == 1 and "cannot be saved" in said[0] and "Set MINITAPE_CACHE" in said[0]
 
 
 def lock_folder(folder):
@@ -421,7 +421,7 @@ def test_the_command_says_what_is_wrong(cache):
     done = run_warmup(cache, drop=True)
     said, error = done.stderr.splitlines()
     assert done.returncode == 1 and is_advice_given([said])
-    assert error.startswith("Error: the kernels are not ready: they could not be kept for the next process.")
+    assert error.startswith("Error: the kernels are not ready: the kernels could not be saved for the next process.")
 
 
 # -- Ctrl-C ----------------------------------------------------------------------------------------

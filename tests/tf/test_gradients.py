@@ -456,7 +456,7 @@ def test_integers_are_divided_towards_zero_and_refused_where_only_floats_make_se
     numbers = tf.constant([-3, -4])
     assert tf.reduce_mean(numbers).numpy() == -3 and tf.reduce_mean(numbers).dtype == tf.int32
     for name in ("math.sin", "math.exp", "math.log", "math.sqrt", "nn.softmax", "norm", "math.sigmoid"):
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"cast it with tf\.cast"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Convert the input with tf\.cast"):
             find_function(name)(numbers)
 
 

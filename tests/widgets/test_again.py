@@ -10,7 +10,7 @@ from minitape_widgets.saved_page import build_html_page as page_text
 from .conftest import read_position, type_keys, wait_for_frame
 
 pytestmark = pytest.mark.browser
-SAID = "The tape began anew: its with block ran again."
+SAID = "The tape started over because its with block ran again."
 LIVE = """async (parts) => {
   const text = JSON.parse(document.getElementById("bundle").textContent);
   const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));

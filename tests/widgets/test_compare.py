@@ -25,7 +25,9 @@ def rate(factor: float, more: bool = False) -> Any:
 def test_the_first_row_with_another_value_is_named():
     found = TapeView.compare(rate(2.0), rate(2.5))
     assert found.row == 4
-    assert repr(found) == "Row 4 is the first that differs: const = 2.0, but const = 2.5."
+    assert repr(found) == (
+        "Row 4 is the first row that differs: const = 2.0 on the first tape, but const = 2.5 on the second tape."
+    )
     assert [view._build_snapshot()["differs"]["row"] for view in found.views] == [4, 4]
 
 
@@ -54,7 +56,10 @@ def test_an_operation_between_is_named_beside_the_row_that_comes_in_its_place():
         tape.gradient(y, x)
         tapes.append(tape)
     found = TapeView.compare(*tapes)
-    assert repr(found) == "Row 1 is the first that differs: × of row 0, 0 = 9.0, but stop of row 0 = 3.0."
+    assert repr(found) == (
+        "Row 1 is the first row that differs: × of row 0, 0 = 9.0 on the first tape, but stop of "
+        "row 0 = 3.0 on the second tape."
+    )
     assert [view._build_snapshot()["differs"]["row"] for view in found.views] == [1, 1]
 
 
@@ -74,7 +79,7 @@ def test_a_further_constant_and_another_order_of_factors_are_no_difference():
 
 def test_equal_tapes_are_alike():
     found = TapeView.compare(rate(2.0), rate(2.0))
-    assert found.row is None and repr(found) == "The two tapes are alike, row by row."
+    assert found.row is None and repr(found) == "The two tapes are the same, row by row."
 
 
 def test_the_same_rows_with_another_gradient_differ_where_the_sweep_does():
@@ -87,7 +92,10 @@ def test_the_same_rows_with_another_gradient_differ_where_the_sweep_does():
         tapes.append(tape)
     found = TapeView.compare(*tapes)
     assert found.row == 2
-    assert repr(found) == "Row 2 is the first that differs: adjoint 1.0 of row 2, but adjoint 5.0 of row 2."
+    assert repr(found) == (
+        "Row 2 is the first row that differs: adjoint 1.0 of row 2 on the first tape, but adjoint "
+        "5.0 of row 2 on the second tape."
+    )
 
 
 def test_rows_behind_another_operation_that_compute_the_same_from_other_values_are_marked():
@@ -122,7 +130,10 @@ def test_the_row_is_marked_and_gone_to(show):
     page = show(view._build_snapshot())
     assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == "4"
     assert "mt-differs" in page.locator(".mt-node[data-id=r4]").get_attribute("class")
-    assert "The first difference: const = 2.0 here, const = 2.5 there." in page.locator(".mt-step").inner_text()
+    assert (
+        "The first difference: const = 2.0 on this tape, const = 2.5 on the other tape."
+        in page.locator(".mt-step").inner_text()
+    )
     page.get_by_role("button", name="First (Home)").click()
     page.get_by_role("button", name="first difference: row 4").click()
     wait_for_frame(page)
@@ -144,7 +155,7 @@ def test_two_tapes_step_together_on_a_page_that_is_saved(show, page, tmp_path):
     page.locator(".mt-view").nth(1).focus()
     type_keys(page, "Home")
     assert counts.all_inner_texts()[0].startswith("forward 0")
-    with pytest.raises(ValueError, match="saved as a page"):
+    with pytest.raises(ValueError, match=r"saved as an \.html page"):
         found.save(tmp_path / "both.svg")
 
 

@@ -69,7 +69,7 @@ def test_the_words_say_what_shape_and_colour_say():
         "∂ 1.0; "
         "3 k = 2.0 (not watched); 4 const = 5.0; 5 z: × of 3, 4 = 10.0 (on no tape)"
     )
-    assert "(here the way breaks)" in unescape(tape.explain(tf.stop_gradient(x), x)._repr_html_())
+    assert "(the path breaks here)" in unescape(tape.explain(tf.stop_gradient(x), x)._repr_html_())
     assert z.numpy() == 10.0
 
 

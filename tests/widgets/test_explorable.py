@@ -125,21 +125,21 @@ def test_random_programs_give_the_numbers_of_minitape(page, request):
 @pytest.mark.parametrize(
     "program, reason",
     [
-        ("y = np.sin(x)", "line 1: .sin is left to Python"),
+        ("y = np.sin(x)", "line 1: .sin needs Python"),
         ("x = 1.0\ny = x *", "line 2: something is missing here"),
         ("y = foo(x)", "line 1: this is not a function"),
         ("x = tf.Variable(2)\nwith tf.GradientTape() as t:\n    y = x * 2\nt.gradient(y, x)", "line 1: whole numbers"),
-        ("import numpy as np\ny = x", "line 1: import numpy is left to Python"),
+        ("import numpy as np\ny = x", "line 1: import numpy needs Python"),
         ("y = [1.0, 2.0] * x + [1.0, 2.0, 3.0]", "line 1: the shapes (2), (3) do not fit +"),
-        ("while x > 0:\n    x = x - 1", "line 1: while is left to Python"),
+        ("while x > 0:\n    x = x - 1", "line 1: while needs Python"),
         ("x = [1.0, 2.0]\ny = x[5]", "line 2: this index does not fit the shape (2)"),
         ("y = 3", "line 1: nothing is computed from a variable"),
-        ("x = 1.0\ny = sum(x, axis=3)", "line 2: an array of 0 axes has no such axis"),
+        ("x = 1.0\ny = sum(x, axis=3)", "line 2: an array with 0 axes does not have this axis"),
         ("y = sum(stack([x]) * zeros([100]))", "line 1: an array has at most 64 elements here"),
         ("x = tf.Variable(1.0)\nwith tf.GradientTape() as t:\n    x.assign(2.0)", "line 3: an assignment on a tape"),
         ("y = x // 0 + 1 / 0", "line 1: division by zero"),
-        ("y = x.numpy() * 2.0", "line 1: what left by .numpy() is left to Python"),
-        ("y = stack([x, x])\nd = grad(sum(y * y), x)", "line 2: a second derivative of stack is left to Python"),
+        ("y = x.numpy() * 2.0", "line 1: values from .numpy() need Python"),
+        ("y = stack([x, x])\nd = grad(sum(y * y), x)", "line 2: the second derivative of stack needs Python"),
     ],
 )
 def test_what_is_not_known_is_refused_with_its_reason(page, program, reason):

@@ -106,7 +106,7 @@ def test_a_small_step_does_what_the_gradient_says(show):
     gradient = float(tape.gradient(y, sources)[0].numpy())
     assert f"slope {gradient:.4g}" in page.locator(".mt-feel figcaption").inner_text()
     said = page.locator(".mt-ghoststep").inner_text()
-    assert said.startswith("x + 0.01 → y +") and said.endswith(f"the gradient said +{gradient / 100:.4g}")
+    assert said.startswith("x + 0.01 → y +") and said.endswith(f"the gradient predicts +{gradient / 100:.4g}")
     step = float(said.split("y +")[1].split(";")[0])
     assert step == pytest.approx(gradient / 100, rel=0.02)
 
@@ -158,7 +158,9 @@ def test_what_no_browser_can_compute_says_so(show):
         y = tf.reduce_sum(tf.tile(x * tf.constant([1.0, 2.0]), [2]))
     page = show(tf.snapshot(tape, y, x))
     page.locator(".mt-lines [data-row='0']").click()
-    page.locator(".mt-feelings .mt-note").get_by_text("It cannot be moved: an array").wait_for(timeout=20_000)
+    page.locator(".mt-feelings .mt-note").get_by_text("This value cannot be moved here, because an array").wait_for(
+        timeout=20_000
+    )
 
 
 def test_predictions_hide_the_products_until_they_are_typed(show):

@@ -60,7 +60,7 @@ def test_what_cannot_be_filmed_is_refused(two_way_tape, tmp_path):
         film(tape).back(to="w")
     with pytest.raises(ValueError, match=r"has no row 9\. Its rows are 0 to 3"):
         film(tape).forward(to=9)
-    with pytest.raises(ValueError, match=r"not saved as \.avi"):
+    with pytest.raises(ValueError, match=r"cannot be saved as \.avi"):
         film(tape).save(tmp_path / "film.avi")
     with tf.GradientTape() as fresh:
         tf.Variable(1.0) * 2.0

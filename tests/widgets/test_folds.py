@@ -297,7 +297,9 @@ def test_an_assigned_value_has_a_crossed_edge_to_the_new_state(show):
     page = show(snapshot)
     edge = page.locator(".mt-assigned")
     assert edge.locator(".mt-cross").count() == 1
-    assert edge.locator("title").text_content() == "assigned to w: the gradient does not go back through an assignment"
+    assert edge.locator("title").text_content() == (
+        "assigned to w: the gradient does not flow back through an assignment"
+    )
 
 
 def test_a_layer_of_many_weights_is_one_node_with_its_weights_and_numbers_inside(show):

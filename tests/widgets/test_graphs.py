@@ -78,7 +78,7 @@ def test_rows_that_are_left_out_are_counted_in_a_node(monkeypatch):
             y = tf.sin(y) * x
     picture = tf.draw(tape)
     source = picture.source
-    assert 'gap [label="61 rows that are left out"' in source
+    assert 'gap [label="61 rows are left out"' in source
     defined = {*re.findall(r"^(\w+) \[", source, re.MULTILINE)} - {"graph", "node", "edge"}
     assert len(defined) == 21
     assert {end for edge in list_edges(source) for end in edge[:2]} <= defined
@@ -132,7 +132,7 @@ def test_pdf_and_png_are_written_by_graphviz(tmp_path):
 def test_without_the_package_one_sentence_says_how_to_install_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "graphviz", None)
     picture = tf.draw(square()[0])
-    with pytest.raises(ImportError, match=r'Install it with pip install "minitape\[graphviz\]"'):
+    with pytest.raises(ImportError, match=r'Type: pip install "minitape\[graphviz\]"'):
         picture.graph()
     with pytest.raises(ImportError, match="needs the package graphviz"):
         picture.save(tmp_path / "a.pdf")
@@ -142,7 +142,7 @@ def test_without_the_package_one_sentence_says_how_to_install_it(tmp_path, monke
 def test_without_dot_one_sentence_says_where_it_comes_from(tmp_path, monkeypatch):
     pytest.importorskip("graphviz", reason="the package graphviz is not installed")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RuntimeError, match=r"A \.pdf file needs the program dot of Graphviz, which was not found"):
+    with pytest.raises(RuntimeError, match=r"A \.pdf file needs the program dot from Graphviz, but it was not found"):
         tf.draw(square()[0]).save(tmp_path / "a.pdf")
     assert not [*tmp_path.iterdir()]
 

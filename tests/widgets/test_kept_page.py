@@ -46,7 +46,7 @@ def test_with_a_switch_each_view_of_a_notebook_is_kept(monkeypatch):
 def test_a_closed_view_keeps_nothing():
     view = shown()
     view.close()
-    with pytest.raises(RuntimeError, match="This view was closed"):
+    with pytest.raises(RuntimeError, match="This view is closed"):
         view.kept()
 
 

@@ -80,7 +80,7 @@ HOLD = """() => {
 def press_while_nodes_are_placed(page, *keys):
     page.evaluate(HOLD)
     page.get_by_label("Folding").select_option("none")
-    stop = page.get_by_role("button", name="placing… stop")
+    stop = page.get_by_role("button", name="arranging… stop")
     stop.wait_for()
     page.locator(".mt-view").focus()
     type_keys(page, *keys)
@@ -111,7 +111,7 @@ def test_placing_can_be_stopped(show):
     before = page.locator(".mt-node").count()
     page.evaluate("Worker.prototype.postMessage = () => undefined")  # a worker that never answers
     page.get_by_label("Folding").select_option("none")
-    stop = page.get_by_role("button", name="placing… stop")
+    stop = page.get_by_role("button", name="arranging… stop")
     stop.click()
     stop.wait_for(state="hidden")
     assert page.get_by_label("Folding").input_value() == "auto"
@@ -128,7 +128,9 @@ def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show,
     page = show(build_chain_snapshot(10))
     type_keys(page, "End", "ArrowRight")
     assert read_position(page) == "forward 23 / 23"
-    assert "visits 22 more rows. Without a kernel its steps cannot be computed" in page.locator(".mt-step").inner_text()
+    assert (
+        "visits 22 more rows. Without a kernel, their steps cannot be computed" in page.locator(".mt-step").inner_text()
+    )
 
 
 def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):

@@ -80,7 +80,7 @@ def test_the_line_is_dragged_and_says_where_there_is_none(show):
     page = show(TWELVE["network"]())
     type_keys(page, "k")
     assert page.locator(".mt-cutline").count() == 0
-    assert "over single numbers" in page.locator(".mt-help").inner_text()
+    assert "are single numbers" in page.locator(".mt-help").inner_text()
 
 
 def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_comes_into_view(show, page):

@@ -353,7 +353,7 @@ def test_the_heads_of_the_columns_stand_above_them_also_beside_a_scroll_bar(show
 def test_parts_longer_than_their_room_scroll_with_the_keys(show, page):
     page = show(tf.snapshot(*accumulation()))
     type_keys(page, "ArrowUp", "p")
-    inspector = page.get_by_label("Step and selection in words")
+    inspector = page.get_by_label("Description of the step and the selection")
     inspector.evaluate("el => { el.style.height = '40px'; el.scrollTop = 0 }")
     before = read_position(page), page.locator(".mt-node.mt-selected .mt-number").text_content()
     inspector.focus()
@@ -379,7 +379,7 @@ def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
     assert page.locator(".mt-factor").all_inner_texts() == ["4", "(-0.1455)", "1", "2"]
     gradient = float(tape.gradient(d, a).numpy())
     assert "= (-1.164)" not in chain.inner_text() and "= -1.164" in chain.inner_text()
-    assert f"{gradient:.7g}, which is what tape.gradient returned" in chain.inner_text()
+    assert f"{gradient:.7g}, the value that tape.gradient returned" in chain.inner_text()
 
 
 def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):
@@ -404,7 +404,7 @@ def test_search_focus_and_paths_with_their_sum_before_them(show):
     type_keys(page, "Escape", "p")
     texts = page.locator(".mt-pathtext p").all_text_contents()
     assert texts == [
-        "Sum over 6 paths: -0.6985681, which is what tape.gradient returned",
+        "Sum over 6 paths: -0.6985681, the value that tape.gradient returned",
         "a → b → d: products 1.978716 + 1.978716 (b reads a twice)",
         "a → b → c → sin (row 3) → d: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
         "(b reads a twice, c reads b twice)",
@@ -455,7 +455,10 @@ def test_paths_say_where_a_gradient_breaks(show):
     page.locator(f".mt-node[data-id=r{stop}]").click()
     page.get_by_role("button", name="path to here").click()
     wait_for_frame(page)
-    assert f"Broken at row {stop} (stop): stop_gradient cuts it." in page.locator(".mt-pathtext").inner_text()
+    assert (
+        f"The path breaks at row {stop} (stop): stop_gradient cuts the path."
+        in page.locator(".mt-pathtext").inner_text()
+    )
 
 
 def test_tapes_are_lanes_and_frames(show):

@@ -52,7 +52,7 @@ def test_the_picture_follows_what_one_types_without_python(playground: Any) -> N
 def test_what_only_python_can_run_is_said_and_the_picture_turns_pale(playground: Any) -> None:
     type_at_end(playground, "y = x * tf.sin(x)", " + tf.nothing(x)")
     assert playground.locator("#picture.stale").count() == 1
-    assert "tf.nothing is left to Python" in playground.locator("#state").inner_text()
+    assert "tf.nothing needs Python" in playground.locator("#state").inner_text()
     for _ in " + tf.nothing(x)":
         playground.keyboard.press("Backspace")
     wait_for_frame(playground)

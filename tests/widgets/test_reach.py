@@ -113,7 +113,7 @@ Error("no kernel") } };
 def test_a_slider_without_a_kernel_says_so_and_keeps_its_number(show):
     page = show(build_chain_snapshot(3))
     value, shown, said = page.evaluate(WITHOUT_A_KERNEL)
-    assert (value, shown) == ("3", "3") and "No kernel answers" in said
+    assert (value, shown) == ("3", "3") and "No kernel is answering" in said
 
 
 @pytest.mark.parametrize("place", ["page", pytest.param("shadow tree", marks=pytest.mark.long)])

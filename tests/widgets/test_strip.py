@@ -139,4 +139,4 @@ def test_recordings_of_other_frameworks_have_alarms():
     sweep.send(y, x, 0, np.float32(np.inf), np.float32(np.inf))
     sweep.arrive(x, np.float32(np.inf))
     recording.close()
-    assert [alarm["title"] for alarm in recording.snapshot()["alarms"]] == ["The gradient is infinite from row 1"]
+    assert [alarm["title"] for alarm in recording.snapshot()["alarms"]] == ["The gradient becomes infinite at row 1"]

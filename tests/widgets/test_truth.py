@@ -159,7 +159,7 @@ def test_each_number_of_the_program_is_a_node_of_its_own(show):
     nodes = page.locator(".mt-node.mt-constant").evaluate_all("nodes => nodes.map(node => node.dataset.id).sort()")
     assert nodes == sorted([f"r{two}", *(f"r{two}@{reader}" for reader in readers[1:5])])
     page.locator(f".mt-node[data-id=r{two}]").click()
-    page.locator(".mt-feelings", has_text="at several places").wait_for()
+    page.locator(".mt-feelings", has_text="in several places").wait_for()
     assert page.locator(".mt-mover").count() == 0
 
 

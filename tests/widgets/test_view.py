@@ -403,7 +403,7 @@ def test_interact_refuses_what_it_can_not_move():
     with pytest.raises(TypeError, match=r"moves a tf.Variable, but received 3"):
         TapeView.interact(lambda: None, 3)
     for wrong in (3, lambda v: v * v):
-        with pytest.raises(TypeError, match="takes a function without arguments, which reads the variables"):
+        with pytest.raises(TypeError, match="takes a function that reads the variables and has no arguments"):
             TapeView.interact(wrong, tf.Variable(1.0))
     with pytest.raises(ValueError, match="from low to high, but received low=5 and high=-5"):
         TapeView.interact(lambda: None, tf.Variable(1.0), 5, -5)

@@ -118,7 +118,7 @@ class Film:
         if self._snapshot["sweep"] is None:
             raise ValueError(
                 translate(
-                    "The tape has no backward sweep to show. Call tape.gradient first, or give the target and the "
+                    "The tape has no backward sweep to show. Call tape.gradient first, or pass the target and the "
                     "sources: film(tape, y, x)."
                 )
             )
@@ -184,7 +184,7 @@ class Film:
         else:
             raise ValueError(
                 translate(
-                    "A film is not saved as .{kind}. Use .html, .webm, .mp4, .gif, or a folder for SVG pictures.",
+                    "A film cannot be saved as .{kind}. Use .html, .webm, .mp4, .gif, or a folder for SVG pictures.",
                     kind=kind,
                 )
             )
@@ -300,8 +300,9 @@ def run_in_browser(page_text: str, ask: Callable[[Page], Answer]) -> Answer:
     except ImportError:
         raise ImportError(
             translate(
-                "Recording a film needs a browser that Python can start: pip install playwright, and then playwright "
-                'install chromium. Or save the film as a page, film.save("film.html"), and record it there.'
+                "Recording a film needs a browser that Python can start. Type pip install playwright, then playwright "
+                'install chromium. Or save the film as a page with film.save("film.html") and record the film in the '
+                "browser."
             )
         ) from None
 
@@ -331,7 +332,8 @@ def run_in_browser(page_text: str, ask: Callable[[Page], Answer]) -> Answer:
         except playwright.sync_api.Error as error:
             raise RuntimeError(
                 translate(
-                    "The browser could not record the film ({error}). playwright install chromium installs one.",
+                    "The browser could not record the film ({error}). To install a suitable browser, type playwright "
+                    "install chromium.",
                     error=str(error).splitlines()[0],
                 )
             ) from None

@@ -40,7 +40,7 @@ class InteractiveFunction:
         """
         if not callable(function) or _needs_arguments(function):
             raise TypeError(
-                f"interact() takes a function without arguments, which reads the variables, but received {function!r}."
+                f"interact() takes a function that reads the variables and has no arguments, but received {function!r}."
             )
         self.function = function
         self.variables: list[Any] = list(variables) if isinstance(variables, Sequence) else [variables]
@@ -50,7 +50,7 @@ class InteractiveFunction:
             if tuple(variable.shape) != ():
                 raise ValueError(
                     f"interact() moves a variable with one number, but {variable.name} has shape {variable.shape}. "
-                    "Make a scalar variable and compute the others from it."
+                    "Create a scalar variable and compute the other numbers from this variable."
                 )
         if low is not None and high is not None and low >= high:
             raise ValueError(f"interact() moves a variable from low to high, but received low={low} and high={high}.")

@@ -48,8 +48,8 @@ class KeptView:
         packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
         if len(packed) > MAX_LETTERS:
             message = translate(
-                "This page would add {size} MB to the notebook, and up to {most} MB are kept. "
-                'view.save("tape.html") writes it beside the notebook.',
+                "This page would add {size} MB to the notebook, but the limit is {most} MB. Use "
+                'view.save("tape.html") to save the page next to the notebook.',
                 size=f"{len(packed) / 1e6:.1f}",
                 most=f"{MAX_LETTERS / 1e6:g}",
             )

@@ -37,10 +37,15 @@ class Comparison:
     def __repr__(self) -> str:
         """Describe the first row that differs."""
         if self._difference is None:
-            return translate("The two tapes are alike, row by row.")
+            return translate("The two tapes are the same, row by row.")
         here, there = self._difference.texts
         row = self._difference.places[0]
-        return translate("Row {row} is the first that differs: {here}, but {there}.", row=row, here=here, there=there)
+        return translate(
+            "Row {row} is the first row that differs: {here} on the first tape, but {there} on the second tape.",
+            row=row,
+            here=here,
+            there=there,
+        )
 
     def save(self, path: Any) -> None:
         """Write a self-contained HTML page with both tapes, which step together without a kernel.
@@ -53,8 +58,8 @@ class Comparison:
         """
         if not str(path).lower().endswith((".html", ".htm")):
             raise ValueError(
-                f"A comparison is saved as a page, .html, but received {str(path)!r}. Each of its .views saves a "
-                "figure."
+                f"A comparison can only be saved as an .html page, but received {str(path)!r}. To save a figure, use "
+                "one of its .views."
             )
         snapshots = [view.read_snapshot() for view in self.views]
         write_file(path, build_html_page({"both": snapshots}))

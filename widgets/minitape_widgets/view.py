@@ -225,7 +225,8 @@ class TapeView(AnyWidget):
         ...         y = f(x) * x
         ...     return tape
         >>> TapeView.compare(record(tf.sin), record(tf.cos))
-        Row 1 is the first that differs: sin of row 0 = 0.9092974, but cos of row 0 = -0.41614684.
+        Row 1 is the first row that differs: sin of row 0 = 0.9092974 on the first tape, but cos of row 0 =
+        -0.41614684 on the second tape.
         """
         for tape in (first, second):
             get_picture_source(tape, "TapeView takes")
@@ -253,7 +254,7 @@ class TapeView(AnyWidget):
         marks_of_views = [linked, linked]
         if difference is not None:
             texts = [
-                translate("{here} here, {there} there", here=here, there=there)
+                translate("{here} on this tape, {there} on the other tape", here=here, there=there)
                 for here, there in (difference.texts, difference.texts[::-1])
             ]
             marks_of_views = [
@@ -594,7 +595,7 @@ class TapeView(AnyWidget):
     def _raise_if_closed(self) -> None:
         if self._closed_text:
             raise RuntimeError(
-                "This view was closed: its cell was run again, or close() was called. Make another one with "
+                "This view is closed, because its cell was run again or close() was called. Create a new view with "
                 "TapeView(tape)."
             )
 

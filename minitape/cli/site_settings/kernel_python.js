@@ -102,7 +102,7 @@ async function start() {
     const found = await kept();
     if (found) return await startKept(found);
   } catch (error) {
-    console.warn("What is kept of Python does not start; it is loaded again.", error);
+    console.warn("The saved Python does not start, so it is loaded again.", error);
     await globalThis.caches?.delete(STORE);
   }
   return startPlain();

@@ -39,11 +39,11 @@
       }
     : {
         page: "The page is loading ...",
-        python: "Python is loading ... You can begin to read.",
-        small: "On a phone you can read here; to run cells and step, a tablet or a computer is kinder.",
+        python: "Python is loading ... You can start reading.",
+        small: "On a phone, you can read the lessons. To run cells and step through pictures, a tablet or a computer is better.",
         failed: elsewhere
-          ? `Python cannot be loaded: ${loader.host} does not answer, or this network blocks it. You can read, but no cell will run. Ask for a site that brings its own Python (minitape site --lite --offline), or install minitape.`
-          : "Python cannot be loaded: this site's folder pyodide does not answer, or lacks files. You can read, but no cell will run.",
+          ? `Python could not be loaded because ${loader.host} does not answer or this network blocks it. You can read, but you cannot run cells. Ask for a site that includes Python (minitape site --lite --offline), or install minitape.`
+          : "Python could not be loaded because this site's folder pyodide does not answer or lacks files. You can read, but you cannot run cells.",
         again: "Try again",
       };
   const bar = document.createElement("div");

@@ -111,7 +111,9 @@ class RecordingTape:
             record.tape_count += 1
             self._record = record
         elif open_record is not None and record is not open_record:
-            raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
+            raise RuntimeError(
+                "This tape belongs to a different recording. Enter the tape while no other tape is recording."
+            )
         if self.entry_index is None:
             # Every RecordingTape is a GradientTape, but a base class cannot name its subclass as the type of `self`.
             record.tape_entries.append((ref(self), self.spans, self.watched))  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def build_reentry_error(tape: RecordingTape) -> Exception:
     """
     return add_first_use_note(
         ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
-        "The tape was entered first in {place}.",
+        "The tape was first entered in {place}.",
         tape.history,
         "enter",
     )
@@ -82,7 +82,7 @@ def build_used_up_error(tape: RecordingTape) -> Exception:
         error.add_note(_explain_never_entered())
     return add_first_use_note(
         error,
-        "The tape was used up first in {place}. For several gradients, use GradientTape(persistent=True).",
+        "The tape computed its gradient in {place}. For several gradients, use GradientTape(persistent=True).",
         tape.history,
         "gradient",
     )

@@ -256,7 +256,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
         product_shape = np.broadcast_shapes(*map(tuple, (gradient_shape, target_shape)))
         if math.prod(product_shape) != target_shape.num_elements():
             raise build_argument_error(
-                f"An output gradient of the shape {gradient_shape} is larger than its target, {target_shape}."
+                f"An output gradient of shape {gradient_shape} is too large for its target of shape {target_shape}."
             )
     return output_gradient if is_recorded else unbroadcast(output_gradient.array, tuple(target.shape))
 

@@ -92,10 +92,15 @@ class ForwardAccumulator:
         self._tape = ForwardTape(self)
         self._outer_tapes: list[GradientTape] = []  # The tapes that were open when the block began.
         if len({id(primal) for primal in self._primals}) != len(self._primals):
-            raise ValueError("A tensor was specified as a primal multiple times: give the sum of its tangents.")
+            raise ValueError(
+                "A tensor was specified as a primal multiple times. Pass it once, with the sum of its tangents."
+            )
         flat_tangents = nest.flatten(tangents)
         if len(flat_tangents) != len(self._primals):
-            raise ValueError(f"Expected a tangent for each of {len(self._primals)} primals, got {len(flat_tangents)}.")
+            raise ValueError(
+                f"Expected one tangent for each of the {len(self._primals)} primals, but got {len(flat_tangents)} "
+                "tangents."
+            )
         self._tangents = [
             _fit_tangent(primal, convert_to_tensor(tangent, primal.dtype))
             for primal, tangent in zip(self._primals, flat_tangents, strict=True)
@@ -220,5 +225,6 @@ def _fit_tangent(primal: TargetOrSource, tangent: Tensor) -> Tensor:
         return broadcast_tangent
     except ValueError:
         raise ValueError(
-            f"The tangent has the shape {tangent.shape}, which does not broadcast to its primal's, {primal_shape}."
+            f"The tangent has the shape {tangent.shape}, but it must broadcast to the shape {primal_shape} of its "
+            "primal."
         ) from None

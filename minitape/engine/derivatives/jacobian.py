@@ -144,7 +144,7 @@ def _begin_jacobian(tape: GradientTape, method_name: str, parallel_iterations: i
         )
     if parallel_iterations is not None and parallel_iterations < 1 + use_pfor:
         raise ValueError(
-            f"parallel_iterations={parallel_iterations!r}: expected None or an integer from {1 + use_pfor} on."
+            f"parallel_iterations={parallel_iterations!r}: expected None or an integer of at least {1 + use_pfor}."
         )
     tape._begin_gradient()
 

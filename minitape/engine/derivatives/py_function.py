@@ -71,7 +71,7 @@ class PythonCall:
             TypeError: If an input has a dtype without gradients. TensorFlow cannot create a zero of that dtype.
         """
         if self.tape is None:
-            raise RuntimeError("this run of a py_function has no gradient: no tape was open")
+            raise RuntimeError("this run of a py_function has no gradient, because no tape was open")
         targets = [output for output in self.outputs if output.dtype.differentiable]
         sources = [input_tensor for input_tensor in self.inputs if input_tensor.dtype.differentiable]
         gradients = self.tape.gradient(targets, sources, adjoints)
@@ -160,7 +160,7 @@ def run_python_function(
             raise convert_error_to_op_error(error) from error
     if len(outputs) != len(result_dtypes):
         raise build_argument_error(
-            f"The function returns {len(outputs)} values, but expects to see {len(result_dtypes)} values: see Tout."
+            f"The function returns {len(outputs)} values, but expects to see {len(result_dtypes)} values. Check Tout."
         )
     return PythonCall(tape, arguments, outputs)
 
@@ -194,7 +194,10 @@ def _convert_results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
 
 def _convert_result(value: Value, dtype: DType) -> Tensor:
     if hasattr(value, "_read_state"):
-        raise RuntimeError(f"A py_function returns tensors or arrays, got the variable {value}: return its value().")
+        raise RuntimeError(
+            f"A py_function must return tensors or arrays, but it returned the variable {value}. Return the "
+            "variable's value() instead."
+        )
     if is_numpy_value(value) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
         return create_tensor(np.asarray(value).astype(dtype.as_numpy_dtype))
     return convert_to_tensor(value, dtype)

@@ -75,7 +75,7 @@ def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Ten
         InvalidArgumentError: If the operands have any other dtype.
     """
     if a.dtype.kind not in "biu":
-        raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}: a power is written x ** 2")
+        raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}. For a power, write x ** 2")
     return run_binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 

@@ -136,7 +136,9 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
     """
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype != dtype:
-            raise TypeError(f"Expected a tensor of dtype {dtype!r}, got {value.dtype!r}: use tf.cast.")
+            raise TypeError(
+                f"Expected a tensor of dtype {dtype!r}, but got {value.dtype!r}. Use tf.cast to convert the tensor."
+            )
         return value if shape is None else _reshape_or_fill(value, value, TensorShape(shape))
     wanted_dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor"):
@@ -151,7 +153,7 @@ def _reshape_or_fill(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor
         return create_tensor(np.reshape(array, tuple(shape)))
     if array.size == 1 and shape.is_fully_defined():
         return create_tensor(np.full(tuple(shape), array.reshape(())[()], array.dtype))
-    raise TypeError(f"A tensor of {array.size} elements, converted from {value!r}, does not have the shape {shape}.")
+    raise TypeError(f"A tensor with {array.size} elements, converted from {value!r}, does not fit the shape {shape}.")
 
 
 def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) -> Tensor:
@@ -239,7 +241,7 @@ def _convert_numpy(value: Array, dtype: DType | None) -> Array:
     if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
         return _encode_strings(value.reshape(-1).tolist()).reshape(value.shape)
     if kind in "Mm" or value.dtype.char in "gGV":
-        raise ValueError(f"An array of NumPy's {value.dtype} does not become a tensor: convert its elements before.")
+        raise ValueError(f"A NumPy array of dtype {value.dtype} cannot become a tensor. Convert its elements first.")
     if dtype is None:
         # This raises TypeError for types that TensorFlow does not have.
         dtypes.as_dtype(value.dtype)
@@ -401,7 +403,8 @@ def stack_tensors(tensors: list[Tensor], axis: int) -> Tensor:
     for i, tensor in enumerate(tensors):
         if tensor.dtype is not first_tensor.dtype:
             raise build_argument_error(
-                f"Tensors of one dtype can be stacked, got {first_tensor.dtype.name} and {tensor.dtype.name}"
+                f"Only tensors of the same dtype can be stacked, but the dtypes are {first_tensor.dtype.name} and "
+                f"{tensor.dtype.name}"
             )
         if tensor.shape != first_tensor.shape:
             raise build_argument_error(

@@ -44,7 +44,9 @@ def apply(
         TypeError: If an input is not an ``EagerTensor``, such as a TensorFlow 1 placeholder.
     """
     if [*map(type, inputs)].count(EagerTensor) < len(inputs):
-        raise TypeError(f"{primitive.op} takes tensors with values; one of these waits for a session: {inputs}")
+        raise TypeError(
+            f"{primitive.op} needs tensors with values, but one of these tensors still waits for a session: {inputs}"
+        )
     arrays = [t._value for t in inputs]
     forward = primitive.forward
     if primitive.code:
@@ -175,14 +177,14 @@ def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
 
 def _check_numbers(primitive: Primitive, x: Tensor, y: Tensor) -> None:
     if x.dtype.kind == "b":
-        raise build_argument_error("Bools are no numbers: cast them with tf.cast", primitive.op)
+        raise build_argument_error("Bools are not numbers. Convert them with tf.cast", primitive.op)
 
 
 def _check_ordered(primitive: Primitive, x: Tensor, y: Tensor) -> None:
     _check_numbers(primitive, x, y)
     if x.dtype.is_complex:
         raise build_argument_error(
-            "Complex numbers have no order: compare tf.abs or tf.math.real of them", primitive.op
+            "Complex numbers have no order. Compare their tf.abs or tf.math.real instead", primitive.op
         )
 
 

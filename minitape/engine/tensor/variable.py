@@ -94,7 +94,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             ValueError: If the initial value is missing, or does not match ``dtype`` or ``shape``.
         """
         if initial_value is None:
-            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified. Pass a value.")
         first_run = get_current_first_run()
         creation_arguments = (initial_value, trainable is None or trainable, name, dtype, shape)
         if first_run is None:
@@ -397,7 +397,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
                 return delta
         dtype = self.dtype
         if dtype.kind in "bs":
-            raise build_argument_error(f"A variable of dtype {dtype.name} takes no sum: use assign.", op)
+            raise build_argument_error(
+                f"A variable of dtype {dtype.name} does not support addition. Use assign instead.", op
+            )
         return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, method: str, read_value: bool = True) -> UnreadVariable | None:
@@ -433,7 +435,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
         old_value, value = old_state._value, value_or_delta._value
         if old_value.shape != value.shape:
             raise build_argument_error(
-                f"A variable of shape {old_value.shape} changes by tensors of that shape, got {value.shape}."
+                f"A variable of shape {old_value.shape} can change only by a tensor of the same shape, but got the "
+                f"shape {value.shape}."
             )
         new_value = ignore_fp_errors().run(operator.add if is_addition else operator.sub, old_value, value)
         self._replace_state(from_array(new_value), method, (value_or_delta, old_state))

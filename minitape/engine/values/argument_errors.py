@@ -62,5 +62,5 @@ def check_indices(indices: Array, sizes: tuple[int, ...], op: str = "") -> None:
     is_outside = np.any((indices < 0) | (indices >= np.array(sizes[: indices.shape[-1]], np.int64)), axis=-1)
     if is_outside.any():
         raise build_argument_error(
-            f"The index {indices[is_outside][0].tolist()} is outside of the shape {list(sizes)}.", op
+            f"The index {indices[is_outside][0].tolist()} is outside the shape {list(sizes)}.", op
         )

@@ -20,7 +20,7 @@ def _parse_size(value: Object) -> int | None:
     if value is None:
         return None
     if not hasattr(value, "__index__"):
-        raise TypeError(f"Dimension value must be integer or None, got {value!r}: give sizes, e.g. [1, 10, None].")
+        raise TypeError(f"Dimension value must be integer or None, got {value!r}. Pass sizes, e.g. [1, 10, None].")
     size: int = value.__index__()
     if size < 0:
         raise ValueError(f"Dimension {size} must be >= 0")

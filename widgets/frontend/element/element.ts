@@ -194,7 +194,7 @@ export class MiniTape extends HTMLElement {
       const answer = await fetch(source);
       if (!answer.ok) throw new Error(`${answer.status}`);
       const snapshot = (await answer.json()) as Snapshot;
-      if (snapshot.version !== 1) throw new Error(t("this is not a picture of minitape"));
+      if (snapshot.version !== 1) throw new Error(t("this is not a minitape picture"));
       this.run = null;
       this.paintControls();
       this.show(snapshot, null);

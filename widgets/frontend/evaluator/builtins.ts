@@ -35,15 +35,14 @@ export function toTensor(
   if (value && isNumeric(value)) {
     if (!hint && !hasFloat(value))
       throw new ProgramError(
-        t("whole numbers have an integer dtype, and no gradient: write a point, as in 3.0"),
+        t("whole numbers have an integer dtype and no gradient; write a decimal point, as in 3.0"),
         place,
       );
     return createTensor(toArray(value, place), place);
   }
   if (value?.kind === "list" && value.items.length && value.items.every(isTensor))
     return stackTensors(program, value.items, 0, place);
-  if (value?.kind === "left")
-    throw new ProgramError(t("what left by .numpy() is left to Python"), place);
+  if (value?.kind === "left") throw new ProgramError(t("values from .numpy() need Python"), place);
   throw new ProgramError(t("a tensor or a number is expected here"), place);
 }
 
@@ -85,7 +84,7 @@ function toAxes(value: Value | undefined, rank: number, place: Span): number[] |
   if (!value || value.kind === "none") return null;
   const axes = toIntegers(value, place).map((axis) => (axis < 0 ? axis + rank : axis));
   if (axes.some((axis) => axis < 0 || axis >= rank) || new Set(axes).size < axes.length)
-    throw new ProgramError(t("an array of {0} axes has no such axis", rank), place);
+    throw new ProgramError(t("an array with {0} axes does not have this axis", rank), place);
   return axes;
 }
 
@@ -164,7 +163,7 @@ const noProgram: Program = {
 function checkDtype(args: Bound, place: Span): void {
   const { dtype } = args;
   const isFloat32 = dtype === undefined || (dtype.kind === "dtype" && dtype.name === "float32");
-  if (!isFloat32) throw new ProgramError(t("other dtypes than float32 are left to Python"), place);
+  if (!isFloat32) throw new ProgramError(t("dtypes other than float32 need Python"), place);
 }
 
 function filledWith(number: number): Builtin {
@@ -271,7 +270,7 @@ const FUNCTIONS: Record<string, Builtin> = {
     params: ["value*", "dtype", "shape", "name"],
     call(program, args, place) {
       checkDtype(args, place);
-      if (args.shape) throw new ProgramError(t("{0}= is left to Python", "shape"), place);
+      if (args.shape) throw new ProgramError(t("{0}= needs Python", "shape"), place);
       return toTensor(program, args.value, place, args.dtype !== undefined);
     },
   },
@@ -357,10 +356,10 @@ export function callBuiltin(
     throw new ProgramError(t("{0} takes {1} arguments", name, params.length), place);
   args.forEach((arg, k) => (bound[params[k]] = arg));
   for (const [key, value] of keywords) {
-    if (!params.includes(key)) throw new ProgramError(t("{0}= is left to Python", key), place);
+    if (!params.includes(key)) throw new ProgramError(t("{0}= needs Python", key), place);
     bound[key] = value;
   }
   const missing = builtin.params.find((param) => param.endsWith("*") && !bound[param.slice(0, -1)]);
-  if (missing) throw new ProgramError(t("{0} lacks {1}", name, missing.slice(0, -1)), place);
+  if (missing) throw new ProgramError(t("{0} is missing {1}", name, missing.slice(0, -1)), place);
   return builtin.call(program, bound, place);
 }

@@ -49,12 +49,13 @@ export abstract class Expressions implements Program {
     tuple: ({ items }) => this.createList(items, true),
     item: (expression) => this.index(expression),
     slice: (expression) => {
-      throw new ProgramError(t("a slice belongs into brackets"), expression);
+      throw new ProgramError(t("a slice must be in square brackets"), expression);
     },
   };
 
   protected count(place: Span): void {
-    if (++this.steps > MAX_STEPS) throw new ProgramError(t("this takes too many steps"), place);
+    if (++this.steps > MAX_STEPS)
+      throw new ProgramError(t("this program takes too many steps"), place);
   }
 
   protected evaluate(expression: Expression): Value {
@@ -74,7 +75,7 @@ export abstract class Expressions implements Program {
     if (value.kind === "none") return false;
     if (value.kind === "number") return value.value !== 0;
     if (value.kind === "tensor" && !value.value.shape.length) return value.value.data[0] !== 0;
-    throw new ProgramError(t("this is neither true nor false"), expression);
+    throw new ProgramError(t("this value is neither true nor false"), expression);
   }
 
   private applyBoolean(op: "and" | "or" | "not", args: Expression[]): boolean {
@@ -95,7 +96,7 @@ export abstract class Expressions implements Program {
     if (["print", "range", "len", "abs"].includes(id)) return { kind: "builtin", name: id };
     const short = this.isShort ? findShort(id) : null;
     if (short) return short;
-    if (!this.isShort || scope) throw new ProgramError(t("the name {0} is not known", id), place);
+    if (!this.isShort || scope) throw new ProgramError(t("the name {0} is not defined", id), place);
     return this.createFreeVariable(id, place);
   }
 
@@ -115,7 +116,7 @@ export abstract class Expressions implements Program {
     if (/^tf\.(float|int|bool|complex|uint)\d*$/.test(path)) return { kind: "dtype", name };
     if (path === "tf.GradientTape") return { kind: "builtin", name };
     const found = findInModule(object.path, name);
-    if (!found) throw new ProgramError(t("{0} is left to Python", path), expression);
+    if (!found) throw new ProgramError(t("{0} needs Python", path), expression);
     return found;
   }
 
@@ -132,9 +133,9 @@ export abstract class Expressions implements Program {
     }
     const index = this.evaluate(expression.index);
     if (object.kind !== "list" || index.kind !== "number" || index.isFloat)
-      throw new ProgramError(t("this index is left to Python"), expression);
+      throw new ProgramError(t("this index needs Python"), expression);
     const item = object.items.at(index.value);
-    if (!item) throw new ProgramError(t("the list has no such item"), expression);
+    if (!item) throw new ProgramError(t("the list has no item at this index"), expression);
     return item;
   }
 
@@ -157,7 +158,7 @@ export abstract class Expressions implements Program {
   private readInteger(expression: Expression): number {
     const value = this.evaluate(expression);
     if (value.kind === "number" && !value.isFloat) return value.value;
-    throw new ProgramError(t("this index is left to Python"), expression);
+    throw new ProgramError(t("this index needs Python"), expression);
   }
 
   // --- operators ---
@@ -175,8 +176,8 @@ export abstract class Expressions implements Program {
       return computePython(op, operands, areFloats, place);
     }
     if (values.some(({ kind }) => kind === "left"))
-      throw new ProgramError(t("what left by .numpy() is left to Python"), place);
-    if (!values.some(isTensor)) throw new ProgramError(t("{0} is left to Python", op), place);
+      throw new ProgramError(t("values from .numpy() need Python"), place);
+    if (!values.some(isTensor)) throw new ProgramError(t("{0} needs Python", op), place);
     const operands = values.map((value, k): Operand => {
       if (value.kind !== "number") return toTensor(this, value, place, true);
       return { kind: "number", value: value.value, place: parts[k] ?? place };

@@ -36,7 +36,7 @@ function computePow(x: number, y: number): number {
   return Math.pow(x, y);
 }
 
-/** The functions of formulas besides those of `Math`; what is missing is left to Python: erf. */
+/** The functions of formulas besides those of `Math`; what is missing needs Python: erf. */
 const FUNCTIONS: Record<string, (round: Rounder) => (...args: number[]) => number> = {
   floordiv: (round) => (x, y) => Math.floor(round(x / y)),
   mod: () => computeMod,

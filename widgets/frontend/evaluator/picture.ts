@@ -118,7 +118,7 @@ function explainNone(
   const above = markAncestors(recording, ends);
   if (!ends.some((end) => below[end])) return independent;
   if (!recording.isOnTape(at, tape)) {
-    const reason = t("the tape does not watch {0}: call tape.watch({0}) before it is used", source);
+    const reason = t("the tape does not watch {0}: call tape.watch({0}) before using {0}", source);
     return { reason, row: at };
   }
   const cut = rows.find(({ row, cut: why }) => why && below[row] && above[row]);
@@ -126,7 +126,7 @@ function explainNone(
     return { reason: t("no path on the tape leads from {0} to {1}", source, target), row: -1 };
   const reason =
     cut.cut === "stop_gradient"
-      ? t("stop_gradient in line {0} lets no gradient through", cut.line)
+      ? t("stop_gradient in line {0} blocks the gradient", cut.line)
       : t("{0} in line {1} has no derivative", cut.label, cut.line);
   return { reason, row: cut.row };
 }
@@ -161,7 +161,7 @@ function listNonfinite({ rows }: Recording, sweep: Snapshot["sweep"]): Alarm[] {
   const isTargetBad = sweep?.target.some((row) => isBad(rows[row].value));
   if (value?.value && (isTargetBad || !sweep)) {
     const place = t("row {0}, line {1}", value.row, value.line);
-    const title = t("The value is {0} from {1}", nameBad(value.value), place);
+    const title = t("The value becomes {0} at {1}", nameBad(value.value), place);
     return [{ kind: "value", title, text: "", row: value.row, line: value.line, back: false }];
   }
   for (const step of sweep?.steps ?? []) {
@@ -169,7 +169,7 @@ function listNonfinite({ rows }: Recording, sweep: Snapshot["sweep"]): Alarm[] {
     if (!edge) continue;
     const { line } = rows[step.row];
     const place = t("row {0}, line {1}", step.row, line);
-    const title = t("The gradient is {0} from {1}", nameBad(edge.product), place);
+    const title = t("The gradient becomes {0} at {1}", nameBad(edge.product), place);
     return [{ kind: "gradient", title, text: "", row: step.row, line, back: true }];
   }
   return [];

@@ -89,7 +89,7 @@ class Interpreter extends Expressions {
     const recording = tape?.recording;
     if (!recording) {
       const whole = { from: 0, to: this.text.length, line: 1 };
-      throw new ProgramError(t("no gradient is asked for: call tape.gradient"), whole);
+      throw new ProgramError(t("the program computes no gradient: call tape.gradient"), whole);
     }
     this.nameRows(recording);
     return { recording, tape, parameters, names, uses: this.collectUses(recording) };
@@ -109,14 +109,21 @@ class Interpreter extends Expressions {
     const target = of === undefined ? this.lastAssigned : this.names.get(of);
     const last = program[program.length - 1] ?? { from: 0, to: 0, line: 1 };
     if (!target || !isTensor(target)) {
-      if (of !== undefined) throw new ProgramError(t("{0} is computed from no variable", of), last);
-      throw new ProgramError(t("nothing is computed from a variable: write y = x * sin(x)"), last);
+      if (of !== undefined)
+        throw new ProgramError(t("{0} is not computed from a variable", of), last);
+      throw new ProgramError(
+        t("nothing is computed from a variable; write, for example, y = x * sin(x)"),
+        last,
+      );
     }
     const sources = this.parameters
       .filter(({ name, tensor }) => tensor.kind === "variable" && (wrt?.includes(name) ?? true))
       .map(({ tensor }) => tensor);
     if (!sources.length)
-      throw new ProgramError(t("no variable: write a number with a point, as in x = 3.0"), last);
+      throw new ProgramError(
+        t("the program has no variable; write a number with a decimal point, as in x = 3.0"),
+        last,
+      );
     recording.includeTarget(tape, target);
     tape.calls.push({ tape, targets: [target], sources, line: last.line });
     tape.isUsed = true;
@@ -133,7 +140,7 @@ class Interpreter extends Expressions {
     },
     return: (statement) => {
       if (!this.scopes.length)
-        throw new ProgramError(t("return belongs into a function"), statement);
+        throw new ProgramError(t("return must be inside a function"), statement);
       throw new Return(statement.value ? this.evaluate(statement.value) : NONE);
     },
     for: (statement) => this.runFor(statement),
@@ -142,7 +149,7 @@ class Interpreter extends Expressions {
     import: (statement) => {
       const { module, alias } = statement;
       if (!Object.hasOwn(MODULES, module))
-        throw new ProgramError(t("{0} is left to Python", `import ${module}`), statement);
+        throw new ProgramError(t("{0} needs Python", `import ${module}`), statement);
       this.names.set(alias, { kind: "module", path: MODULES[module] });
     },
     pass: () => undefined,
@@ -159,7 +166,7 @@ class Interpreter extends Expressions {
   private runFor({ target, over, body }: OfKind<"for">): void {
     const list = this.evaluate(over);
     if (list.kind !== "list")
-      throw new ProgramError(t("a loop goes over range(n) or a list here"), over);
+      throw new ProgramError(t("a loop must use range(n) or a list here"), over);
     this.loops++;
     for (const item of list.items) {
       this.assign(target, item);
@@ -173,9 +180,9 @@ class Interpreter extends Expressions {
     for (const { value, target } of items) {
       const manager = this.evaluate(value);
       if (manager.kind !== "tape")
-        throw new ProgramError(t("only a GradientTape is known in a with statement here"), value);
+        throw new ProgramError(t("a with statement works only with GradientTape here"), value);
       const { tape } = manager;
-      if (tape.recording) throw new ProgramError(t("a tape opened twice is left to Python"), value);
+      if (tape.recording) throw new ProgramError(t("opening a tape twice needs Python"), value);
       if (target?.kind === "name") tape.name = target.id;
       if (!this.recording?.isOpen) this.recording = new Recording(FILE);
       this.recording.open(tape);
@@ -225,9 +232,9 @@ class Interpreter extends Expressions {
       return;
     }
     if (target.kind !== "tuple" && target.kind !== "list")
-      throw new ProgramError(t("only a name can be assigned here"), target);
+      throw new ProgramError(t("you can only assign to a name here"), target);
     if (value.kind !== "list")
-      throw new ProgramError(t("an array cannot be taken apart here: index it"), target);
+      throw new ProgramError(t("an array cannot be unpacked here; use an index instead"), target);
     this.checkCount(target.items.length, value.items.length, target);
     target.items.forEach((one, k) => this.assign(one, value.items[k]));
   }
@@ -284,7 +291,7 @@ class Interpreter extends Expressions {
     place: Span,
   ): Value {
     if (this.scopes.length >= MAX_CALLS)
-      throw new ProgramError(t("these functions call each other too often"), place);
+      throw new ProgramError(t("these functions call each other too many times"), place);
     this.scopes.push(bindArguments(callee, args, keywords, place));
     try {
       this.runBody(callee.definition.body);
@@ -311,7 +318,7 @@ class Interpreter extends Expressions {
       const result = this.callValueMethod(object, name, args, place);
       if (result) return result;
     }
-    throw new ProgramError(t("{0} is left to Python", `.${name}`), place);
+    throw new ProgramError(t("{0} needs Python", `.${name}`), place);
   }
 
   private callValueMethod(object: Value, name: string, args: Value[], place: Span): Value | null {
@@ -327,7 +334,7 @@ class Interpreter extends Expressions {
   /** Gives a variable another value, outside of tapes, where it is only state. */
   private assignVariable(variable: Tensor, name: string, value: Value, place: Span): Value {
     if (this.recording?.isOpen)
-      throw new ProgramError(t("an assignment on a tape is left to Python"), place);
+      throw new ProgramError(t("an assignment on a tape needs Python"), place);
     const operand = toTensor(this, value, place, true).value;
     const op = { assign_add: "add", assign_sub: "subtract" }[name];
     variable.value = op ? computeOperation(op, [variable.value, operand], place) : operand;
@@ -340,9 +347,9 @@ class Interpreter extends Expressions {
 
   private watch(tape: Tape, value: Value, place: Span): Value {
     for (const one of value.kind === "list" ? value.items : [value]) {
-      if (!isTensor(one)) throw new ProgramError(t("a tape watches tensors"), place);
+      if (!isTensor(one)) throw new ProgramError(t("a tape can only watch tensors"), place);
       if (!tape.isRecording)
-        throw new ProgramError(t("a tape watches inside of its with block"), place);
+        throw new ProgramError(t("a tape can only watch inside its with block"), place);
       tape.recording?.watch(tape, one);
     }
     return NONE;
@@ -353,7 +360,10 @@ class Interpreter extends Expressions {
     const [targets, sources] = [flattenTensors(target, place), flattenTensors(source, place)];
     if (!recording) throw new ProgramError(t("this tape recorded nothing"), place);
     if (tape.isUsed && !tape.isPersistent)
-      throw new ProgramError(t("a tape gives one gradient, or has persistent=True"), place);
+      throw new ProgramError(
+        t("a tape gives only one gradient, unless it has persistent=True"),
+        place,
+      );
     if (!tape.isPersistent) recording.close(tape);
     tape.isUsed = true;
     this.tape = tape;
@@ -377,10 +387,10 @@ class Interpreter extends Expressions {
 
   derive(target: Value, source: Value, place: Span): Value {
     if (!this.tape || !this.isShort)
-      throw new ProgramError(t("the name {0} is not known", "grad"), place);
+      throw new ProgramError(t("the name {0} is not defined", "grad"), place);
     const result = this.takeGradient(this.tape, target, source, place);
     if (result.kind === "none")
-      throw new ProgramError(t("this gradient is None: no path leads to its source"), place);
+      throw new ProgramError(t("this gradient is None because no path leads to its source"), place);
     return result;
   }
 
@@ -412,7 +422,7 @@ class Interpreter extends Expressions {
 function flattenTensors(value: Value, place: Span): Tensor[] {
   if (value.kind === "list") return value.items.flatMap((item) => flattenTensors(item, place));
   if (isTensor(value)) return [value];
-  throw new ProgramError(t("a gradient is of tensors by tensors"), place);
+  throw new ProgramError(t("a gradient needs tensors as its target and sources"), place);
 }
 
 function recordGradients(recording: Recording, call: GradientCall, place: Span) {
@@ -441,7 +451,7 @@ function bindArguments(
   const scope = new Map<string, Value>();
   params.forEach(({ name }, k) => {
     const value = args[k] ?? keywords.get(name) ?? defaults[k];
-    if (!value) throw new ProgramError(t("{0} lacks {1}", id, name), place);
+    if (!value) throw new ProgramError(t("{0} is missing {1}", id, name), place);
     scope.set(name, value);
   });
   for (const key of keywords.keys())

@@ -24,7 +24,7 @@ function createRange(args: Value[], place: Span): Value {
   if (bounds.length < 1 || bounds.length > 3 || step === 0)
     throw new ProgramError(t("{0} takes {1} arguments", "range", "1, 2, 3"), place);
   const count = Math.max(0, Math.ceil((stop - start) / step));
-  if (count > MAX_ITEMS) throw new ProgramError(t("this takes too many steps"), place);
+  if (count > MAX_ITEMS) throw new ProgramError(t("this program takes too many steps"), place);
   const items = Array.from({ length: count }, (_, k) => pythonNumber(start + k * step, false));
   return { kind: "list", items, isTuple: false };
 }
@@ -32,14 +32,14 @@ function createRange(args: Value[], place: Span): Value {
 function countItems(args: Value[], place: Span): Value {
   const [list] = args;
   if (args.length === 1 && list.kind === "list") return pythonNumber(list.items.length, false);
-  throw new ProgramError(t("{0} is left to Python", "len"), place);
+  throw new ProgramError(t("{0} needs Python", "len"), place);
 }
 
 function createTape(args: Value[], keywords: Map<string, Value>, place: Span): Value {
   const persistent = keywords.get("persistent") ?? args[0];
   const unknown = [...keywords.keys()].find((key) => key !== "persistent");
   if (unknown || args.length > 1 || (persistent && persistent.kind !== "boolean"))
-    throw new ProgramError(t("{0} is left to Python", `GradientTape(${unknown ?? "…"}=…)`), place);
+    throw new ProgramError(t("{0} needs Python", `GradientTape(${unknown ?? "…"}=…)`), place);
   const isPersistent = persistent?.kind === "boolean" && persistent.value;
   return { kind: "tape", tape: new Tape("tape", isPersistent) };
 }

@@ -347,7 +347,7 @@ export class Recording implements Algebra<number> {
     if (isArrayOperation(op)) {
       const share = applyRule(this, op, read);
       if (share === null && op === "stack")
-        throw new ProgramError(t("a second derivative of {0} is left to Python", op), this.place);
+        throw new ProgramError(t("the second derivative of {0} needs Python", op), this.place);
       return share;
     }
     const text = OPERATIONS[op].recorded[read.port];

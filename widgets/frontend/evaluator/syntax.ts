@@ -64,7 +64,7 @@ const AUGMENTED: Record<string, string> = {
   "%=": "mod",
   "@=": "matmul",
 };
-/** Words with which a statement or an expression begins that is left to Python. */
+/** Words with which a statement or an expression begins that needs Python. */
 const UNSUPPORTED = new Set(
   "while try class lambda global nonlocal del assert raise async await yield match from".split(" "),
 );
@@ -95,7 +95,7 @@ class Parser {
 
   parseProgram(): Statement[] {
     const statements = this.next.kind === "end" ? [] : this.parseBlock(this.next.indent);
-    if (this.next.kind !== "end") this.fail(t("the indentation of this line does not fit"));
+    if (this.next.kind !== "end") this.fail(t("the indentation of this line is wrong"));
     return statements;
   }
 
@@ -203,7 +203,7 @@ class Parser {
       return done({ kind: "return" as const, value });
     }
     if (this.next.kind === "name" && UNSUPPORTED.has(this.next.text))
-      this.fail(t("{0} is left to Python", this.next.text));
+      this.fail(t("{0} needs Python", this.next.text));
     return done(this.parseAssignment());
   }
 
@@ -211,7 +211,7 @@ class Parser {
     const parts = [this.needName().text];
     while (this.take(".")) parts.push(this.needName().text);
     const alias = this.take("as") ? this.needName().text : parts[0];
-    if (this.peek(",")) this.fail(t("import one module on each line"));
+    if (this.peek(",")) this.fail(t("import only one module on each line"));
     return { kind: "import" as const, module: parts.join("."), alias };
   }
 
@@ -220,7 +220,7 @@ class Parser {
     this.need("in");
     const over = this.parseTuple();
     const body = this.parseSuite(indent);
-    if (this.peekClause(indent, "else")) this.fail(t("{0} is left to Python", "for … else"));
+    if (this.peekClause(indent, "else")) this.fail(t("{0} needs Python", "for … else"));
     return { kind: "for" as const, target, over, body };
   }
 
@@ -269,7 +269,7 @@ class Parser {
     const params: Parameter[] = [];
     this.need("(");
     while (!this.take(")")) {
-      if (this.peek("*", "**", "/")) this.fail(t("{0} is left to Python", `${this.next.text}`));
+      if (this.peek("*", "**", "/")) this.fail(t("{0} needs Python", `${this.next.text}`));
       const name = this.needName().text;
       if (this.take(":")) this.parseOperand(); // an annotation
       params.push({ name, value: this.take("=") ? this.parseOperand() : null });
@@ -299,7 +299,7 @@ class Parser {
     if (target.kind === "tuple" || target.kind === "list")
       for (const item of target.items) this.checkTarget(item);
     else if (target.kind !== "name")
-      this.fail(t("only a name can be assigned here, the rest is left to Python"), target);
+      this.fail(t("you can only assign to a name here; other targets need Python"), target);
     return target;
   }
 
@@ -325,10 +325,10 @@ class Parser {
   }
 
   private parseOperand(): Expression {
-    if (++this.depth > MAX_DEPTH) this.fail(t("this is nested too deeply"));
+    if (++this.depth > MAX_DEPTH) this.fail(t("this expression is nested too deeply"));
     const expression = this.parseBoolean("or");
     this.depth--;
-    if (this.peek("if")) this.fail(t("{0} is left to Python", "… if … else …"));
+    if (this.peek("if")) this.fail(t("{0} needs Python", "… if … else …"));
     return expression;
   }
 
@@ -365,7 +365,7 @@ class Parser {
       };
     }
     if (this.peek("&", "|", "^", "in", "is", "<<", ">>"))
-      this.fail(t("{0} is left to Python", this.next.text));
+      this.fail(t("{0} needs Python", this.next.text));
     return left;
   }
 
@@ -410,14 +410,14 @@ class Parser {
     const args: Expression[] = [];
     const keywords: Keyword[] = [];
     while (!this.take(")")) {
-      if (this.peek("*", "**")) this.fail(t("{0} is left to Python", this.next.text));
+      if (this.peek("*", "**")) this.fail(t("{0} needs Python", this.next.text));
       const isKeyword = this.next.kind === "name" && this.tokens[this.at + 1].text === "=";
       if (isKeyword) {
         const name = this.needName().text;
         this.need("=");
         keywords.push({ name, value: this.parseOperand() });
       } else args.push(this.parseOperand());
-      if (this.peek("for")) this.fail(t("{0} is left to Python", "… for … in …"));
+      if (this.peek("for")) this.fail(t("{0} needs Python", "… for … in …"));
       if (!this.take(",") && !this.peek(")")) this.need(")");
     }
     return [args, keywords];
@@ -456,7 +456,7 @@ class Parser {
     }
     if (token.kind !== "name" || RESERVED.has(token.text)) {
       this.at--;
-      if (UNSUPPORTED.has(token.text)) this.fail(t("{0} is left to Python", token.text));
+      if (UNSUPPORTED.has(token.text)) this.fail(t("{0} needs Python", token.text));
       this.failUnexpected();
     }
     return { kind: "name", id: token.text, ...this.spanFrom(token) };
@@ -468,7 +468,7 @@ class Parser {
     let isTuple = false;
     while (!this.peek(close)) {
       items.push(this.parseOperand());
-      if (this.peek("for")) this.fail(t("{0} is left to Python", "… for … in …"));
+      if (this.peek("for")) this.fail(t("{0} needs Python", "… for … in …"));
       if (!this.take(",")) break;
       isTuple = true;
     }

@@ -60,13 +60,13 @@ export function computePython(op: string, operands: number[], areFloats: boolean
   if (op === "negative") return pythonNumber(-x, areFloats[0]);
   if (Object.hasOwn(COMPARISONS, op))
     return { kind: "boolean" as const, value: COMPARISONS[op](x, y) };
-  if (!Object.hasOwn(ARITHMETIC, op)) throw new ProgramError(t("{0} is left to Python", op), place);
+  if (!Object.hasOwn(ARITHMETIC, op)) throw new ProgramError(t("{0} needs Python", op), place);
   if (y === 0 && ["divide", "floordiv", "mod"].includes(op))
     throw new ProgramError(t("division by zero"), place);
   const value = ARITHMETIC[op](x, y);
   const isFloat = areFloats.some(Boolean) || op === "divide" || (op === "pow" && y < 0);
   if (Number.isNaN(value) || (!isFloat && !Number.isSafeInteger(value)))
-    throw new ProgramError(t("this number is left to Python"), place);
+    throw new ProgramError(t("this number needs Python"), place);
   return pythonNumber(value, isFloat);
 }
 

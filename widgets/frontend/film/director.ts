@@ -322,7 +322,7 @@ export class Director {
       const found = what.can(row) ? what.snapshot(row, value) : null;
       if (!found) {
         this.refused = t(
-          "The film cannot drag row {0}: what depends on it cannot be computed here.",
+          "The film cannot drag row {0}, because the values that depend on this row cannot be computed here.",
           row,
         );
         continue;

@@ -37,7 +37,9 @@ export async function recordVideo(
   const format = kind === "mp4" ? new Mp4OutputFormat() : new WebMOutputFormat();
   const codec = await getFirstEncodableVideoCodec(format.getSupportedVideoCodecs(), size);
   if (!codec)
-    throw new Error(t("This browser encodes no video for .{0}. Try another ending.", kind));
+    throw new Error(
+      t("This browser cannot encode .{0} videos. Try a different file extension.", kind),
+    );
   const output = new Output({ format, target: new BufferTarget() });
   const canvas = h("canvas", { width: size.width, height: size.height });
   const source = new CanvasSource(canvas, { codec, bitrate: QUALITY_HIGH });

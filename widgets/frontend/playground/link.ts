@@ -53,8 +53,8 @@ export async function unpacked(letters: string): Promise<string> {
       await through(bytes, new DecompressionStream("deflate-raw"), 4 * MOST),
       { stream: true },
     );
-    return program.length > MOST ? `# ${t("The program of this link is too long.")}\n` : program;
+    return program.length > MOST ? `# ${t("The program in this link is too long.")}\n` : program;
   } catch {
-    return `# ${t("The link is damaged: it holds no program.")}\n`;
+    return `# ${t("The link is damaged and contains no program.")}\n`;
   }
 }

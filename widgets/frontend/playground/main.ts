@@ -164,7 +164,11 @@ function follow(): void {
   at("picture").classList.toggle("stale", !isShown);
   state.textContent = "";
   if (isShown) return showInstantly(found);
-  if (found) state.textContent = t("Press Run for the picture. Without Python, line {0}", found);
+  if (found)
+    state.textContent = t(
+      "Press Run to see the picture. The problem without Python is in line {0}",
+      found,
+    );
   // Half a word is not known either, so Python begins to load when one pauses.
   pause = setTimeout(() => !python_ && start(), PAUSE);
 }
@@ -247,7 +251,7 @@ function unreachable(error: unknown): void {
   const { host } = new URL(config.pyodide, location.href);
   if (!warned)
     print(
-      `\n${t("Python cannot be loaded: {0} does not answer, or this network blocks it. Press Run to try again. A site that brings its own Python is made with minitape site --lite --offline.", host)}\n(${error})\n`,
+      `\n${t("Python could not be loaded because {0} does not answer or this network blocks it. Press Run to try again. To create a site that includes Python, use minitape site --lite --offline.", host)}\n(${error})\n`,
     );
   warned = true;
   if (error instanceof DOMException) return; // so far it is late
@@ -304,7 +308,9 @@ function hear(message: Heard): void {
   else {
     if (message.kind === "broken") print(`\n${message.text}\n`);
     else if (!message.tape)
-      print(`\n${t("This program has no tape to show: with tf.GradientTape() as tape: ...")}\n`);
+      print(
+        `\n${t("This program has no tape to show. Add one: with tf.GradientTape() as tape: ...")}\n`,
+      );
     state.textContent = "";
     setRunning(false);
   }
@@ -377,7 +383,7 @@ function choose(number: number): void {
 async function share(): Promise<void> {
   history_(`#p=${await packed(program())}`);
   await navigator.clipboard?.writeText(location.href).catch(() => undefined);
-  state.textContent = t("The address of this page holds the program now.");
+  state.textContent = t("This page's address now contains the program.");
 }
 
 function history_(fragment: string): void {
@@ -397,7 +403,7 @@ async function open(): Promise<void> {
     );
   put(linked);
   clearPicture();
-  state.textContent = t("This program came with a link. Read it, then press Run.");
+  state.textContent = t("This program came with a link. Read the program, then press Run.");
 }
 
 const chooser = at<HTMLSelectElement>("examples");

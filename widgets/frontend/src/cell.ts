@@ -88,7 +88,7 @@ export class Cell {
   private paint(): void {
     const made = this.drawn ? madeBy(this.store, this.drawn) : [];
     const words = t(
-      "Step backwards to a product of matrices (@) whose numbers were sent: those of at most 64 elements.",
+      "Step back to a matrix product (@) whose arrays have at most 64 elements. The numbers of larger arrays are not sent.",
     );
     this.el.replaceChildren(
       h("b", {}, t("Why this cell? ")),
@@ -148,7 +148,7 @@ function terms({ left, right, lines }: Made, i: number, j: number): HTMLElement 
       h("b", {}, number(sum)),
       ` (${number(lines[i][j])})`.replace(` (${number(sum)})`, ""),
     ),
-    h("p", { class: "mt-layers" }, t("what each adds: "), ...layers),
+    h("p", { class: "mt-layers" }, t("what each term adds: "), ...layers),
   );
 }
 

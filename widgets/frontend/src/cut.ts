@@ -70,7 +70,7 @@ export class Cut {
     const ways = crossings(this.store, source);
     if (!ways)
       return this.say(
-        t("The cut is there where the gradient of a single number goes over single numbers."),
+        t("The cut is shown only if the source and all values along its paths are single numbers."),
       );
     const target = (this.store.sweep as NonNullable<Store["sweep"]>).target[0];
     const [first, last] = [

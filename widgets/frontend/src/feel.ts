@@ -220,7 +220,7 @@ export function ghost(curve: Curve): HTMLElement {
   setText(
     el,
     t(
-      "{0} + {1} → {2} {3}; the gradient said {4}",
+      "{0} + {1} → {2} {3}; the gradient predicts {4}",
       curve.what,
       number(step),
       curve.name,

@@ -9,9 +9,9 @@ import { isMovable, numberOf, placesOf, WhatIf } from "./whatif";
 import { t } from "./words";
 
 const FAR =
-  "It cannot be moved: an array, or an operation that is not elementwise, depends on it. TapeView.interact can.";
+  "This value cannot be moved here, because an array or an operation that is not elementwise depends on it. Use TapeView.interact instead.";
 const SHARED =
-  "The program has this number at several places, which are one row of the tape: it cannot be moved at one of them alone.";
+  "The program uses this number in several places that share one row of the tape, so it cannot be moved in only one of them.";
 
 export class FeelPanel {
   readonly el = h("div", { class: "mt-feelings", hidden: true });
@@ -76,7 +76,7 @@ export class FeelPanel {
       } else this.mover.show(numberOf(shown.value));
       if (this.store.moved)
         this.note.textContent = t(
-          "These are not the program's numbers. Branches and loops go as recorded.",
+          "These are not the program's numbers. Branches and loops stay as recorded.",
         );
     } else {
       this.mover = null;

@@ -436,7 +436,7 @@ function frames(store: Store, graph: Graph): Frame[] {
       ? store.tapes.find((tape) => tape.id === store.rows[group.start]?.by)
       : undefined;
     if (by)
-      add("sweep", group.id, t("written by {0}()", group.label), boxes, group.end - group.start, {
+      add("sweep", group.id, t("recorded by {0}()", group.label), boxes, group.end - group.start, {
         group,
         tape: by,
       });

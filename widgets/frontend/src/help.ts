@@ -4,12 +4,12 @@ import { t } from "./words";
 
 const KEYS: [string, string][] = [
   ["← →", "one step"],
-  ["Shift+← Shift+→", "over what is folded"],
-  ["Home End", "first, last"],
+  ["Shift+← Shift+→", "step over a folded part"],
+  ["Home End", "first step, last step"],
   ["PgUp PgDn", "ten steps"],
   ["Space", "play, pause"],
   ["↑ ↓", "select a row"],
-  ["Enter", "run to the selected row, unfold, or look inside of a call"],
+  ["Enter", "run to the selected row, unfold, or look inside a call"],
   ["b", "run back to the selected row"],
   ["u", "unfold or fold"],
   ["n", "neighbourhood"],
@@ -20,10 +20,10 @@ const KEYS: [string, string][] = [
   ["w", "why this cell"],
   ["f", "full screen"],
   ["v", "present in large type"],
-  ["t c", "hide table, code"],
+  ["t c", "hide the table or the code"],
   ["/", "search"],
   ["+ − 0", "zoom, fit"],
-  ["Esc", "clear; out of a call"],
+  ["Esc", "clear the selection; leave a call"],
 ];
 
 export class Help {

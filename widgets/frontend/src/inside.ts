@@ -15,7 +15,7 @@ export async function openInside(outer: View, row: number, options: ViewOptions)
   if (!found)
     return void outer.say(
       t(
-        "The inside of this call cannot be shown: without a kernel, after a change of what it read, or on no tape.",
+        "The inside of this call cannot be shown: there is no kernel, the values that the call read have changed, or no tape recorded the call.",
       ),
     );
   const store = new Store();
@@ -58,10 +58,10 @@ function crumb(outer: View, row: number, found: Inside, out: () => void): HTMLEl
     h(
       "span",
       {},
-      t("inside of "),
+      t("inside "),
       h("b", {}, title(call)),
       t(
-        ", called at row {0}{1}{2}: what ran in this call, with its values",
+        ", called at row {0}{1}{2}: the operations in this call, with their values",
         found.row,
         call.line ? t(", line {0}", call.line) : "",
         cut,

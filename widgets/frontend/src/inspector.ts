@@ -39,7 +39,7 @@ export class Inspector {
     class: "mt-inspector",
     tabindex: 0,
     role: "group",
-    "aria-label": "Step and selection in words",
+    "aria-label": "Description of the step and the selection",
   });
   private step = h("div", { class: "mt-step" });
   // one sentence for screen readers
@@ -132,14 +132,14 @@ export class Inspector {
     if (this.asked === "in vain")
       return say(
         t(
-          "The backward sweep visits {0} more rows. Without a kernel its steps cannot be computed: run the notebook.",
+          "The backward sweep visits {0} more rows. Without a kernel, their steps cannot be computed. Run the notebook to start a kernel.",
           count(sweep.rest),
         ),
       );
     if (this.asked === "no")
       return say(
         t(
-          "The backward sweep visits {0} rows: its steps are computed when you step on.",
+          "The backward sweep visits {0} rows. Its steps are computed as you go.",
           count(sweep.rest),
         ),
       );
@@ -165,17 +165,20 @@ export class Inspector {
     if (!again)
       note.append(
         t(
-          "Show the tape with TapeView(tape, again=True), which computes them once more, or make it persistent.",
+          "Use TapeView(tape, again=True) to compute the arrays again, or make the tape persistent.",
         ),
       );
     else {
       const tell = (): void =>
-        void (again() || note.append(t(" There is no kernel that could: run the notebook.")));
+        void (
+          again() ||
+          note.append(t(" Computing the arrays needs a kernel, so run the notebook first."))
+        );
       note.append(
         h(
           "button",
           { type: "button", class: "mt-button mt-small mt-again", onclick: tell },
-          t("compute this again, keeping the sweep"),
+          t("compute again and keep the sweep"),
         ),
       );
     }
@@ -189,7 +192,7 @@ export class Inspector {
         "p",
         { class: "mt-what" },
         h("b", {}, t("Update")),
-        t(" · after the gradient, these variables were assigned"),
+        t(" · variables that were assigned after the gradient"),
       ),
     ];
     for (const [at, source] of this.timeline.updates) {
@@ -351,7 +354,7 @@ export class Inspector {
     const own = OWN[row.op];
     const summed =
       edge.local && String(input.shape) !== String(row.shape)
-        ? t(", summed where it was broadcast")
+        ? t(", summed over the broadcast axes")
         : "";
     const line = h(
       "div",
@@ -374,7 +377,7 @@ export class Inspector {
           "p",
           { class: "mt-note mt-break" },
           t(
-            "The local derivative is not finite. Where nothing arrives (g = 0) the product is 0 by convention.",
+            "The local derivative is not finite. If the incoming adjoint g is 0, the product is 0 by convention.",
           ),
         ),
       );
@@ -383,7 +386,7 @@ export class Inspector {
         h(
           "p",
           { class: "mt-note mt-break" },
-          t("The rule gives another number: a hook or another rule sent this."),
+          t("The rule gives a different number. A hook or a different rule sent this number."),
         ),
       );
     if ([edge.local, edge.product].some(isLong)) {
@@ -480,7 +483,13 @@ export class Inspector {
       ),
       ...(isLong(row.value)
         ? inWords(t("value "), row.value, row)
-        : [pre(row.released && !row.value ? t("released by the gradient") : full(row.value))]),
+        : [
+            pre(
+              row.released && !row.value
+                ? t("released when the gradient was computed")
+                : full(row.value),
+            ),
+          ]),
     ];
     const add = (...parts: (HTMLElement | null)[]): void =>
       void lines.push(...parts.filter((part) => part !== null));
@@ -575,11 +584,11 @@ function inWords(
 }
 
 function leafSentence(row: Row): string {
-  if (row.kind === "constant") return t("A constant: no gradient goes to it.");
+  if (row.kind === "constant") return t("A constant receives no gradient.");
   const watched = row.watched ? WATCHED[row.watched] : "not watched";
   if (row.kind === "variable")
     return t(
-      row.version ? "State {0} of this variable, read; {1}." : "A variable, read; {1}.",
+      row.version ? "Reads state {0} of this variable; {1}." : "Reads a variable; {1}.",
       row.version,
       t(watched),
     );
@@ -600,7 +609,7 @@ function tapesText(store: Store, row: Row): string[] {
   if (row.by !== null)
     texts.push(
       t(
-        "written by {0}.gradient()",
+        "recorded by {0}.gradient()",
         store.tapes.find((tape) => tape.id === row.by)?.name ?? t("tape"),
       ),
     );
@@ -611,7 +620,11 @@ function notes(row: Row): HTMLElement[] {
   const lines: HTMLElement[] = [];
   if (row.cut)
     lines.push(
-      h("p", { class: "mt-note" }, t("No gradient passes this row: {0}.", cutWords(row.cut))),
+      h(
+        "p",
+        { class: "mt-note" },
+        t("No gradient passes through this row: {0}.", cutWords(row.cut)),
+      ),
     );
   if (row.status === "ghost")
     lines.push(
@@ -620,8 +633,8 @@ function notes(row: Row): HTMLElement[] {
         { class: "mt-note" },
         t(
           row.tapes.length
-            ? "Its function has a gradient of its own, which takes the place of this row's."
-            : "It ran, but no tape recorded it.",
+            ? "This row's function defines its own gradient, so the gradient of this row is not used."
+            : "This operation ran, but no tape recorded it.",
         ),
       ),
     );

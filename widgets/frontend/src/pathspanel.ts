@@ -105,12 +105,12 @@ export class PathsPanel {
     if (!found.paths.length) {
       if (!found.breaks.length) say(t("No path: the target does not depend on the source."));
       for (const { row, reason } of found.breaks.slice(0, 5))
-        say(t("Broken at row {0} ({1}): {2}.", row, title(this.store.rows[row]), reason));
+        say(t("The path breaks at row {0} ({1}): {2}.", row, title(this.store.rows[row]), reason));
     }
     const chosen = `${source}>${target}`;
     this.chosen = chosen;
     const unwatched = isLeaf(this.store.rows[source]) && !this.store.rows[source].watched;
-    if (unwatched) say(t("Row {0} is not watched: no gradient is kept for it.", source));
+    if (unwatched) say(t("Row {0} is not watched, so no gradient is kept for this row.", source));
     if (!found.paths.length || unwatched)
       void this.explain?.(source, target).then((text) => {
         if (text && this.chosen === chosen) say(text);
@@ -139,7 +139,7 @@ export class PathsPanel {
       sweep.target[0] === target &&
       sweep.sources.includes(source) &&
       !this.store.moved
-      ? t(", which is what tape.gradient returned")
+      ? t(", the value that tape.gradient returned")
       : "";
   }
 

@@ -96,7 +96,7 @@ export class Predict {
     if (Math.abs(given + right) <= NEAR * Math.abs(right))
       said.textContent = t("the size is right; look at the sign");
     else if (edge.local && Math.abs(given - numberOf(edge.local)) <= NEAR * Math.abs(given))
-      said.textContent = t("that is the local derivative: times what arrived, g");
+      said.textContent = t("that is the local derivative; multiply it by the incoming adjoint g");
     else said.textContent = t("not yet: local derivative × g");
   }
 

@@ -17,7 +17,7 @@ const CALLS = 3; // the same of calls
 /** What to know about a call that is no tape.gradient. */
 function noteOf({ call, element }: Result): string | null {
   if (element)
-    return "A Jacobian has one sweep for each element of the target: the steps show that of this one";
+    return "A Jacobian has one sweep for each element of the target. The steps show the sweep for this element.";
   return call === "backward" ? "What this pass added to .grad" : null;
 }
 
@@ -104,7 +104,7 @@ export class Results {
     if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, t("what if")));
     const at = this.store.results.indexOf(call);
     if (this.store.results.length > 1)
-      el.append(h("i", {}, t(call.shown ? "call {0}, shown:" : "call {0}", at + 1)));
+      el.append(h("i", {}, t(call.shown ? "call {0} (shown):" : "call {0}", at + 1)));
     if (call.call && call.call !== "gradient")
       el.append(
         h(
@@ -188,7 +188,10 @@ export class Results {
       el.append(
         h(
           "i",
-          { title: "The sweep is too long, or cannot be repeated: print it in the program." },
+          {
+            title:
+              "The sweep is too long or cannot be repeated. Print the gradient in the program instead.",
+          },
           t("not computed here"),
         ),
       );

@@ -689,7 +689,7 @@ export class Scene {
     if (inside)
       words.push(
         t(
-          inside.alone ? "back: {0}" : "back: in sum {0}",
+          inside.alone ? "back: {0}" : "back: {0} in total",
           elide(
             full(inside.alone ? inside.last.product : inside.last.sum).replace(/\s+/g, " "),
             60,
@@ -744,7 +744,7 @@ export class Scene {
     if (link.torn) return this.tear(link.torn, d, points);
     const words = t(
       link.value
-        ? "assigned to {0}: the gradient does not go back through an assignment"
+        ? "assigned to {0}: the gradient does not flow back through an assignment"
         : "the next state of {0}",
       link.name,
     );
@@ -762,7 +762,7 @@ export class Scene {
     const place = t("line {0}", torn.line);
     const words = t(
       torn.kind === "left"
-        ? "the value left here, and came back as a number: no gradient goes back ({0}, {1})"
+        ? "the value left the tape here and came back as a plain number, so no gradient flows back ({0}, {1})"
         : "no gradient passes: {0}, {1}",
       torn.text,
       place,
@@ -1107,7 +1107,7 @@ export class Scene {
       class: `mt-frame mt-frame-${frame.kind}${state ? ` mt-tape-${state}` : ""}${frame.tape ? ` mt-lane-${frame.tape.id % 4}` : ""}`,
     });
     const note =
-      state && state !== "closed" ? ` · ${t(state === "used" ? "gave its gradient" : state)}` : "";
+      state && state !== "closed" ? ` · ${t(state === "used" ? "gradient computed" : state)}` : "";
     const text = elide(
       `${frame.label}${note}`,
       Math.max(14, Math.floor((frame.w - 24) / 7) - (frame.group ? 2 : 0)),

@@ -89,7 +89,10 @@ export class Sliders {
       this.inputs[k].value = String(value);
       setText(this.outputs[k], String(value));
     });
-    setText(this.error, t("No kernel answers, so the numbers stay as they are: run the notebook."));
+    setText(
+      this.error,
+      t("No kernel is answering, so the numbers cannot change. Run the notebook first."),
+    );
   }
 
   /** The kernel has answered, with what went wrong if something did. */

@@ -43,10 +43,10 @@ export class Slopes {
       this.note,
       ways.length
         ? t(
-            "drag {0}: blue is what a nudge of it becomes, orange what comes back",
+            "drag {0}: blue shows what a nudge of {0} becomes, orange shows what comes back",
             title(this.store.rows[source]),
           )
-        : t("no nudge: it goes over arrays"),
+        : t("no nudge, because the path passes through arrays"),
     );
     const nudge = new Map<string, number>(
       ways.map(({ to, port, tangent }) => [`${to}|${port}`, Math.abs(tangent)]),

@@ -131,7 +131,7 @@ export class Table {
         title: inside
           ? t("recorded by {0}", tape.name)
           : wrote
-            ? t("written by {0}.gradient()", tape.name)
+            ? t("recorded by {0}.gradient()", tape.name)
             : null,
       });
     });

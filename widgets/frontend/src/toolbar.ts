@@ -30,7 +30,7 @@ export interface ToolbarActions {
 const EXPORTS: [string, string][] = [
   ["svg", "SVG picture"],
   ["png", "PNG picture"],
-  ["html", "HTML page that steps"],
+  ["html", "HTML page to step through"],
   ["gif", "Animated GIF of the steps"],
   ["py", "Storyboard of a film (Python)"],
 ];
@@ -64,7 +64,7 @@ export class Toolbar {
   private found = h("span", { class: "mt-found-count", role: "status" });
   private foldSelect = h(
     "select",
-    { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" },
+    { class: "mt-select", "aria-label": "Folding", title: "Fold scopes and repeated parts" },
     ...["auto", "layers", "all", "none"].map((mode) =>
       h("option", { value: mode }, t(`fold: ${mode}`)),
     ),
@@ -81,22 +81,19 @@ export class Toolbar {
       {
         type: "button",
         class: "mt-button mt-small",
-        title: "Stop placing the nodes (Esc)",
+        title: "Stop arranging the nodes (Esc)",
         onclick: actions.stop,
       },
-      t("placing… stop"),
+      t("arranging… stop"),
     );
     this.modes = [
-      [
-        "nearby",
-        worded("nearby", "Nearby only: the neighbourhood of the selected row (n)", actions.focus),
-      ],
-      ["paths", worded("paths", "Paths between a source and a target (p)", actions.paths)],
+      ["nearby", worded("nearby", "Show only the rows near the selected row (n)", actions.focus)],
+      ["paths", worded("paths", "Paths from a source to a target (p)", actions.paths)],
       [
         "predict",
         worded(
           "predict",
-          "Predict each product on the way back before it is shown (q)",
+          "Predict each product of the backward sweep before it is shown (q)",
           actions.predict,
         ),
       ],
@@ -104,15 +101,12 @@ export class Toolbar {
         "cut",
         worded(
           "cut",
-          "The cut: at any line through the graph tangent × adjoint adds up to the gradient (k)",
+          "The cut: along any line through the graph, tangent × adjoint adds up to the gradient (k)",
           actions.cut,
         ),
       ],
-      ["slopes", worded("slopes", "Slopes inside of the nodes (s)", actions.slopes)],
-      [
-        "cell",
-        worded("cell", "Why this cell? Products of matrices, cell by cell (w)", actions.cell),
-      ],
+      ["slopes", worded("slopes", "Slopes inside the nodes (s)", actions.slopes)],
+      ["cell", worded("cell", "Why this cell? Matrix products, cell by cell (w)", actions.cell)],
     ];
     on(this.foldSelect, "change", () => actions.fold(this.foldSelect.value as FoldMode));
     on(this.search, "input", () => this.look());
@@ -145,7 +139,7 @@ export class Toolbar {
       button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
       button("fit", "Fit (0)", actions.fit),
       button("full", "Full screen (f)", actions.full),
-      worded("present", "Present: large type, for a projector (v)", actions.present),
+      worded("present", "Presentation mode: large type for a projector (v)", actions.present),
       save,
       button("help", "Keys (?)", actions.help),
     );
@@ -199,7 +193,7 @@ const worded = (name: string, label: string, action: () => void): HTMLButtonElem
   button(name, label, action, h("span", { class: "mt-word" }, t(name)));
 
 function chip(tape: Tape): HTMLElement {
-  const state = t({ closed: "", used: "gave its gradient" }[tape.state as string] ?? tape.state);
+  const state = t({ closed: "", used: "gradient computed" }[tape.state as string] ?? tape.state);
   const text = [tape.persistent && t("persistent"), state].filter(Boolean).join(t(", "));
   return h(
     "span",

@@ -317,13 +317,13 @@ export function withNumbers(row: Row, rows: Row[]): string {
 }
 
 const CUTS: Record<string, string> = {
-  stop_gradient: "stop_gradient cuts it",
-  integer: "a whole number carries no gradient",
+  stop_gradient: "stop_gradient cuts the path",
+  integer: "whole numbers carry no gradient",
   paused: "the tape was paused",
-  nondifferentiable: "its result does not change smoothly with its input",
+  nondifferentiable: "the result does not change smoothly with the input",
   no_gradient_registered: "this operation has no gradient",
-  no_grad: "it ran under no_grad",
-  detach: "it was detached",
+  no_grad: "the operation ran under no_grad",
+  detach: "the value was detached",
 };
 
 /** Why no gradient passes. */
@@ -358,11 +358,7 @@ export function describe(row: Row): string {
   if (row.watched) parts.push(t(WATCHED[row.watched]));
   if (row.status === "ghost")
     parts.push(
-      t(
-        row.tapes.length
-          ? "replaced by a gradient of its function's own"
-          : "ran, but was not recorded",
-      ),
+      t(row.tapes.length ? "replaced by its function's own gradient" : "ran, but was not recorded"),
     );
   if (row.cut) parts.push(t("no gradient passes: {0}", cutWords(row.cut)));
   return parts.join(t(", "));

@@ -196,7 +196,7 @@ export class View {
         tabindex: 0,
         role: "application",
         "aria-label": "Tape view",
-        "aria-roledescription": "steppable picture of a tape",
+        "aria-roledescription": "picture of a tape to step through",
       },
       this.toolbar.el,
       this.help.el,
@@ -363,7 +363,7 @@ export class View {
   /** Says that the program ran again, until the reader moves. */
   private beginAnew(): void {
     this.anew = true;
-    this.say(t("The tape began anew: its with block ran again."));
+    this.say(t("The tape started over because its with block ran again."));
   }
 
   private layOut(patient = false): void {

@@ -514,7 +514,7 @@ describe("paths", () => {
     snapshot.rows[1] = { ...snapshot.rows[1], cut: "stop_gradient" };
     const found = findPaths(storeOf(snapshot), 0, 4);
     expect(found.paths).toEqual([]);
-    expect(found.breaks).toEqual([{ row: 1, reason: "stop_gradient cuts it" }]);
+    expect(found.breaks).toEqual([{ row: 1, reason: "stop_gradient cuts the path" }]);
   });
 
   it("gives up gracefully where there are too many", () => {

@@ -164,7 +164,7 @@ describe("programs", () => {
   });
 
   it("end, whatever they do", () => {
-    expect(() => runProgram("def f(x):\n    return f(x)\ny = f(x)")).toThrow(/too often/);
+    expect(() => runProgram("def f(x):\n    return f(x)\ny = f(x)")).toThrow(/too many times/);
     const long =
       "for a in range(100):\n  for b in range(100):\n    for c in range(100):\n      y = x";
     expect(() => runProgram(long)).toThrow(/too many steps/);
@@ -177,7 +177,7 @@ describe("programs", () => {
     const { results, torn, alarms } = buildSnapshot(runProgram(program), program);
     const reasons = results?.[0].sources.map(({ name, reason }) => [name, reason]);
     expect(reasons).toEqual([
-      ["x", "stop_gradient in line 1 lets no gradient through"],
+      ["x", "stop_gradient in line 1 blocks the gradient"],
       ["w", null],
       ["v", "floor in line 1 has no derivative"],
     ]);

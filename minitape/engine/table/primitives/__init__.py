@@ -149,6 +149,6 @@ def declare(name: str, forward: Function, rules: Rules = None, **options: Object
         ValueError: If a primitive with this name already exists.
     """
     if name in TABLE:
-        raise ValueError(f"primitive {name!r} is declared already")
+        raise ValueError(f"primitive {name!r} is already declared")
     TABLE[name] = primitive = Primitive(name, forward, rules, **options)
     return primitive

@@ -77,7 +77,7 @@ def _compute_cross_entropy(x: Array, y: Array) -> Array:
             x, y = np.broadcast_arrays(x, y)
     except ValueError:
         raise build_argument_error(
-            f"logits and labels must be broadcastable, got the shapes {x.shape} and {y.shape}", op
+            f"logits and labels must be broadcastable, but their shapes are {x.shape} and {y.shape}", op
         ) from None
     shifted = _subtract_largest_logit(x, -1, op)
     negative_logs = ARRAY["log"](_sum_axes(ARRAY["exp"](shifted), -1, None, None, True)) - shifted
@@ -103,7 +103,7 @@ def _compute_sparse_cross_entropy(x: Array, labels: Array) -> Array:
     op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
     is_outside = labels.astype(np.uint64) >= count  # Negative labels become large numbers.
     if np.count_nonzero(is_outside):  # This takes half as long as any().
-        raise build_argument_error(f"The label {labels[is_outside][0]} is outside of [0, {count}).", op)
+        raise build_argument_error(f"The label {labels[is_outside][0]} is outside [0, {count}).", op)
     shifted = _subtract_largest_logit(x, -1, op)
     label_logits = shifted.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)
     return ARRAY["log"](_sum_axes(ARRAY["exp"](shifted), -1)) - label_logits

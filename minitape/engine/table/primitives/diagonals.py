@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def _compute_diag_part(x: Array) -> Array:
     if x.ndim < 2:
         raise build_argument_error(
-            f"An array of the shape {x.shape} has no diagonal: it needs two axes.", "MatrixDiagPartV3"
+            f"An array of shape {x.shape} has no diagonal, because a diagonal needs two axes.", "MatrixDiagPartV3"
         )
     return np.diagonal(x, 0, -2, -1).copy()
 

@@ -133,7 +133,9 @@ def _compute_add_n(*xs: Array) -> Array:
     for i, x in enumerate(xs[1:], 1):
         if x.shape != total.shape:
             raise build_argument_error(
-                f"Tensors of one shape can be added, got {total.shape} and, at {i}, {x.shape}.", "AddN"
+                f"Only tensors of the same shape can be added, but the shapes are {total.shape} and, at position "
+                f"{i}, {x.shape}.",
+                "AddN",
             )
         total = total + x
     return total

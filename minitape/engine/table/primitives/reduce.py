@@ -204,7 +204,9 @@ def _build_extreme_position_search(op: str, find_extreme: Function, sign: int) -
     def find_position(x: Array, *, axis: int, dtype: DType) -> Array:
         if not -x.ndim <= axis < x.ndim or x.shape[axis] == 0:
             raise build_argument_error(
-                f"Expected a dimension in [{-x.ndim}, {x.ndim}) that is not empty, got {axis} of {x.shape}", op
+                f"Expected a dimension in [{-x.ndim}, {x.ndim}) that is not empty, but got {axis} for the shape "
+                f"{x.shape}",
+                op,
             )
         if x.dtype.kind == "f" and np.isnan(x).any():  # TensorFlow never returns the position of a NaN.
             x = np.where(np.isnan(x), get_extreme_value_of_dtype(x.dtype, sign), x)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def _compute_gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
     if not x.shape[axis] and indices.size:
-        raise build_argument_error(f"The axis {axis} of the shape {x.shape} is empty: it has no index.", "GatherV2")
+        raise build_argument_error(f"Axis {axis} of the shape {x.shape} is empty, so it has no index.", "GatherV2")
     return np.take(x, indices, axis=axis)
 
 

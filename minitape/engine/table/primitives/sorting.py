@@ -24,7 +24,9 @@ def _sort_descending(x: Array) -> Array:
 
 def _compute_top_k(x: Array, *, k: int) -> tuple[Array, Array]:
     if x.ndim < 1 or not 0 <= k <= x.shape[-1]:
-        raise build_argument_error(f"input must have at least k columns: k is {k}, its shape {x.shape}", "TopKV2")
+        raise build_argument_error(
+            f"input must have at least k columns, but k is {k} and the shape is {x.shape}", "TopKV2"
+        )
     positions = _sort_descending(x)[..., :k]
     return np.take_along_axis(x, positions, -1), positions.astype(np.int32)
 
