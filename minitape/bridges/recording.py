@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .picture_reader import NamedSource
 
 ROW_LIMIT = 20_000
-# Pictures state why a leaf gets a gradient in the words of the framework.
+# Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 
 

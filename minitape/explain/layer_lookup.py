@@ -24,7 +24,7 @@ _MAX_ITEMS = 10_000  # Larger containers are not searched.
 
 
 def iter_living_instances(*classes: type) -> Iterator[Object]:
-    """Return an iterator over the living instances of some classes and their subclasses.
+    """Return an iterator over the live instances of some classes and their subclasses.
 
     Objects are compared by ``type`` instead of ``isinstance``, because some objects issue a warning when their
     ``__class__`` is read.

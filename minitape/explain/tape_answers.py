@@ -1,4 +1,4 @@
-"""Implement ``tape.explain``, which explains why a gradient is None, on which line, and how to fix it.
+"""Implement ``tape.explain``, which explains why a gradient is None, which line is to blame, and how to fix it.
 
 An explanation must not disturb the user's program. If explain itself fails, the answer is the most plausible cause, and
 its message reports the failure.

@@ -225,7 +225,7 @@ class FirstGradients:
             restore_state()
 
     def record_gradients_uncompiled(self, function: Any, args: tuple, kwargs: dict, gradient_limit: int) -> int:
-        """Run a compiled function without the compiler to record the gradients that it computes.
+        """Run a compiled function uncompiled, to record the gradients that it computes.
 
         Args:
             function: The function.

@@ -212,7 +212,7 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
 def check_state_cut_in_loop(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a state that is detached in each step of a loop, so that only the last step has a gradient.
 
-    Each result that was cut off has no other use. If a loss uses the results of all steps, nothing is lost.
+    No result that was cut off is used anywhere else. If a loss uses the results of all steps, nothing is lost.
     """
     reached_sites = {(run.rows[row].op, run.rows[row].site) for row in run.reached_operations}
     cuts: dict[Site, list[RecordedRow]] = {}

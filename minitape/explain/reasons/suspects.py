@@ -301,7 +301,7 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         }
         only_rows = run.find_connected_ancestors(min(affected))
         suspicions.append(build_row_suspicion(row, "broadcast", fields, only_rows=only_rows))
-    # If a line intentionally builds a table once, all of its tables are intended.
+    # If a line intentionally builds a table at least once, all of its tables count as intentional.
     yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
 
 
@@ -430,7 +430,7 @@ def _find_called_loss_name(site: Site) -> str:
 def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
     """Return the row that a loss uses as logits, or None if the operation is not such a loss.
 
-    TensorFlow's cross-entropy of a sigmoid begins with ``where(logits >= 0, logits, 0)``.
+    TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.
 
     Args:
         run: The run with the row.

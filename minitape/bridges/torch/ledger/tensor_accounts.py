@@ -181,7 +181,7 @@ def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
 
 
 def _measure_large_norm(tensor: torch.Tensor) -> float:
-    """Return the norm of a tensor whose squares may overflow in its dtype."""
+    """Return the norm of a tensor whose squared elements may overflow its dtype."""
     return float(tensor.double().norm()) if not tensor.is_complex() else float(tensor.abs().double().norm())
 
 
