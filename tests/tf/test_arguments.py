@@ -150,7 +150,7 @@ def test_a_dtype_that_is_refused_is_named_with_the_function():
 
 
 def test_compute_gradient_is_no_part_of_a_function():
-    with pytest.raises(TypeError, match=r"outside of the tf\.function"):
+    with pytest.raises(TypeError, match=r"outside the tf\.function"):
         tf.function(lambda x: tf.test.compute_gradient(tf.square, [x]))(tf.constant(1.0))
 
 
