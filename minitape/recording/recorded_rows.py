@@ -319,7 +319,11 @@ class BackwardPass:
 
 
 def collect_ancestors(
-    rows: Sequence[RecordedRow], starts: Iterable[int], follows: Callable[[int, InputEdge], bool] | None = None
+    rows: Sequence[RecordedRow],
+    starts: Iterable[int],
+    follows: Callable[[int, InputEdge], bool] | None = None,
+    open_only: bool = False,
+    mended_rows: Container[int] = (),
 ) -> set[int]:
     """Return the given rows and all rows that they were computed from.
 
@@ -327,13 +331,20 @@ def collect_ancestors(
         rows: All rows of the recording.
         starts: The rows to start from.
         follows: Returns whether to follow an edge of a row. None means that every edge is followed.
+        open_only: Whether to follow only edges that pass gradients.
+        mended_rows: Rows whose breaks count as open.
     """
     ancestors, waiting = set[int](), list(starts)
     while waiting:
         row = waiting.pop()
         if row not in ancestors:
             ancestors.add(row)
-            waiting += [edge.input_row for edge in rows[row].edges if follows is None or follows(row, edge)]
+            skips_breaks = open_only and row not in mended_rows
+            waiting += [
+                edge.input_row
+                for edge in rows[row].edges
+                if not (skips_breaks and edge.cause) and (follows is None or follows(row, edge))
+            ]
     return ancestors
 
 
@@ -348,5 +359,5 @@ def collect_connected_ancestors(
         ends: The rows whose own ancestors are left out.
     """
     return collect_ancestors(
-        rows, starts, lambda row, edge: not edge.cause and rows[edge.input_row].tracked and row not in ends
+        rows, starts, lambda row, edge: rows[edge.input_row].tracked and row not in ends, open_only=True
     )

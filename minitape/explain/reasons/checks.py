@@ -106,8 +106,11 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
         question: The question about the paths.
         known_findings: The findings that are already reported. Breaks at the rows of these findings count as open.
     """
-    mended_rows = {finding.row for finding in known_findings if finding.row is not None}
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
+    breaks = [edge for row in question.rows for edge in row.edges if edge.cause]
+    if not any(edge.input_row in reached_from_source for edge in breaks):
+        return []
+    mended_rows = {finding.row for finding in known_findings if finding.row is not None}
     open_to_target = question.find_ancestors(question.target_rows, open_only=True, mended_rows=mended_rows)
     # The value of the variable comes from an earlier iteration, so breaks outside the tape are to be expected.
     holds_earlier_value = bool(known_findings) and known_findings[0].cause == "variable_assign"

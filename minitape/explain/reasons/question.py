@@ -168,9 +168,7 @@ class Question:
             open_only: Whether to follow only edges that pass gradients.
             mended_rows: Rows whose breaks count as open.
         """
-        if not open_only:
-            return collect_ancestors(self.rows, rows)
-        return collect_ancestors(self.rows, rows, lambda row, edge: not edge.cause or row in mended_rows)
+        return collect_ancestors(self.rows, rows, open_only=open_only, mended_rows=mended_rows)
 
     def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
         """Return the given rows and all rows that were computed from them.
