@@ -304,7 +304,7 @@ def test_a_version_that_is_too_old_is_refused(monkeypatch):
 
     with monkeypatch.context() as old:
         old.setattr(torch, "__version__", "2.1.0")
-        with pytest.raises(ImportError, match=r"needs PyTorch 2.4 or newer, and 2.1.0 is installed"):
+        with pytest.raises(ImportError, match=r"needs PyTorch 2.4 or newer, but 2.1.0 is installed"):
             importlib.reload(bridge)
     with warnings.catch_warnings():
         importlib.reload(bridge)
