@@ -10,7 +10,7 @@ from .conftest import run_minitape
 def test_the_kernels_are_compiled():
     done = run_minitape("warmup")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("kernels are ready (")
+    assert done.stdout.startswith("the kernels are ready (")
 
 
 def test_compiled_code_is_kept_in_the_users_folder_and_never_in_the_package(tmp_path, monkeypatch):

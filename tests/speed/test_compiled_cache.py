@@ -119,7 +119,7 @@ def warm(right):
     """Return a cache that contains all kernels."""
     made = Path(tempfile.mkdtemp())
     done = run_warmup(made / "cache")
-    assert done.stdout.startswith("kernels are ready (") and done.stderr == ""
+    assert done.stdout.startswith("the kernels are ready (") and done.stderr == ""
     yield made / "cache"
     shutil.rmtree(made)
 
@@ -407,7 +407,7 @@ def test_the_command_mends_what_is_damaged(cache):
     for path in cache.rglob("*backward*"):
         path.write_bytes(b"")
     done = run_warmup(cache)
-    assert done.returncode == 0 and done.stdout.startswith("kernels are ready ("), done
+    assert done.returncode == 0 and done.stdout.startswith("the kernels are ready ("), done
     assert len(done.stderr.splitlines()) == 1 and "cannot be read" in done.stderr
     assert run_warmup(cache).stderr == ""
 
