@@ -99,6 +99,12 @@ def _is_preparation_of_break(finding: Finding, edge: InputEdge, site: Site) -> b
     return is_unrecorded and is_stored and finding.site == site
 
 
+def _reads_any_across_break(question: Question, rows: set[int]) -> bool:
+    """Return whether an operation reads one of the given rows through an edge that passes no gradient."""
+    breaks = [edge for row in question.rows for edge in row.edges if edge.cause]
+    return any(edge.input_row in rows for edge in breaks)
+
+
 def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[Finding]:
     """Find breaks that block another path by themselves, unless the program seems to block that path on purpose.
 
@@ -107,8 +113,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
         known_findings: The findings that are already reported. Breaks at the rows of these findings count as open.
     """
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
-    breaks = [edge for row in question.rows for edge in row.edges if edge.cause]
-    if not any(edge.input_row in reached_from_source for edge in breaks):
+    if not _reads_any_across_break(question, reached_from_source):
         return []
     mended_rows = {finding.row for finding in known_findings if finding.row is not None}
     open_to_target = question.find_ancestors(question.target_rows, open_only=True, mended_rows=mended_rows)
