@@ -273,7 +273,7 @@ WRONG = [
     (
         "08.2",
         SLOPE.replace("    with", "    x = tf.cast(x, tf.float32)\n    with"),
-        "x = tf.cast(x, ...) gives the name x to a tensor that the",
+        "x = tf.cast(x, ...) rebinds x to a tensor that the",
     ),
     (
         "08.6",

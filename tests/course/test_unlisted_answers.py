@@ -263,7 +263,7 @@ TOLD = [
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(2.0)"), "gives a variable: 8.0"),
     ("01.2", solved("01.2", "return tape", "return x"), "gradient is a tape method. Write tape.gradient(...)."),
     ("01.4", solved("01.4", "return outer", "return first, outer"), "at position 2"),
-    ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "distance gets a twice, once stopped."),
+    ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "once through tf.stop_gradient."),
     ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
      "'value' is a name inside your function"),
     ("10.4", solved("10.4", "k + 1", "k"), "The loop never ends by itself, so check stopped it."),
