@@ -151,7 +151,8 @@ def lab_command(
     worked on last. Files that are already in FOLDER are yours and are never overwritten. By default, the server listens
     on this machine only and requires a token.
 
-    Without --language, existing lessons in FOLDER determine the language. In a new folder, your system does.
+    Without --language, existing lessons in FOLDER determine the language. In a new folder, your system's
+    language is used.
     """
     if not copy_only:
         require_packages("jupyterlab")  # Check this before any files are copied.
@@ -361,7 +362,7 @@ def quote_for_shell(path: Path) -> str:
     help=("Also write all results to a CSV file."),
 )
 def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
-    """Show how far a class has come, and which exercise holds it up.
+    """Show how far along a class is, and which exercise is holding it up.
 
     FOLDER contains a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks. It
     can also be the folder of a single learner, as in `minitape class /home/*/minitape-lessons`.

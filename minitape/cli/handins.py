@@ -283,7 +283,7 @@ def _add_record(hand_in: HandIn, name: str, record: ExerciseRecord) -> None:
 
 def _describe_read_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return say("is incomplete, because it breaks off in the middle")
+        return say("is incomplete: it is cut off partway through")
     return sanitize_text(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
