@@ -362,7 +362,7 @@ def quote_for_shell(path: Path) -> str:
     help=("Also write all results to a CSV file."),
 )
 def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
-    """Show how far along a class is, and which exercise is holding it up.
+    """Show how far along a class is and which exercise holds it up.
 
     FOLDER contains a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks. It
     can also be the folder of a single learner, as in `minitape class /home/*/minitape-lessons`.
