@@ -1,1 +1,1 @@
-"""Declare the formula and derivatives of each operation, and compile them."""
+"""Declare and compile the formula and derivatives of each operation."""
