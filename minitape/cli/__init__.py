@@ -1,7 +1,7 @@
 """The `minitape` command, which opens lessons, checks and saves notebooks, and explains gradients.
 
-Only the console script imports this package, which keeps `import minitape` light. Each command imports its modules when
-it runs, which keeps `minitape --help` fast.
+Only the console script imports this package, which keeps `import minitape` lightweight. Each command imports its
+modules when it runs, which keeps `minitape --help` fast.
 
 ``lab``, ``lesson_files``, ``course_map``
     copy the lessons and a map of them for a learner, and open them in JupyterLab
@@ -22,7 +22,7 @@ it runs, which keeps `minitape --help` fast.
 ``nbgrader``, ``grading``
     export lessons as graded assignments
 ``explain_program``, ``cause_page``
-    run a training program under the bridge of its framework, and print the page about a cause
+    run a training program under its framework's bridge and print the page about a cause
 ``messages``, ``optional_packages``, ``terminal_report``
     translate messages, show the command that installs a missing package, and format output for the terminal
 """
@@ -76,7 +76,7 @@ class CommandGroup(click.Group):
         self.help = say(inspect.cleandoc(self.help or ""))
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command, and translate its help and the help of its options.
+        """Add a command and translate its help and the help of its options.
 
         Args:
             cmd: The command to add.
@@ -151,8 +151,7 @@ def lab_command(
     worked on last. Files that are already in FOLDER are yours and are never overwritten. By default, the server listens
     on this machine only and requires a token.
 
-    Without --language, existing lessons in FOLDER determine the language. In a new folder, your system's
-    language is used.
+    Without --language, existing lessons in FOLDER determine the language. In a new folder, your system does.
     """
     if not copy_only:
         require_packages("jupyterlab")  # Check this before any files are copied.
@@ -222,7 +221,7 @@ def check_command(
 
 
 def _show_cause_page(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
-    """Print the page about a cause and exit, if the option was given."""
+    """Print the page about a cause and exit if the option was given."""
     from .cause_page import show_cause_page
 
     show_cause_page(context, parameter, text)
@@ -362,7 +361,7 @@ def quote_for_shell(path: Path) -> str:
     help=("Also write all results to a CSV file."),
 )
 def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
-    """Show how far along a class is and which exercise holds it up.
+    """Show how far a class has come, and which exercise holds it up.
 
     FOLDER contains a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks. It
     can also be the folder of a single learner, as in `minitape class /home/*/minitape-lessons`.

@@ -64,7 +64,7 @@ def write_browser_python(
         pyodide_version: The Pyodide version on the CDN.
         offline: Whether to copy Pyodide from the CDN into the site. Otherwise, the reader's browser loads Pyodide from
             the CDN.
-        kernel_wheels: The wheels of JupyterLite's kernel to copy.
+        kernel_wheels: The wheels for JupyterLite's kernel, to be copied to the site.
 
     Returns:
         The packages that a notebook's kernel loads.
@@ -116,7 +116,7 @@ def check_pyodide_folder(pyodide_folder: Path, packages: Lock) -> None:
 
     Args:
         pyodide_folder: The folder with a Pyodide distribution.
-        packages: The packages of its lock file, by name.
+        packages: The packages in its lock file, keyed by name.
 
     Raises:
         click.ClickException: If packages or files are missing. The message names all of them.

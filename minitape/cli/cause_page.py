@@ -1,4 +1,4 @@
-"""Implement `minitape explain --cause`, which finds a cause by its name or an error message, and prints its page."""
+"""Implement `minitape explain --cause`, which finds a cause by its name or by an error message and prints its page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEWEST_WORDS = 3  # A shorter text does not count as part of an error message.
 
 
 def show_cause_page(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
-    """Print the page about a cause and exit, if the option was given.
+    """Print the page about a cause and exit if the option was given.
 
     Args:
         context: The context of the command.
@@ -52,7 +52,7 @@ def find_causes(text: str) -> list[str]:
     """Return the cause with a given name, or the causes that belong to an error message.
 
     Args:
-        text: The name of a cause, or an error message. A part of the message is enough.
+        text: The name of a cause, or an error message. Part of the message is enough.
 
     Returns:
         The names of the causes. The list may be empty.
@@ -87,7 +87,7 @@ def describe_unknown_cause(text: str) -> str:
         text: The name that was not found.
 
     Returns:
-        The message, with the names that look like `text` first.
+        The message, with the names most similar to `text` listed first.
     """
     names = sorted(CAUSES.keys() - {"connected"})
     close_names = difflib.get_close_matches(text.lower(), names)

@@ -76,7 +76,7 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """The exit status: 0 without findings, 1 with findings, 2 if the notebook could not be checked."""
+        """The exit status: 0 if there are no findings, 1 if there are any, 2 if the notebook could not be checked."""
         return 2 if self.failure_reason else int(bool(self.findings))
 
     @property
@@ -169,7 +169,7 @@ class ProcessGroup:
             return process
 
     def terminate_all(self) -> None:
-        """Terminate all processes, and prevent new ones from starting."""
+        """Terminate all processes and prevent new ones from starting."""
         with self._lock:
             self._is_terminated = True
             for process in self._processes:
@@ -189,7 +189,7 @@ def check_notebooks(
         paths: The notebooks.
         variants: The variants of the exercises to run: "blank", "solved" or both.
         job_count: The number of notebooks to run in parallel.
-        cell_timeout: The time limit of a cell, in seconds.
+        cell_timeout: The time limit per cell, in seconds.
         on_checked: A function that is called after each notebook.
 
     Returns:
@@ -212,7 +212,7 @@ def check_notebooks(
 
 
 def _prepare_run_paths(paths: Sequence[Path], scratch_folder: Path) -> list[Path]:
-    """Return the path from which to run each notebook.
+    """Return the path to run each notebook from.
 
     The course's own lessons are copied before they run, so the installed package is not changed.
     """
@@ -241,7 +241,7 @@ def check_notebook(
     Args:
         path: The notebook.
         variants: The variants of the exercises to run: "blank", "solved" or both.
-        cell_timeout: The time limit of a cell, in seconds.
+        cell_timeout: The time limit per cell, in seconds.
         run_path: The copy to run, or None to run `path` itself.
         processes: The group that the new processes join.
 
@@ -262,7 +262,7 @@ def check_notebook(
     ]
     result.findings.extend(check_saved_notebook(notebook))
     for variant in _select_useful_variants(notebook, variants):
-        for _ in range(2):  # Retry once after a dead kernel, because a busy machine may have started it too slowly.
+        for _ in range(2):  # Retry once if the kernel died, because a busy machine may have started it too slowly.
             cell_results = list(_run_and_iter_cell_results(run_path or path, variant, cell_timeout, result, processes))
             end_number = next(
                 (n for n, cell_result in enumerate(cell_results, 1) if has_kernel_died(cell_result)), None
@@ -315,7 +315,7 @@ def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) 
 def _run_and_iter_cell_results(
     path: Path, variant: str, cell_timeout: float, check_result: CheckResult, processes: ProcessGroup
 ) -> Iterator[CellResult]:
-    """Run a notebook under nbval in a separate process, and yield the result of each code cell as it arrives.
+    """Run a notebook under nbval in a separate process and yield the result of each code cell as it arrives.
 
     If pytest exits with an unexpected status, its output becomes the `failure_reason` of `check_result`.
     """

@@ -1,4 +1,4 @@
-"""Index pairs of characters for the search of a Chinese site, because spaces do not separate Chinese words."""
+"""Index pairs of characters for searching a Chinese site, because spaces do not separate Chinese words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WORD_OR_CHINESE_RUN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 
 
 class SearchChinese(SearchEnglish):
-    """A splitter that divides Chinese text into overlapping character pairs, and treats other words as English.
+    """A splitter that divides Chinese text into overlapping character pairs and treats other words as English.
 
     A query is split in the same way. ``site_settings/static/search.js`` ranks the pages that contain most of its pairs.
     """

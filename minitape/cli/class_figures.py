@@ -1,4 +1,4 @@
-"""Compute the figures of a class, for each exercise and each learner."""
+"""Compute a class's figures for each exercise and each learner."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class ExerciseFigures:
         later_try_count: The number of learners who solved the exercise on a later try.
         stuck_count: The number of learners who answered, but never correctly.
         untried_count: The number of learners who did not answer.
-        median_tries: The median number of tries of those who solved the exercise, or None if no file contains this
+        median_tries: The median number of tries among those who solved the exercise, or None if no file contains this
             number.
-        median_minutes: The median time of those who solved the exercise, or None if no file contains times.
+        median_minutes: The median time among those who solved the exercise, or None if no file contains times.
         commonest_wrong_answer: The most common wrong answer, or None if there were no wrong answers.
     """
 
@@ -126,7 +126,7 @@ def compute_class_figures(hand_ins: Sequence[HandIn]) -> ClassFigures:
 
 
 def _get_lesson_of_exercise(exercise_name: str) -> str:
-    """Return an exercise's lesson: the part of the exercise's name before the last dot."""
+    """Return an exercise's lesson: the part of its name before the last dot."""
     return exercise_name.rpartition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""Format the output of `minitape class`, for the terminal and as CSV."""
+"""Format the output of `minitape class` for the terminal and as CSV."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def format_class_summary(figures: ClassFigures) -> str:
         figures: The figures of the class.
 
     Returns:
-        The numbers of learners, lessons and exercises, and the share that is solved.
+        The numbers of learners, lessons and exercises, and the percentage that is solved.
     """
     exercises = sum(map(len, figures.exercises_by_lesson.values()))
     solved = sum(learner.solved_count for learner in figures.by_learner)

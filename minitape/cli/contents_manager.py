@@ -1,6 +1,6 @@
-"""Read, write and run minitape's notebooks in a Jupyter server.
+"""Read, write and run minitape's notebooks on a Jupyter server.
 
-`server` adds the classes of this module to a server. Other notebooks are not affected.
+The `server` module adds the classes in this module to a server. Other notebooks are not affected.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class NotebookContentsMixin:
     """A contents manager mixin that serves minitape's notebooks in a form that JupyterLab can display.
 
     A notebook is served with the language information of its kernel. JupyterLab writes this information into every
-    notebook it opens, and marks the notebook as changed if the saved information differs. Lessons are saved without
-    language information, because it includes the Python version.
+    notebook it opens, and marks the notebook as changed if this differs from the saved information. Lessons are saved
+    without language information, because it includes the Python version.
 
     A live widget is served only while the process that created the widget is running. Otherwise, JupyterLab would show
     "model not found", even after a kernel restart, so the widget's saved picture or text is served instead. minitape's
@@ -71,7 +71,7 @@ class NotebookContentsMixin:
         """Return the model of a file or folder, adapted if it is one of minitape's notebooks.
 
         Args:
-            path: The path in the server.
+            path: The path on the server.
             arguments: Other positional arguments of the contents manager.
             options: Other keyword arguments of the contents manager.
         """
@@ -90,7 +90,7 @@ class NotebookContentsMixin:
         return model
 
     async def _find_kernel_start_time(self, notebook_path: str) -> float:
-        """Return the start time of a notebook's kernel: infinity without a kernel, 0 if the time is unknown."""
+        """Return the start time of a notebook's kernel: infinity if it has none, 0 if the time is unknown."""
         # The parent is the object that created the manager, whose class is unknown.
         server: Any = getattr(self, "parent", None)
         if server is None or not await server.session_manager.session_exists(notebook_path.strip("/")):
@@ -99,7 +99,7 @@ class NotebookContentsMixin:
         kernel = server.kernel_manager.get_kernel(session["kernel"]["id"])
         try:
             return psutil.Process(kernel.provisioner.pid).create_time()
-        except (AttributeError, psutil.Error):  # The kernel is running on another machine, or has just exited.
+        except (AttributeError, psutil.Error):  # The kernel is running on a different machine or has just exited.
             return 0.0
 
 
@@ -151,7 +151,7 @@ def is_minitape_notebook_file(path: Path) -> bool:
     """Return whether a file is a notebook that mentions minitape.
 
     Args:
-        path: The path of the file. The file may be missing, and a notebook may be incomplete.
+        path: The path of the file. The file may be missing, and the notebook may be incomplete.
     """
     try:
         return path.suffix == ".ipynb" and PACKAGE_NAME.encode() in read_bytes(path, MAX_NOTEBOOK_SIZE)

@@ -1,4 +1,4 @@
-"""Build the map of the course, a notebook that lists the lessons and from which learners start in JupyterLab."""
+"""Build the map of the course, a notebook that lists the lessons and is the learners' starting point in JupyterLab."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAP_FILE = "00-course-map.ipynb"
 
 
 def write_missing_course_map(learner_folder: Path, language: str) -> bool:
-    """Write the map of the course to a learner's folder, unless the folder has one.
+    """Write the map of the course to a learner's folder unless the folder already has one.
 
     Args:
         learner_folder: The folder, which contains the lessons.
@@ -80,7 +80,7 @@ def format_lesson_list(lessons_folder: Path, address_template: str) -> str:
     Args:
         lessons_folder: The folder of the notebooks, whose language determines the phrases that mark durations and
             goals.
-        address_template: The address of a lesson, in which {name} stands for the name of its file without the suffix.
+        address_template: The address of a lesson, in which {name} stands for its file name without the suffix.
 
     Returns:
         A Markdown list. Each item links to a lesson and shows the lesson's duration and goals, if any.

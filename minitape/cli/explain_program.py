@@ -110,10 +110,10 @@ def run_and_explain_program(
 
 
 def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
-    """Import the bridges of frameworks, and return the frameworks that are installed.
+    """Import the bridges of frameworks and return the frameworks that are installed.
 
     Args:
-        frameworks: The frameworks that a program imports, at least one.
+        frameworks: The frameworks that a program imports. There is at least one.
 
     Raises:
         click.ClickException: If none of them is installed.
@@ -131,7 +131,7 @@ def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
 
 
 def report_framework_blocks(blocks: list[FrameworkBlock], shown_pages: list[ModelPage]) -> None:
-    """Print a page for each framework with which the program computed gradients.
+    """Print a page for each framework that the program used to compute gradients.
 
     Args:
         blocks: The blocks of the frameworks.
@@ -226,11 +226,11 @@ def _explain_torch_program(
 
 
 def print_program_error(error: BaseException | None, path: Path) -> None:
-    """Print the error that ended a program, without the frames of minitape.
+    """Print the error that ended a program, without minitape's frames.
 
     Args:
         error: The error, or None if the program ended normally.
-        path: The file of the program.
+        path: The program's file.
     """
     if not isinstance(error, (Exception, KeyboardInterrupt)):
         return

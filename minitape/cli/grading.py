@@ -28,7 +28,7 @@ class RestoredCells(OverwriteCells):
     """
 
     def __init__(self, **options: object) -> None:
-        """Create the preprocessor with nbgrader's options, and enable it.
+        """Create the preprocessor with nbgrader's options and enable it.
 
         Args:
             **options: The options that nbgrader passes to its preprocessors.
@@ -37,11 +37,11 @@ class RestoredCells(OverwriteCells):
         self.add_missing_cells, self.missing_cell_notification = True, RESTORED_NOTE
 
     def add_missing_grade_cells(self, nb: Notebook, resources: dict[str, dict[str, str]]) -> tuple[Notebook, object]:
-        """Insert missing grade cells into a notebook, and log a warning with the learner's name.
+        """Insert missing grade cells into a notebook and log a warning with the learner's name.
 
         Args:
             nb: The notebook to change.
-            resources: The resources of nbconvert, which include the student's name.
+            resources: nbconvert's resources, which include the student's name.
 
         Returns:
             The notebook and the resources.

@@ -87,7 +87,7 @@ class HandIn:
 
     Attributes:
         learner: The name of the learner.
-        records: A dict that maps the name of each exercise to the work on it.
+        records: A dict that maps the name of each exercise to the learner's work on it.
         blank_exercises: The exercises that were left blank.
         problems: The unreadable files, as (path, reason) pairs.
     """
@@ -137,7 +137,7 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
 def _decode_name(name: str) -> str:
     """Return the name of a file as the learner saw it.
 
-    Zip files from Chinese editions of Windows contain names in GBK, and Linux unpacks them without converting them.
+    Zip files from Chinese editions of Windows contain GBK-encoded names, which Linux unpacks without conversion.
     """
     name_bytes = os.fsencode(name)
     try:
@@ -283,7 +283,7 @@ def _add_record(hand_in: HandIn, name: str, record: ExerciseRecord) -> None:
 
 def _describe_read_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return say("is incomplete: it is cut off partway through")
+        return say("is incomplete, because it breaks off in the middle")
     return sanitize_text(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
@@ -328,7 +328,7 @@ def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord
 
 
 def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict[str, int]:
-    """Compute the seconds spent on each exercise, as the times between consecutive answers without pauses."""
+    """Compute the seconds spent on each exercise, as the times between consecutive answers, excluding pauses."""
     answers = sorted(
         (answer_time, name) for name, exercise_times in times_by_exercise.items() for answer_time in exercise_times
     )

@@ -41,10 +41,10 @@ SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 
 
 def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: str | None) -> tuple[Path, str]:
-    """Choose the learner's folder, and the language of the lessons in this folder.
+    """Choose the learner's folder and the language of the lessons in this folder.
 
     Raises:
-        click.ClickException: If the folder is a file, or contains lessons in another language.
+        click.ClickException: If the folder is a file or contains lessons in a different language.
     """
     folder = chosen_folder or Path(LEARNER_FOLDER)
     if chosen_folder is None and chosen_language and find_lessons_language(folder) not in (None, chosen_language):
@@ -80,7 +80,7 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
         The learner's folder.
 
     Raises:
-        click.ClickException: If the folder is a file, is not writable, or contains lessons in another language.
+        click.ClickException: If the folder is a file, is not writable, or contains lessons in a different language.
         click.UsageError: If there are no lessons in the chosen language.
     """
     find_lessons_folder(chosen_language)
@@ -131,7 +131,7 @@ def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool 
         folder: The learner's folder. JupyterLab opens the lesson with the learner's latest answer.
         ip: The address to listen on.
         port: The port to listen on, or None for any free port.
-        opens_browser: Whether to open a browser. None opens a browser if possible.
+        opens_browser: Whether to open a browser. None means to open one if possible.
         is_verbose: Whether to show all of JupyterLab's messages.
 
     Raises:
@@ -141,7 +141,7 @@ def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool 
     start_page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = find_free_port(ip, port)
     token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
-    # The kernel must use the Python that has minitape, not one that the user registered elsewhere.
+    # The kernel must use the Python in which minitape is installed, not one that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     _replace_unwritable_folders()
     is_browser_opened = can_open_browser() if opens_browser is None else opens_browser
@@ -166,7 +166,7 @@ def _release_idle_server_threads() -> None:
     """
     for thread in threading.enumerate():
         if thread.name == "AnyIO worker thread" and hasattr(thread, "queue"):
-            with suppress(queue.Full):  # The thread still has work to finish, and exits afterwards.
+            with suppress(queue.Full):  # The thread still has work to finish; it exits afterwards.
                 thread.queue.put_nowait(None)
 
 
@@ -295,6 +295,6 @@ def _does_server_answer(host: str, port: int) -> bool:
 
 
 def _to_reachable_host(ip: str) -> str:
-    """Return the host name that a browser on this machine can use to reach a server that listens on an address."""
+    """Return the host name that a browser on this machine can use to reach a server listening on a given address."""
     host = "127.0.0.1" if ip in ANY_ADDRESS else ip
     return f"[{host}]" if ":" in host else host

@@ -50,7 +50,7 @@ def find_lesson_folders_by_language() -> dict[str, Path]:
 
 
 def find_lessons_folder(language: str | None = None, other_lessons: object = None) -> Path:
-    """Find the folder with the course's lessons in a language.
+    """Find the folder with the course's lessons in a given language.
 
     Args:
         language: The language code. None means English.
@@ -60,7 +60,7 @@ def find_lessons_folder(language: str | None = None, other_lessons: object = Non
         The folder.
 
     Raises:
-        click.UsageError: If there are no lessons in the language, or it was chosen together with `other_lessons`.
+        click.UsageError: If there are no lessons in this language, or it was chosen together with `other_lessons`.
     """
     folder_by_language = find_lesson_folders_by_language()
     if language and other_lessons:

@@ -86,7 +86,7 @@ def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
         cells: The cells of a notebook.
 
     Returns:
-        A dict that maps cell IDs to the anchors of their headings. Cells without a heading are missing.
+        A dict that maps cell IDs to the anchors of their headings. Cells without a heading are not included.
     """
     heading_matches = {cell["id"]: re.match(r"#+ (.*)", "".join(cell["source"])) for cell in cells}
     return {
@@ -130,14 +130,14 @@ def build_lesson_pages(lessons_folder: Path, extra_folder: Path, places: RunPlac
 
     Args:
         lessons_folder: The notebooks.
-        extra_folder: The folder to which the lessons' views and files are written.
+        extra_folder: The folder to write the lessons' views and files to.
         places: Where readers can run the lessons.
 
     Returns:
         A dict that maps the path of each page to its text.
 
     Raises:
-        click.ClickException: If a lesson cannot be run, or shows a view that is not saved in the notebook.
+        click.ClickException: If a lesson cannot be run or shows a view that is not saved in the notebook.
     """
     page_folder = choose_page_folder(lessons_folder)
     lessons = list_notebook_files(lessons_folder)

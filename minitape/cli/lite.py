@@ -39,7 +39,7 @@ KERNEL_STARTER_FILE = Path(__file__).with_name("site_settings") / "kernel_python
 def write_lite_site(
     target_folder: Path, language_codes: Sequence[str] = (), offline: bool = False, pyodide_folder: Path | None = None
 ) -> int:
-    """Write a site with JupyterLite, the course's lessons and the playground.
+    """Write a site that bundles JupyterLite, the course's lessons and the playground.
 
     Args:
         target_folder: The folder for the site. An existing site is replaced.

@@ -72,7 +72,7 @@ class ExportedLesson(NamedTuple):
     """A lesson that has been written as an assignment.
 
     Attributes:
-        path: The notebook of the assignment.
+        path: The assignment's notebook.
         exercise_count: The number of graded exercises.
     """
 
@@ -117,7 +117,7 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
     '01_the_first_tape.ipynb'
 
     Args:
-        lesson: The path of a notebook, the number of a lesson of the course, or "appendix".
+        lesson: The path of a notebook, the number of a course lesson, or "appendix".
         language: The language of the course's lessons. None means English.
 
     Returns:

@@ -1,7 +1,7 @@
 """Define a pytest plugin for nbval that sends the result of each cell to the parent process.
 
-`minitape check` runs pytest with this plugin in a separate process. For each code cell, the plugin prints one line on
-standard output, which consists of RECORD_MARK and a JSON object (see `_build_cell_result`).
+`minitape check` runs pytest with this plugin in a separate process. For each code cell, the plugin prints one line to
+standard output, consisting of RECORD_MARK and a JSON object (see `_build_cell_result`).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _execute_cell_and_store_history(kernel: RunningKernel, cell_input: str, allo
     """Run a cell the way nbval does, but store it in the kernel's history.
 
     IPython looks there for the semicolon that suppresses a result. Without this cell in the history, IPython would find
-    another cell there. `_` and `Out` also need the history.
+    a different cell there. `_` and `Out` also need the history.
     """
     message_id: str = kernel.kc.execute(cell_input, allow_stdin=allow_stdin, stop_on_error=False)
     return message_id

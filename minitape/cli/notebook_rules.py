@@ -69,7 +69,7 @@ class CellResult(TypedDict):
     """The result of running a cell, as nbval's process sends it.
 
     Attributes:
-        cell: The index of the cell among all cells of the notebook.
+        cell: The index of the cell among all cells in the notebook.
         outputs: The outputs of this run.
         problem: The error message if the cell failed, OUTPUTS_DIFFER if its outputs differ from the saved ones, or
             None.
@@ -241,7 +241,7 @@ def check_saved_notebook(notebook: Notebook) -> Iterator[CheckFinding]:
 
 
 def _check_run_order(code_cells: Iterable[tuple[int, Cell]]) -> Iterator[CheckFinding]:
-    """Yield a finding for the first execution count that shows that the cells were not run once, in order."""
+    """Yield a finding for the first execution count that shows that the cells were not each run once and in order."""
     filled_cells = ((cell_index, cell) for cell_index, cell in code_cells if cell.source.strip())
     for expected, (cell_index, cell) in enumerate(filled_cells, 1):
         if cell.execution_count is None:
@@ -395,7 +395,7 @@ def _iter_output_texts(output: Output) -> Iterator[str]:
 
 
 def translate_verdicts_to_english(text: str) -> str:
-    r"""Translate the fixed words in verdicts of `check` into English, from any language of the lessons.
+    r"""Translate the fixed words in the verdicts of `check` from any lesson language into English.
 
     >>> translate_verdicts_to_english("练习 01.1：还不对。\n  你的答案：8.0\n提示：这是 y。")
     'Exercise 01.1: not yet.\n  given:    8.0\nHint: 这是 y。'
@@ -404,7 +404,7 @@ def translate_verdicts_to_english(text: str) -> str:
         text: The output of a cell. Hints in it are not translated.
 
     Returns:
-        The text, whose lines begin with the English words that are searched for.
+        The text, in which lines begin with the English words that callers search for.
     """
     for pattern, replacement in _list_english_replacements():
         text = pattern.sub(replacement, text)

@@ -1,4 +1,4 @@
-"""Check for optional packages, and name the commands that install them."""
+"""Check for optional packages and name the commands that install them."""
 
 from __future__ import annotations
 

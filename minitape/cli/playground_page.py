@@ -70,7 +70,7 @@ def write_playground_pages(
 
 
 def get_playground_file_name(language_code: str) -> str:
-    """Return the file name of the playground page in a language.
+    """Return the file name of the playground page in the given language.
 
     >>> get_playground_file_name("en"), get_playground_file_name("zh")
     ('index.html', 'zh.html')

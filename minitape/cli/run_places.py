@@ -23,7 +23,7 @@ class RunPlaces(NamedTuple):
 
     Attributes:
         lab_command: The command that opens the lessons in JupyterLab.
-        python_url: The address of a site by `minitape site --lite`, relative to the pages of the lessons. Its Python
+        python_url: The address of a site built by `minitape site --lite`, relative to the lessons' pages. Its Python
             runs the cells of a page.
         is_in_lite: Whether that site also contains the lessons.
         hub_url: The address of a JupyterHub whose learners have the lessons.
@@ -75,7 +75,7 @@ def iter_run_links(lesson: Path, places: RunPlaces, say: Callable[..., str]) -> 
 
 
 def format_run_settings(lesson: Path, python_url: str, say: Callable[..., str]) -> str:
-    """Format the element that tells the page's script where Python is, and its texts.
+    """Format the element that gives the page's script its texts and the address of Python.
 
     Args:
         lesson: The notebook.

@@ -47,11 +47,11 @@ def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
 
     Args:
         path: The notebook.
-        cell_timeout: The time limit of a cell, in seconds.
+        cell_timeout: The time limit per cell, in seconds.
 
     Raises:
         click.ClickException: If a cell without the tag `raises-exception` fails, a cell writes to stderr, `minitape
-            check` would report the notebook, or the file cannot be written. The file is left unchanged.
+            check` would report the notebook, or the file cannot be written. In that case, the file is left unchanged.
     """
     notebook = read_notebook(path)
     execute_notebook(notebook, path.absolute().parent, cell_timeout, str(path))
@@ -94,7 +94,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
     Args:
         notebook: The notebook to change.
         folder: The kernel's working folder.
-        cell_timeout: The time limit of a cell, in seconds.
+        cell_timeout: The time limit per cell, in seconds.
         notebook_name: The notebook's name in error messages.
 
     Raises:
@@ -166,7 +166,7 @@ def _create_save_error(
 
 
 def clean_notebook(notebook: Notebook) -> None:
-    """Remove everything that does not belong in a saved file from an executed notebook.
+    """Remove everything from an executed notebook that does not belong in a saved file.
 
     Widget states, timings and version numbers are removed, and cells without an ID receive one. Cells whose picture
     grew receive the tag that exempts them from nbval's comparison.

@@ -1,7 +1,7 @@
 """Define the Jupyter Server extension that is enabled when minitape is installed.
 
 The extension runs under `minitape lab`, on JupyterHub and in every other Jupyter server. It solves five problems with
-notebooks that use minitape, and does not affect other notebooks:
+notebooks that use minitape and does not affect other notebooks:
 
 - JupyterLab marks a lesson as changed as soon as the lesson is opened.
 - When a learner resumes a lesson, Python reports undefined names without naming the cells to run.
@@ -37,7 +37,7 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 
 def _link_jupyter_server_extension(server: Server) -> None:
-    """Set the server's manager classes, before the server creates its managers."""
+    """Set the server's manager classes before the server creates its managers."""
     from jupyter_server.gateway.gateway_client import GatewayClient
     from jupyter_server.services.contents.manager import AsyncContentsManager
     from jupyter_server.services.sessions.sessionmanager import SessionManager
@@ -72,7 +72,7 @@ def _derive_class_with_mixin(mixin: type, base_class: type) -> type:
 
 
 def _disable_news(lab_app: Server) -> None:
-    """Stop JupyterLab from fetching news and updates, unless its own settings name a server."""
+    """Stop JupyterLab from fetching news and updates unless its own settings name a server."""
     from jupyterlab import NeverCheckForUpdate
 
     for trait, value in (("news_url", None), ("check_for_updates_class", NeverCheckForUpdate)):

@@ -135,7 +135,7 @@ def link_editions(editions: Sequence[Edition]) -> None:
 def _replace_link_to_other_edition(
     current: Edition, other_editions: Sequence[Edition], page: str, link_match: re.Match[str]
 ) -> str:
-    """Return the replacement of a link in a page.
+    """Return the replacement for a link on a page.
 
     If only another edition has the page, the replacement leads to that edition. Otherwise, the link remains unchanged.
     """
@@ -173,9 +173,9 @@ def write_lesson_site(
         target_folder: The folder of the site. An older site in it is replaced.
         own_lessons_folder: The folder of the user's own lessons, or None for the course's lessons.
         language_codes: The languages of the course's lessons. An empty list means English.
-        hub_url: The address of a JupyterHub, to which each lesson links, or "".
-        write_python_site: A function that writes a site of `minitape site --lite` to a folder, or None. The Python of
-            that site runs the cells of the lessons' pages.
+        hub_url: The address of a JupyterHub that each lesson links to, or "".
+        write_python_site: A function that writes a `minitape site --lite` site to a folder, or None. That site's
+            Python runs the cells on the lessons' pages.
 
     Returns:
         The number of pages on the site.
@@ -197,7 +197,7 @@ def write_lesson_site(
             for number, lessons in enumerate(folders)
         ]
         is_own = bool(own_lessons_folder)
-        if write_python_site:  # Pyodide may be unavailable, so this comes before the pages, which take longer.
+        if write_python_site:  # Pyodide may be unavailable, so this comes first. Building the pages takes longer.
             write_python_site(new_folder / LITE_FOLDER)
         for edition in editions:
             places = RunPlaces(
@@ -264,11 +264,11 @@ def build_html_pages(
 
     Args:
         editions: The editions. `link_editions` changes their texts in place.
-        scratch_folder: A temporary folder for the sources. It contains each edition's extra files, see
-            `get_extra_folder`.
+        scratch_folder: A temporary folder for the sources. It contains each edition's extra files (see
+            `get_extra_folder`).
         html_folder: The folder to write to.
-        on_sources_written: A function that is called with each edition and the folder of its texts, and may add files
-            to that folder.
+        on_sources_written: A function that is called with each edition and the folder of its texts. It may add files to
+            that folder.
         sphinx_settings: Additional options for Sphinx.
 
     Returns:

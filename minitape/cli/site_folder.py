@@ -1,11 +1,11 @@
 """Replace the site in a folder in one step.
 
-The old site remains until the new one is complete. Files that do not belong to a site are never changed.
+The old site remains in place until the new one is complete. Files that do not belong to a site are never changed.
 
 A new site is built in a hidden folder next to the old site. The names of the files in both folders are then written to
-a journal, and the files change places. If an error interrupts the exchange, it is undone. If the process is killed
-during the exchange, the next build finds the journal and completes the exchange. It also removes the hidden folders of
-builds that were killed.
+a journal, and the files swap places. If an error interrupts the exchange, it is undone. If the process is killed during
+the exchange, the next build finds the journal and completes the exchange. It also removes the hidden folders of builds
+that were killed.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class SiteSwap:
         """Return the names of the old site's and the new site's files and folders.
 
         Raises:
-            OSError: If the journal cannot be read, or is not a journal. The journal may come from a stranger, together
+            OSError: If the journal cannot be read or is not a journal. The journal may come from a stranger, together
                 with the site's folder, so it must not move other files.
         """
         try:
@@ -203,7 +203,7 @@ def _create_scratch_folder(target_folder: Path) -> Iterator[Path]:
 
 
 def _recover_abandoned_builds(target_folder: Path) -> None:
-    """Complete the exchange of a build that was killed, and remove the hidden folders of killed builds.
+    """Complete the exchange of a build that was killed and remove the hidden folders of killed builds.
 
     Raises:
         OSError: If an exchange cannot be completed.
@@ -223,7 +223,7 @@ def _is_in_use(scratch_folder: Path) -> bool:
         if not is_abandoned(marker_path):
             return True
         marker_path.unlink()
-    except FileNotFoundError:  # The build was killed before it created the file, or while it removed its folder.
+    except FileNotFoundError:  # The build was killed before it created the file, or while it was removing its folder.
         return False
     except PermissionError:  # Windows does not remove a file that is open.
         return True

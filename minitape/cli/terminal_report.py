@@ -45,7 +45,7 @@ def check_notebooks_with_progress_bar(
         paths: The notebooks.
         variants: The variants of the exercises to run: "blank", "solved" or both.
         job_count: The number of notebooks to run in parallel.
-        cell_timeout: The time limit of a cell, in seconds.
+        cell_timeout: The time limit per cell, in seconds.
 
     Returns:
         The results in the order of `paths`.
@@ -114,7 +114,7 @@ def _summarize_check_results(results: Sequence[CheckResult], failed_count: int) 
 
     Args:
         results: The results of `check_notebooks`.
-        failed_count: The number of notebooks with findings, or that could not be checked.
+        failed_count: The number of notebooks that have findings or could not be checked.
     """
     finding_count = sum(len(result.findings) for result in results)
     outcome_template = "all well"
@@ -135,7 +135,7 @@ def iter_result_lines(result: CheckResult) -> Iterator[Text]:
 
     Yields:
         The notebook's status, the cells that were not compared, and the findings. Each finding is followed by the
-        difference between the saved and the new output, if there is a difference.
+        difference between the saved and the new output, if any.
     """
     cell_count = len({cell for cell, _ in result.runs})
     status = translate_column_names("ok", "failed", "broken")[result.exit_code]

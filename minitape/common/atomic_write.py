@@ -1,4 +1,4 @@
-"""Write files atomically, by completing a new file next to the old one and then replacing the old one.
+"""Write files atomically by completing a new file next to the old one and then replacing the old one with it.
 
 minitape writes all files through :func:`open_replacement_file`. If a full disk, Ctrl-C or the end of the process
 interrupts the write, the old file remains unchanged.
@@ -125,7 +125,7 @@ def open_replacement_file(
             raise
     except OSError as error:
         error.filename = os.fspath(path)
-        # After a failed rename, the error has a second name, which the message would show even if it were None.
+        # After a failed rename, the error has a second file name, which the message would show even if it were None.
         del error.filename2
         kept_sentence = " The existing file is unchanged." if is_replaced and target.is_file() else ""
         error.add_note(f"{path} was not written: {get_error_reason(error)}.{kept_sentence}")
@@ -136,7 +136,7 @@ def get_error_reason(error: OSError) -> str:
     """Return the reason why a file could not be written, as a clause.
 
     Args:
-        error: The error of the system.
+        error: The system error.
     """
     return ERROR_REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
 

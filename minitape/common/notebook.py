@@ -1,4 +1,4 @@
-"""Find out whether minitape runs in a notebook."""
+"""Find out whether minitape is running in a notebook."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> byte
         limit: The largest allowed size in bytes.
 
     Raises:
-        OSError: If the file cannot be read, or is not a regular file. (Reading a pipe or a device might never end.)
+        OSError: If the file cannot be read or is not a regular file. (Reading a pipe or a device might never end.)
         ValueError: If the file is too large.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):
@@ -47,7 +47,7 @@ def read_text(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> str:
         limit: The largest allowed size in bytes.
 
     Raises:
-        OSError: If the file cannot be read, or is not a regular file.
+        OSError: If the file cannot be read or is not a regular file.
         ValueError: If the file is too large or is not valid UTF-8.
     """
     return read_bytes(path, limit).decode("utf-8-sig")
@@ -61,7 +61,7 @@ def read_json(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> Any:
         limit: The largest allowed size in bytes.
 
     Raises:
-        OSError: If the file cannot be read, or is not a regular file.
+        OSError: If the file cannot be read or is not a regular file.
         ValueError: If the file is too large, or is not valid UTF-8 or JSON.
     """
     try:

@@ -1,4 +1,4 @@
-"""Write JSON into script elements of pages."""
+"""Write JSON into a page's script elements."""
 
 import json
 
@@ -7,10 +7,10 @@ def format_script_json(value: object) -> str:
     r"""Format a value as JSON that cannot end the script element around it.
 
     Args:
-        value: A value that JSON can represent, without NaN and infinity.
+        value: A value that JSON can represent, without NaN or infinity.
 
     Returns:
-        The JSON, in which ``<`` is an escape.
+        The JSON, in which ``<`` is written as an escape.
 
     Raises:
         ValueError: If the value contains NaN or infinity.

@@ -1,4 +1,4 @@
-"""Compute a result once for all parts of one task, such as the explanations of a model's parameters."""
+"""Compute a result once for all parts of a task, such as the explanations of a model's parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ shared_results = SimpleNamespace(by_key=None)
 
 
 def get_shared_result(key: Hashable, build: Callable[[], Result]) -> Result:
-    """Return a result, which is built only once while a task shares results.
+    """Return a result that is built only once while a task shares results.
 
     Args:
         key: A key that identifies the result among all results of the task.

@@ -3,7 +3,7 @@
 The English messages are written in the code that uses them. A lesson's hints are in its answer key, and its questions
 are in its calls to ``predict``. All other messages belong to ``check``, ``explain``, the picture and the command line.
 
-The lessons in another language have a ``texts`` folder with gettext files: one for each lesson, such as
+Lessons in other languages have a ``texts`` folder with gettext files: one for each lesson, such as
 ``texts/01.po``, and one each for ``check``, ``explain``, the picture and the command line. The files are not compiled,
 so a translator's changes take effect immediately. Messages whose translation is missing or marked as fuzzy are shown in
 English.
@@ -162,7 +162,7 @@ def find_lessons_language(folder: Path) -> str | None:
 @functools.lru_cache(8)
 def _read_notebook_language(folder: Path, modified_at: int) -> str | None:
     for path in sorted(folder.glob("*.ipynb"))[:MAX_NOTEBOOKS]:
-        # The file may not be a notebook, or may not specify its language.
+        # The file may not be a notebook or may not specify its language.
         with suppress(OSError, ValueError, LookupError, TypeError):
             if LANGUAGE_CODE.fullmatch(code := read_json(path, MAX_NOTEBOOK_SIZE)["metadata"]["language"]):
                 return str(code)

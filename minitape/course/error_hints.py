@@ -38,7 +38,7 @@ ERROR_HINTS = {
         "use?"
     ),
     r"custom_gradient.function.expected.to.return": (
-        "A gradient rule returns one value for each input of its function. How many values does your rule return?"
+        "A gradient rule returns one amount for each input of its function. How many amounts does your rule return?"
     ),
     r"cannot.be.interpreted.as.an.integer|attribute.'__index__'$": (
         "Steps and positions are counted in whole numbers. Which value here is not a whole number?"

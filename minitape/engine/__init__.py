@@ -1,10 +1,10 @@
 """The engine, which consists of the tape, the table of rows that it records, and the backward sweep over the rows.
 
-To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in call order. ``docs/engine.md`` follows
-the same calls and quotes the lines of code that run.
+To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in the order of the calls.
+``docs/engine.md`` follows the same calls and quotes the lines that run.
 
 1. ``backward/recording_tape``: ``with tf.GradientTape()`` opens a recording. ``tape.watch(x)`` gives ``x`` a row.
-2. ``record/record``: the recording is a table of rows. The module's docstring describes the six cells of a row.
+2. ``record/record``: the recording is a table of rows. The docstring of the module describes the six cells of a row.
    ``record/thread_state`` stores the open recording and the open tapes of each thread.
 3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the open recording
    (``Record.write_rows``). ``minitape/__init__.py`` calls ``install_operators``, which adds methods such as ``__mul__``
@@ -18,34 +18,32 @@ If the package ``minitape/speed`` exists, it replaces steps 3 and 7 with faster 
 debugger then shows a generated ``__mul__`` and ``run_fast_sweep``. ``table/accelerator`` lists everything that can be
 replaced.
 
-**Nested tapes.** All of a thread's open tapes write to the same recording. If an outer tape is open while an inner tape
+**Nested tapes.** All open tapes of a thread write into the same recording. If an outer tape is open while an inner tape
 computes a gradient, ``gradient.compute_gradients`` sets ``is_recorded``, and ``nested_sweep.run_recorded_sweep`` runs
 the same sweep on tensors instead of arrays (``row_values.TensorValues``). The rules are compiled a second time, so that
 ``g * y`` calls the recorded operation ``multiply`` (``tensor/rule_functions``). Each operation in a rule therefore
-appends a row. The gradient is a row in the recording like any other, so the outer tape can differentiate it.
+appends a row. The gradient is a row of the recording like any other, so the outer tape can differentiate it.
 
 **``tf.function``.** The first run of a function is an ordinary run that fills a separate recording.
 ``Record.first_run`` is that run, and :class:`~minitape.engine.types.FirstRunInterface` lists the methods that the
 engine calls:
 
-* A tensor from outside, such as an argument, gets a row whose value is replaced in later calls
-  (``Record.find_or_add_row`` calls ``enter_outside_tensor``). The state of a variable also gets such a row
-  (``find_or_add_state``).
+* A tensor from outside, such as an argument, gets a row whose value later calls replace (``Record.find_or_add_row``
+  calls ``enter_outside_tensor``). The state of a variable also gets such a row (``find_or_add_state``).
 * An assignment to a variable becomes a row (``assign_variable``).
 * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the value,
   the run writes a guard instead (``refuse_or_guard_value``).
 
-Later calls compute the rows of this recording for different arrays without running the Python function
+Later calls compute the rows of this recording for other arrays, without running the Python function
 (``minitape/functions``, whose docstring lists the calls in order). A call under a tape is a single row of that tape.
-The rule of this row computes the function's gradient, which was also recorded as rows. ``docs/functions.md`` explains
-this with examples.
+The rule of this row computes the gradient of the function, which was also recorded as rows. ``docs/functions.md``
+explains this with examples.
 
-Each folder imports only from the folders above it in this list. Three modules of ``table/primitives`` are exceptions,
-because their rules create tensors or check for the first run of a function. The engine does not import any higher-level
-package.
+Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are exceptions,
+because their rules create tensors or check for the first run of a function. The engine imports no package above it.
 
 ``values/``       ``dtypes``, ``shape``, ``nest``: element types, shapes and nested structures;
-                  ``errors``, ``argument_errors``: TensorFlow's exceptions, and the errors for invalid arguments
+                  ``errors``, ``argument_errors``: TensorFlow's exceptions, and the errors for wrong arguments
 ``table/``        ``primitives``: the value and the derivatives of each operation;
                   ``generated_code``: compiles functions from text; ``float_warnings``: runs operations without NumPy's
                   warnings; ``accelerator``: the functions that ``minitape.speed`` replaces
@@ -66,6 +64,6 @@ package.
 ``derivatives/``  ``forward_mode``, ``jacobian``: forward mode and Jacobians; ``custom_gradient``, ``py_function``:
                   user-defined gradients and functions
 
-``hooks`` contains the functions from higher-level packages that the engine calls. ``minitape/__init__.py`` registers
-them and installs the accelerator. ``types`` contains type aliases for use in annotations.
+``hooks`` contains the functions of higher packages that the engine calls. ``minitape/__init__.py`` registers them, and
+installs the accelerator. ``types`` contains the type aliases for annotations.
 """

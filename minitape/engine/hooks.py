@@ -1,4 +1,4 @@
-"""Provide functions from higher-level packages that the engine, ``functions`` and ``tf`` call but cannot import.
+"""Provide functions of higher packages, which the engine, ``functions`` and ``tf`` call but cannot import.
 
 Each function is an attribute of ``hooks``. For example, ``hooks.add_none_reasons(error)`` adds the reason for a None
 gradient to an error, and ``hooks.draw(tape)`` draws a tape. A table in ``minitape/__init__.py`` lists these functions.
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Hooks:
-    """The functions from higher-level packages, as attributes that are loaded on first use."""
+    """The functions of higher packages, as attributes that are loaded on first use."""
 
     def __init__(self) -> None:
         """Create an empty object. ``register`` adds the functions."""
         self._home_by_name: dict[str, tuple[str, str]] = {}
 
     def register(self, names_by_module: Mapping[str, str]) -> None:
-        """Register functions as attributes.
+        """Add functions to the attributes.
 
         Args:
             names_by_module: For each module, one string with its function names, in the form that

@@ -1,7 +1,8 @@
 """Define types for type checkers and editors.
 
 Type checkers do not see the operators that minitape installs at import time, so classes in this module declare them. At
-run time, these classes are ``object``. Only ``Params``, ``Returned`` and ``Decorated`` also exist at run time.
+run time, these classes are ``object``. Apart from them, only ``Params``, ``Returned`` and ``Decorated`` exist at run
+time.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ if TYPE_CHECKING:
     from .values.dtypes import DType
     from .values.shape import TensorShape
 
-    # Each alias stands for a concept that Python's types cannot express. Its comment gives the reason.
+    # Each alias stands for an idea that Python's types cannot express. Its comment gives the reason.
 
-    # An array, a NumPy scalar, a Python number or, in rules, a tensor. The same formula works with all of them.
+    # An array, a NumPy scalar, a Python number or, in rules, a tensor. The same formula computes with all of them.
     Array: TypeAlias = Any
-    # An array or, in a recorded sweep, a tensor. The same formula works with both.
+    # An array or, in a recorded sweep, a tensor. The same formula computes with both.
     Adjoint: TypeAlias = Any
     # A function that returns the adjoint of a row, or None if the row has none.
     AdjointLookup: TypeAlias = Callable[[int], Adjoint]
     # A tensor or a tuple of tensors, depending on the number of outputs of the primitive.
     Result: TypeAlias = Any
-    # Anything that can be converted to a tensor: tensors, variables, arrays, numbers, strings, and lists of them.
+    # Anything that converts to a tensor: tensors, variables, arrays, numbers, strings, and lists of these.
     Value: TypeAlias = Any
     # A tensor, a variable, or a wrapper around a variable. With a union, type checkers would not find `shape`.
     TargetOrSource: TypeAlias = Any
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     Columns: TypeAlias = list[list]
     # A NumPy scalar class, or ``object`` for strings.
     NumPyType: TypeAlias = type[Any]
-    # An ``InterruptSafeExit``, which is an ``__exit__`` defined as a property.
+    # An ``InterruptSafeExit``, which is an ``__exit__`` in the form of a property.
     ExitProperty: TypeAlias = Callable[..., bool | None]
     # The name of an operation. Only TensorFlow 1 graphs use it.
     GraphName: TypeAlias = str | None
@@ -91,7 +92,7 @@ if TYPE_CHECKING:
             connected: Whether there is a gradient, even if it is zero or NaN.
             cause: The name of the reason why the gradient is None.
             message: The cause as a sentence.
-            fix: A sentence that says what to change.
+            fix: A sentence on what to change.
             filename: The file of the statement that broke the chain, or None if no single statement did.
             line: The line of the statement.
             patch: The corrected line, if the correction is a single line.
@@ -114,7 +115,7 @@ if TYPE_CHECKING:
 
         @property
         def others(self) -> Sequence[ExplanationResult]:
-            """The explanations for any further breaks."""
+            """The explanations of further breaks."""
             ...
 
     class FirstRunInterface(Protocol):
@@ -123,7 +124,7 @@ if TYPE_CHECKING:
         Attributes:
             tensor_refs: Weak references to the tensors of the run.
             has_values: Whether tensors hold the values of the run. False while a gradient is being recorded, because
-                the arrays that the run has released are replaced by zeros.
+                zeros then replace the arrays that the run has released.
         """
 
         tensor_refs: list
@@ -134,7 +135,7 @@ if TYPE_CHECKING:
 
             Args:
                 tensor: The tensor.
-                site: The bytecode offset of the statement that uses the tensor. None means the current statement.
+                site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
             Returns:
                 The number of the row.
@@ -168,7 +169,7 @@ if TYPE_CHECKING:
             ...
 
         def find_or_add_state(self, variable: ResourceVariable) -> Tensor:
-            """Return a variable's state at this point in the run.
+            """Return a variable's state at this point of the run.
 
             Args:
                 variable: The variable.
@@ -197,7 +198,7 @@ if TYPE_CHECKING:
         """The values of a recording's rows: arrays, or tensors in a recorded sweep."""
 
         def __getitem__(self, row: int, /) -> Adjoint:
-            """Return a row's value."""
+            """Return the value of a row."""
             ...
 
     class TensorOperators:

@@ -1,9 +1,9 @@
 """Branch and loop on tensors with ``tf.cond`` and ``tf.while_loop``.
 
-In eager mode, Python runs the branch or loop. In a traced function, each call becomes one row. The row contains a
-recording of each branch, or of the condition and body of the loop. Only pure computations are recorded in this way. If
-a function prints, draws random numbers, assigns to a variable, or fails on the values of this run, Python runs the
-branch or loop instead, and guards record Python's decisions.
+In eager mode, Python runs the branch or loop. In a traced function, each call is one row. The row contains a recording
+of each branch, or of the condition and body of the loop. Only pure computations are recorded in this way. If a function
+prints, draws random numbers, assigns to a variable, or fails with the values of this run, Python runs the branch or
+loop instead, and guards record Python's decisions.
 """
 
 from __future__ import annotations
@@ -45,12 +45,11 @@ class RecordedBody(NamedTuple):
 def cond(
     pred: Value, true_fn: Function | None = None, false_fn: Function | None = None, name: str | None = None
 ) -> Structure:
-    """Call ``true_fn`` if ``pred`` is true and ``false_fn`` otherwise, and return the result.
+    """Call ``true_fn`` if ``pred`` is true, otherwise ``false_fn``, and return the result.
 
     In a traced function, Python runs both functions once, and later calls compute only one of them. This requires that
-    both return tensors with the same shapes and dtypes. Otherwise, the traced function has a separate recording for
-    each branch. Gradients flow through the branch that was taken. See
-    https://www.tensorflow.org/api_docs/python/tf/cond.
+    both return tensors with equal shapes and dtypes. Otherwise, the traced function has a separate recording for each
+    branch. Gradients flow through the branch that was taken. See https://www.tensorflow.org/api_docs/python/tf/cond.
 
     Args:
         pred: A boolean tensor of shape ().
@@ -62,7 +61,7 @@ def cond(
         The result of the function that was called.
 
     Raises:
-        TypeError: If a function is missing or is not callable.
+        TypeError: If a function is missing or not callable.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -110,7 +109,7 @@ def while_loop(
         parallel_iterations: Ignored.
         back_prop: Ignored.
         swap_memory: Ignored.
-        maximum_iterations: The maximum number of iterations, or None for no limit.
+        maximum_iterations: The largest number of iterations, or None for no limit.
         name: The name of the operation in a TensorFlow 1 graph.
 
     Returns:
@@ -155,7 +154,7 @@ def while_loop(
 def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Structure:
     """Record a branch or loop as one row, or run it in Python.
 
-    Python runs the branch or loop in eager mode, or if it cannot be recorded, for example because it has effects.
+    Python runs the branch or loop in eager mode, or if it cannot be recorded, for example because of effects.
 
     Args:
         record_row: A function that records the row and returns its results.
@@ -193,7 +192,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Recor
 def _write_control_flow_row(
     row: PythonRow, replay: Callable, leading_inputs: Sequence, bodies: Sequence[FunctionRecording]
 ) -> list:
-    """Write the row of a branch or loop and return its results.
+    """Write the row of a branch or loop, and return its results.
 
     Args:
         row: The operation.
@@ -217,7 +216,7 @@ def _open_scope(name: str) -> AbstractContextManager:
 
 
 def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Structure:
-    """Write the row of a ``tf.cond`` and return its results in the structure that the branches return.
+    """Write the row of a ``tf.cond``, and return its results in the structure of the branches.
 
     Raises:
         NotRecordableError: If a branch cannot be recorded, or the branches return different shapes or dtypes.
@@ -271,7 +270,7 @@ def _add_optional(total: Adjoint, share: Adjoint) -> Adjoint:
 
 
 def _write_while_row(condition_function: Callable, body_function: Callable, variables: list) -> list:
-    """Write the row of a ``tf.while_loop`` and return its results.
+    """Write the row of a ``tf.while_loop``, and return its results.
 
     Raises:
         NotRecordableError: If the condition or the body cannot be recorded, or the shapes or dtypes of the loop
@@ -285,7 +284,7 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
         raise NotRecordableError
 
     def split_loop_inputs(inputs: Sequence) -> tuple[Sequence, Sequence, Sequence]:
-        """Split the row's inputs into loop variables, the condition's captures and the body's captures."""
+        """Split the inputs of the row into loop variables, the condition's captures and the body's captures."""
         body_start = row.first_inputs[1]
         body_end = body_start + len(body_recording.feeds) - count
         return inputs[:count], inputs[count:body_start], inputs[body_start:body_end]
@@ -305,8 +304,8 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
     def sweep_loop(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, saved_turns: Sequence) -> list:
         """Sweep through the iterations in reverse order.
 
-        The adjoints of the loop variables are passed from each iteration to the one before it. The shares of captured
-        tensors are added up.
+        The adjoints of the loop variables are passed from each iteration to the previous iteration. The shares of
+        captured tensors are added up.
         """
         values, _, body_inputs = split_loop_inputs(inputs)
         is_recorded = isinstance(output_adjoints[0], Tensor)

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 class EffectLog:
-    """The effects of one call and their results.
+    """The effects of one call, and their results.
 
-    If Python runs again during a call, or a different recording is tried, the previous effects are not repeated,
-    because the log returns their results.
+    If Python runs again during a call, or another recording is tried, the previous effects are not repeated, because
+    the log returns their results.
 
     Attributes:
         results: The results of the effects, in order of execution.
@@ -91,21 +91,21 @@ class PythonRow(Primitive):
     Attributes:
         run: ``run(arrays, with_saved)`` returns the output arrays. If `has_saved` is true, the last item contains what
             the gradient needs from the run. If `with_saved` is false, this item may be empty or missing.
-        sweep: ``sweep(positions, inputs, adjoints, saved)`` returns the shares of the inputs at `positions`. The
-            arguments and results are either all arrays or all tensors. The attribute is None if the operation has no
+        sweep: ``sweep(positions, inputs, adjoints, saved)`` returns the shares of the inputs at `positions`. Both
+            arguments and results are arrays, or both are tensors. The attribute is None if the operation has no
             gradient.
         has_saved: Whether the last output of the row contains what the gradient needs from the run.
         stateful: Whether every call runs the row, even if no result depends on it.
         is_guard: Whether the row raises `GuardError` if a call differs from the recorded run.
         blocked_inputs: The positions of inputs that do not receive a gradient.
         is_linear: Whether the gradient of the row depends only on the adjoints, so that its second gradient is None.
-        is_blocked: A function that takes the position of an input and an order and returns whether gradients of that
+        is_blocked: A function that takes the position of an input and an order, and returns whether gradients of that
             order are blocked. By default, `blocked_inputs` and `is_linear` decide.
         has_tuple_output: True, because the row returns a tuple even for a single result.
         bodies: The recordings inside a branch or loop.
         first_inputs: For each body, the position of the first input that the body captures.
         last_run: A weak reference to the last run of a py_function.
-        replay: A function that computes the results as recorded operations, for a picture of its contents, or None if
+        replay: A function that computes the results as recorded operations, for a picture of the inside, or None if
             the row contains no recording.
     """
 
@@ -161,7 +161,7 @@ class PythonRow(Primitive):
         return tuple(self._run_or_recall(arrays, False))
 
     def compute_with_saved(self, *arrays: Array) -> tuple:
-        """Run the row and save what the gradient needs.
+        """Run the row, and save what the gradient needs.
 
         Args:
             *arrays: The inputs.
@@ -239,7 +239,7 @@ def _is_differentiable(value: Array) -> bool:
 
 
 def build_sweep_by_rerun(function: Callable) -> Callable:
-    """Build the sweep for a row that computes a function of tensors. The sweep reruns the function under a tape.
+    """Build the sweep of a row that computes a function of tensors, by rerunning the function under a tape.
 
     Args:
         function: A function from a list of tensors to a list of tensors.
@@ -295,11 +295,11 @@ def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequ
 def write_branch_guard(tensor: Tensor) -> None:
     """Write a guard for a tensor on which Python branches.
 
-    If the tensor's truth value is different in a later call, the guard raises `GuardError`. That call needs a different
-    recording.
+    If the truth value of the tensor is different in a later call, the guard raises `GuardError`. That call needs
+    another recording.
 
     Args:
-        tensor: The tensor, which must have shape ().
+        tensor: The tensor, of shape ().
     """
     recorded_answer = bool(tensor._value)
 
@@ -315,7 +315,7 @@ def write_branch_guard(tensor: Tensor) -> None:
 
 
 class _ReplayableCall:
-    """A function call that can be repeated with different tensors.
+    """A function call that can be repeated with other tensors.
 
     Attributes:
         function: The function.
@@ -336,7 +336,7 @@ class _ReplayableCall:
         self.tensors = [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def __call__(self, tensors: Sequence) -> list:
-        """Call the function with these tensors and return the tensors in its result."""
+        """Call the function with these tensors, and return the tensors in its result."""
         remaining = iter(tensors)
         leaves = [next(remaining) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves]
         args, kwargs = nest.pack_sequence_as(self.arguments, leaves)
@@ -344,7 +344,7 @@ class _ReplayableCall:
         return [tensor for tensor in nest.flatten(self.result) if isinstance(tensor, Tensor)]
 
     def compute_arrays(self, arrays: Sequence, with_saved: bool) -> list:
-        """Call the function with these arrays and return the arrays in its result."""
+        """Call the function with these arrays, and return the arrays in its result."""
         with suspend_recording():
             return [tensor._value for tensor in self([*map(from_array, arrays)])] or [NO_VALUE]
 
@@ -353,7 +353,7 @@ def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Objec
     """Call a function that may read tensor values.
 
     If a value depends on the arguments of the traced function, write a row that calls the function in every run.
-    Results with different shapes or dtypes need a separate recording.
+    Results with different shapes or dtypes need another recording.
 
     Args:
         function: A public function, such as ``tf.boolean_mask``.
@@ -420,7 +420,7 @@ def write_random_row(function: Callable, *args: Object, **kwargs: Object) -> Ten
 
     Raises:
         NotRecordableError: If the run is tentative, because it must not draw random numbers.
-        OperatorNotAllowedInGraphError: If a gradient is being recorded, because recording must not draw random numbers.
+        OperatorNotAllowedInGraphError: If a gradient is being recorded, because it must not draw random numbers.
     """
     _require_run_for_effects(function)
     call = _ReplayableCall(function, args, kwargs)
@@ -464,7 +464,7 @@ def write_py_function_row(
     def call_with_numpy_arrays(*tensors: EagerTensor) -> list:
         results = func(*map(np.array, tensors))
         if not isinstance(results, (list, tuple)):
-            # A single result keeps its dtype, which must be the declared one.
+            # A single result keeps its dtype, which must be the declared dtype.
             return [convert_to_tensor(np.asarray(results))]
         return [convert_to_tensor(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
@@ -500,10 +500,10 @@ def write_py_function_row(
 
 
 def _require_run_for_effects(function: Callable, can_be_skipped: bool = False) -> FirstRun:
-    """Return the current first run, or raise an error if an effect is not allowed now.
+    """Return the current first run, or raise an error if an effect must not happen now.
 
     Args:
-        function: The public function that has the effect.
+        function: The public function with the effect.
         can_be_skipped: Whether a tentative run may skip the effect, because it has no result.
 
     Raises:

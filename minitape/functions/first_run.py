@@ -1,7 +1,7 @@
 """Record the first run of a function.
 
 A first run is an ordinary eager run whose operations become rows of a separate recording. Its tensors have values, but
-Python may not read values that depend on the arguments, because decisions based on them could be wrong for other
+Python may not read values that depend on the arguments, because decisions based on them would be wrong for other
 arguments.
 """
 
@@ -44,7 +44,7 @@ class NotRecordableError(Exception):
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """Raised, as in TensorFlow, when Python reads a tensor's value in a traced function."""
+    """Raised, as in TensorFlow, when Python reads the value of a tensor in a traced function."""
 
 
 class InaccessibleTensorError(TypeError, ValueError):
@@ -56,13 +56,13 @@ NO_VALUE = np.bool_(True)
 
 
 class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
-    """The replacement for a tensor's value once the function that computed the value has ended.
+    """The replacement for the value of a tensor, after the function that computed the value has ended.
 
     The replacement has a shape and a dtype. Any other use raises `InaccessibleTensorError`.
 
     Attributes:
         name: The name of the traced function.
-        value: The value if it is the same in every call, or None otherwise.
+        value: The value if it is the same in every call, otherwise None.
     """
 
     def __init__(self, name: str = "", value: Array = NO_VALUE, is_constant: bool = False) -> None:
@@ -71,7 +71,7 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
         Args:
             name: The name of the traced function.
             value: The value to replace, an array or a NumPy scalar.
-            is_constant: Whether the value is the same in every call and can therefore be kept.
+            is_constant: Whether the value is the same in every call, so that it can be kept.
         """
         super().__init__(value.shape, value.dtype)
         self.name = name
@@ -96,7 +96,7 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
     __getattr__ = raise_out_of_scope
 
     def get_value_or_zeros(self) -> Array:
-        """Return the value if it is the same in every call, or zeros with the same shape otherwise.
+        """Return the value if it is the same in every call, otherwise zeros of the same shape.
 
         The recorded sweep of a gradient computes with these values.
         """
@@ -104,7 +104,7 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
 
 
 class Feed(NamedTuple):
-    """A row whose value each call provides: an argument, a variable's state, or a captured tensor.
+    """A row whose value each call provides: an argument, the state of a variable, or a captured tensor.
 
     Attributes:
         row: The row number.
@@ -120,7 +120,7 @@ class Feed(NamedTuple):
     is_varying: bool = True
 
 
-# These operations compute the new state of an assigned variable. No gradient flows through them.
+# These operations compute the new state of an assigned variable. No gradient passes through them.
 ASSIGN_PRIMITIVES = {
     "assign": Primitive("assign", lambda new: new, None, op="AssignVariableOp", keep=""),
     "assign_add": Primitive("assign_add", lambda old, new: old + new, None, op="AssignAddVariableOp", keep=""),
@@ -147,10 +147,10 @@ class FirstRun:
         outer_run: The first run during which this run began, or None.
         argument_names: For each argument tensor, the name of its parameter.
         write_guard: A function that writes a guard for a tensor on which Python branches, or None for a tentative run,
-            which only finds out whether the function can be recorded and must not have effects.
+            which only finds out whether the function can be recorded, and must not have effects.
         record: The rows of the run.
-        has_values: Whether tensors have the values of the first run. False while a gradient is being recorded, because
-            the arrays that the recording has released are replaced by zeros.
+        has_values: Whether tensors have the values of the first run. While a gradient is recorded, this is False,
+            because zeros replace the arrays that the recording has released.
         feeds: The feeds, keyed by row. Arguments come first.
         variable_states: The current state of each variable, keyed by the variable's id.
         assigned_variables: The variables that have been assigned during the run, keyed by id.
@@ -235,7 +235,7 @@ class FirstRun:
                 tensor._value = OutOfScopeValue(self.name, tensor._value, not self.is_varying(tensor._row))
 
     def _list_live_tensors(self) -> list[EagerTensor]:
-        """List the tensors of the run that still exist and forget all others."""
+        """List the tensors of the run that still exist, and forget all others."""
         tensors = [tensor for tensor_ref in self.tensor_refs if (tensor := tensor_ref()) is not None]
         self.tensor_refs = [*map(weakref.ref, tensors)]
         return tensors
@@ -266,7 +266,7 @@ class FirstRun:
 
         Args:
             value: The array or NumPy scalar that the tensor has in the first run.
-            variable: The variable if the feed is its state, or None for an argument.
+            variable: The variable, if the feed is its state, or None for an argument.
 
         Returns:
             A new tensor of the run.
@@ -280,7 +280,7 @@ class FirstRun:
         return tensor
 
     def _write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, old_record: Record | None = None) -> int:
-        """Write the row of a leaf and return its number.
+        """Write the row of a leaf, and return its number.
 
         The tensor moves to this recording only if it belongs to `old_record`.
         """
@@ -295,7 +295,7 @@ class FirstRun:
 
         Args:
             tensor: The tensor. It still belongs to its own recording.
-            site: The bytecode offset of the statement that uses the tensor. None means the current statement.
+            site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
         Returns:
             The number of the new row.
@@ -326,7 +326,7 @@ class FirstRun:
             access: "bool" for a branch, otherwise the name of the method or conversion that reads the value.
 
         Raises:
-            OperatorNotAllowedInGraphError: If the value can differ between calls and no guard can be written for this
+            OperatorNotAllowedInGraphError: If the value can differ between calls, and no guard can be written for this
                 access.
             NotRecordableError: If Python branches on the tensor in a different first run or in a tentative run.
             InaccessibleTensorError: If the first run has ended.
@@ -356,9 +356,9 @@ class FirstRun:
         )
 
     def is_varying(self, row: int) -> bool:
-        """Return whether a row's value can differ between calls.
+        """Return whether the value of a row can differ between calls.
 
-        This is true if the row depends on a varying feed or on an operation that runs again in every call, such as a
+        This is true if the row depends on a varying feed, or on an operation that runs again in every call, such as a
         random number. Operations that read only shapes have the same results in every call.
 
         Args:
@@ -388,8 +388,8 @@ class FirstRun:
             row: The row of the tensor.
 
         Returns:
-            The name of its argument or operation, followed by ":0", or None if the value may be shown because it is the
-            same in every call.
+            The name of its argument or operation, followed by ":0", or None if the value may be shown, because it is
+            the same in every call.
         """
         if not self.is_varying(row):
             return None
@@ -419,7 +419,7 @@ class FirstRun:
         self.new_variables.append(variable)
 
     def find_or_add_state(self, variable: ResourceVariable) -> EagerTensor:
-        """Return a variable's current state as a tensor of this run.
+        """Return the current state of a variable as a tensor of this run.
 
         The first read of a variable adds a feed. In a nested run, the feed starts with the variable's state in the
         outer run. After an assignment, the state is the assigned tensor.
@@ -437,7 +437,7 @@ class FirstRun:
         return tensor
 
     def add_equal_state(self, variable: ResourceVariable) -> None:
-        """Without assigning to a variable, give it an equal state with a new row.
+        """Give a variable an equal state with a new row, without assigning to the variable.
 
         Args:
             variable: The variable.
@@ -448,7 +448,7 @@ class FirstRun:
         self.record.variables[id(variable)][1].append(new_state._row)
 
     def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
-        """Write the row of a variable's new state and make it the current state.
+        """Write the row of a variable's new state, and make it the current state.
 
         Args:
             variable: The variable.
@@ -457,7 +457,7 @@ class FirstRun:
 
         Raises:
             NotRecordableError: If the run is the body of a branch or loop, where assignments are not allowed.
-            InvalidArgumentError: If the shape of `change` differs from the variable's shape and the method is not
+            InvalidArgumentError: If the shape of `change` differs from the shape of the variable, and the method is not
                 "assign".
         """
         if self.write_guard is None and self.outer_run is not None:

@@ -45,7 +45,7 @@ class BoundCall(NamedTuple):
     Attributes:
         names: The names of the keyword arguments.
         values: The positional arguments, followed by the keyword arguments in the order of `names`. NumPy arrays have
-            been converted to tensors, and all values have been converted to match the input signature if there is one.
+            been converted to tensors, and all values to the input signature if there is one.
         pack: A function that returns (args, kwargs) for new values in the same order.
     """
 
@@ -60,8 +60,8 @@ class BranchRecordings:
     Attributes:
         recordings: (recording, pack) pairs. `pack` is a function that packs result tensors into the structure that the
             Python function returned.
-        sole_recording: The newest recording if it has no guards and therefore fits every call, or None otherwise.
-        sole_program: The program of `sole_recording` if a call only has to compute this program, or None otherwise. The
+        sole_recording: The newest recording if it has no guards and therefore fits every call, otherwise None.
+        sole_program: The program of `sole_recording`, if a call only has to compute this program. Otherwise None. The
             recording must have no effects, must not read or assign variables, and must not capture tensors whose values
             can differ between calls.
         pack_results: The `pack` of the newest recording.
@@ -75,7 +75,7 @@ class BranchRecordings:
         self.pack_results: Any = None
 
     def add_recording(self, recording: FunctionRecording, pack: Callable) -> None:
-        """Add the recording of a path that Python has not taken before.
+        """Add the recording of a path that Python had not taken before.
 
         Args:
             recording: The new recording.
@@ -134,7 +134,7 @@ class Function(Generic[Params, Returned]):
         Args:
             python_function: The Python function.
             input_signature: A ``tf.TensorSpec`` for each positional argument, nested like the argument, or None.
-            owner: A weak reference to the instance if the function is a bound method, or None otherwise.
+            owner: A weak reference to the instance if the function is a bound method, otherwise None.
         """
         functools.update_wrapper(self, python_function, updated=())
         self.python_function = python_function
@@ -195,7 +195,7 @@ class Function(Generic[Params, Returned]):
             tensor_types += value.dtype, value.shape
             arrays.append(value)
             # The shortcut below stores no origins. If a recording contains an argument, `explain` must be able to
-            # follow the results back to that recording, so the call must take the longer path, which stores them.
+            # follow the results back to that recording, so the call needs the longer way, which stores them.
             if argument._record is not None:
                 arguments_record = argument._record
         recordings = None if kwargs else self._recordings_by_types.get(tensor_types)
@@ -210,7 +210,7 @@ class Function(Generic[Params, Returned]):
         return self.python_function(*owner, *args, **kwargs)
 
     def _bind_arguments(self, args: tuple, kwargs: dict) -> BoundCall:
-        """Bind the arguments of a call to the parameters and convert them to match the input signature."""
+        """Bind the arguments of a call to the parameters, and convert them to the input signature."""
         bound_arguments = self._signature.bind(*args, **kwargs)
         bound_arguments.apply_defaults()
         names = list(bound_arguments.kwargs)
@@ -232,20 +232,19 @@ class Function(Generic[Params, Returned]):
     def _call_or_trace_recording(self, args: tuple, kwargs: dict, tensor_types: tuple | None = None) -> Structure:
         """Call the first recording whose guards hold, or trace the function, and return the packed results.
 
-        The recordings for this kind of arguments are tried from oldest to newest. A recording whose guard fails raises
+        The recordings of this kind of arguments are tried from oldest to newest. A recording whose guard fails raises
         `GuardError`, and the next one is tried. If none fits, the method takes the lock, tries the recordings that
         other threads have added in the meantime, and then traces the function. The results of this first run are the
-        results of the call, unless a recording is open. In that case, the new function recording is called as well so
+        results of the call, unless a recording is open. In that case, the new function recording is called as well, so
         that the open recording contains a row for the call.
 
-        An `EffectLog` stores the effects that have already run during attempted recordings, so that no effect runs
-        twice.
+        An `EffectLog` stores the effects that already ran during attempted recordings, so that no effect runs twice.
 
         Args:
             args: The positional arguments.
             kwargs: The keyword arguments.
-            tensor_types: The dtype and shape of each argument in turn if all arguments are eager tensors, or None
-                otherwise. For eager tensors, the recordings are also stored for the shortcut in `__call__`.
+            tensor_types: The dtype and shape of each argument in turn if all arguments are eager tensors, otherwise
+                None. For eager tensors, the recordings are also stored for the shortcut in `__call__`.
 
         Returns:
             The results in the structure that the Python function returned.
@@ -277,7 +276,7 @@ class Function(Generic[Params, Returned]):
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
             # Under a tape, the first call therefore computes everything twice. The row of the call keeps the values
             # that its gradient reads. Which values these are is known only after the gradient has been recorded, and by
-            # then the first run has released its arrays. The log returns the results of effects that have already run.
+            # then the first run has released its arrays. The log returns the results of effects that already ran.
             log.position = 0
             return pack_results(recording.call_recording(tensors))
 
@@ -321,7 +320,7 @@ class Function(Generic[Params, Returned]):
 
 
 def _cast_argument(spec: Structure, value: Structure) -> Structure:
-    """Convert an argument to match its spec in the input signature.
+    """Convert an argument to its spec in the input signature.
 
     Raises:
         TypeError: If the dtype or shape does not match.
@@ -363,7 +362,7 @@ def function(
     """Turn a Python function into a function that records its first call and replays the recording in later calls.
 
     Python runs once for each kind of arguments. Tensors are distinguished by dtype and shape, and Python values by
-    equality. Effects in Python itself, such as print, therefore happen only in a first run. If Python branches on a
+    equality. Effects of Python itself, such as print, therefore happen only in a first run. If Python branches on a
     tensor, each path through the branches has a separate recording. ``tf.cond`` and ``tf.while_loop`` need only one
     recording. Gradients of any order flow through calls.
 
@@ -371,7 +370,7 @@ def function(
     https://www.tensorflow.org/api_docs/python/tf/function.
 
     Args:
-        func: The Python function. If None, the result is a decorator.
+        func: The Python function. If it is None, the result is a decorator.
         input_signature: A list of ``tf.TensorSpec`` objects, which the dtypes and shapes of the arguments must match.
         autograph: Ignored.
         jit_compile: Ignored.

@@ -77,7 +77,7 @@ class FunctionRecording:
         feeds: The rows whose values each call provides. Arguments come first.
         results: The rows that a call returns.
         assignments: The new states of the variables that a call assigns.
-        effects: The calls that run in every call to the function: effects and guards.
+        effects: The calls that run in every call of the function: effects and guards.
         fetches: The rows that a call computes: the results, followed by the new states.
         argument_count: The number of feeds that are arguments.
         varying_rows: The rows of the feeds whose values can differ between calls.
@@ -100,7 +100,7 @@ class FunctionRecording:
             feeds: The rows whose values each call provides. Arguments come first.
             results: The rows that a call returns.
             assignments: The new states of the variables that a call assigns.
-            effects: The calls that run in every call to the function: effects and guards.
+            effects: The calls that run in every call of the function: effects and guards.
         """
         self.table, self.first_run, self.name = table, table.first_run, table.first_run.name
         self.feeds, self.results = feeds, results
@@ -134,11 +134,10 @@ class FunctionRecording:
         """Return the function that computes the recording from the arrays of all feeds.
 
         Args:
-            with_saved: Whether the function also returns the values that the gradient reads, after the results and new
-                states.
+            with_saved: Whether it also returns the values that the gradient reads, after the results and new states.
 
         Returns:
-            A function that takes the array of each feed as an argument and returns a tuple of arrays.
+            A function that takes the array of each feed as an argument, and returns a tuple of arrays.
         """
         program = self.gradient.forward if with_saved else self.program
         function = program.count_run_and_get_function()
@@ -224,7 +223,7 @@ class FunctionRecording:
         return inner_rows.replay_recording(self, inputs, saved)
 
     def build_outputs_and_assign(self, inputs: Sequence, arrays: Sequence) -> list:
-        """Return the results of a call as tensors and assign the new states to the variables.
+        """Return the results of a call as tensors, and assign the new states to the variables.
 
         Each tensor stores its origin for ``explain``.
 
@@ -278,7 +277,7 @@ class GradientRecording:
         first_run.has_values = False
         with first_run.record_operations():
             targets = [_build_stand_in_tensor(table, row) for row in recording.results]
-            # The source is the variable rather than its fed state, because the gradient must include all states.
+            # The source is the variable instead of its fed state, because the gradient must include all states.
             variables = {rows[0]: variable for variable, rows in table.record.variables.values()}
             sources = [variables.get(feed.row, _build_stand_in_tensor(table, feed.row)) for feed in feeds]
             seeds = [first_run.add_feed(np.ones(target.dims, target._value.dtype)) for target in targets]
@@ -312,11 +311,11 @@ class GradientRecording:
     def _find_read_forward_rows(
         self, gradient_rows: Sequence[int], seed_rows: Sequence[int], first_gradient_row: int
     ) -> set[int]:
-        """Find the rows of the forward pass that the sweep reads, except for feeds and constants.
+        """Find the rows of the forward pass that the sweep reads, except feeds and constants.
 
         Args:
             gradient_rows: The rows of the gradients.
-            seed_rows: The rows of the results' initial adjoints.
+            seed_rows: The rows of the adjoints that the results start with.
             first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
         """
         table, feed_rows = self.recording.table, {feed.row for feed in self.recording.feeds}
@@ -325,7 +324,7 @@ class GradientRecording:
         return {row for row in read_rows - feed_rows if row < first_gradient_row and row not in table.constants}
 
     def compute_shares(self, adjoints: Sequence, inputs: Sequence, saved: Sequence) -> list:
-        """Compute the share for each input of a call.
+        """Compute the share of each input of a call.
 
         Args:
             adjoints: The adjoints of the results, as arrays or tensors.
@@ -338,7 +337,7 @@ class GradientRecording:
 
         Raises:
             LookupError: If an operation of the recording has no registered gradient.
-            OperatorNotAllowedInGraphError: If a shape in the gradient differs from the shape in the recorded sweep.
+            OperatorNotAllowedInGraphError: If a shape in the gradient differs from the recorded sweep.
         """
         if self.error is not None:
             raise self.error
@@ -378,8 +377,8 @@ FUNCTION_PRIMITIVE = Primitive(
 )
 
 
-# This primitive joins the outputs of a function that another function calls. If a sweep reaches one output, the
-# adjoints of the other outputs are zeros.
+# This primitive joins the outputs of a function that another function calls. If a sweep reaches one output, the other
+# outputs have zeros as their adjoints.
 CALL_OUTPUTS_PRIMITIVE = Primitive(
     "call_outputs",
     lambda *arrays: arrays,
@@ -435,18 +434,18 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
 
 
 def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) -> FirstRunResult:
-    """Run a function for the first time and return its recording.
+    """Run a function for the first time, and return its recording.
 
     Args:
         first_run: A first run without rows. The function's rows are added to it.
-        function: The function, which is called with copies of `tensors` that belong to the first run.
+        function: The function. It is called with copies of `tensors` that belong to the first run.
         tensors: The tensors among the arguments.
 
     Returns:
         The recording with the results of this run.
 
     Raises:
-        TypeError: If the function returns anything that cannot be converted to a tensor.
+        TypeError: If the function returns something that is not a tensor.
     """
     with first_run.record_operations():
         returned = function(*[first_run.add_feed(tensor._value) for tensor in tensors])

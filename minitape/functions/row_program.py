@@ -1,6 +1,6 @@
-"""Compute the rows of a first run for different arrays.
+"""Compute the rows of a first run for other arrays.
 
-This is the plain form, which applies one primitive after another. ``speed/`` compiles the same rows into a single
+This is the plain form. It applies one primitive after another. ``speed/`` compiles the same rows into a single
 function.
 """
 
@@ -23,8 +23,8 @@ from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 if TYPE_CHECKING:
     from ..engine.types import Array
 
-# After this many runs, a program decides for the first time whether fusing pays off. The first run, which takes place
-# in Python, does not count.
+# After this many runs, a program decides for the first time whether fusing pays off. The first run, in Python, does
+# not count.
 FUSE_AFTER_RUNS = 63
 
 
@@ -51,7 +51,7 @@ class FirstRunTable:
         self.constants: dict[int, Any] = {}
 
     def read_and_release_new_rows(self) -> None:
-        """Read the rows written since the last call to this method and release their arrays.
+        """Read the rows that were written since the last call to this method, and release their arrays.
 
         The table keeps the values that are the same in every call. For all other arrays, the recording keeps only the
         shape and dtype. Scalars remain in the recording, because they take little memory.
@@ -64,14 +64,14 @@ class FirstRunTable:
             self.shape_dtypes[row] = value.shape, value.dtype
             if op != LEAF:
                 self.calls[row] = call or build_elementwise_call(row, op, a, b)
-            # A constant that the recording did not keep is recomputed in every call.
+            # A constant that the recording did not keep is computed in every call.
             if not self.first_run.is_varying(row) and type(value) is not ArraySpec:
                 self.constants[row] = value
             elif value.ndim:
                 record.store_value(row, get_array_spec(value.shape, value.dtype))
 
     def list_effects_from(self, first_row: int = 0) -> list:
-        """List the effects and guards, which run in every call to the function.
+        """List the effects and guards, which run in every call of the function.
 
         Args:
             first_row: The row at which the list begins.
@@ -113,7 +113,7 @@ class FirstRunTable:
 
 
 def has_tuple_output(call: Call) -> bool:
-    """Return whether a call's primitive returns a tuple of results.
+    """Return whether the primitive of a call returns a tuple of results.
 
     Args:
         call: A call in a first run.
@@ -181,7 +181,7 @@ class Rows:
         return tuple([values[row] for row in self.fetches])
 
     def fuse_loops_if_faster(self, run_count: int) -> int:
-        """Fuse the program into compiled loops if doing so pays off after the given number of runs.
+        """Fuse the program into compiled loops if this pays off after the given number of runs.
 
         Args:
             run_count: The number of times the program has run.
@@ -206,7 +206,7 @@ class RowProgram:
     """
 
     def __init__(self, table: FirstRunTable, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()) -> None:
-        """Describe a program, which is built on its first run.
+        """Describe a program. It is built when it first runs.
 
         Args:
             table: The rows of the first run.
@@ -219,7 +219,7 @@ class RowProgram:
 
     @cached_property
     def rows(self) -> Rows:
-        """The object that computes the fetched rows, built on the program's first run."""
+        """The object that computes the fetched rows, built when the program first runs."""
         self.table.read_and_release_new_rows()
         calls, constants = self.table.find_needed_calls_and_constants(self.fetches, self.feeds, self.effects)
         return Rows(
@@ -230,7 +230,7 @@ class RowProgram:
         """Count a run, fuse the program if it runs often, and return the function that computes the fetched rows.
 
         Returns:
-            A function that takes the array of each fed row as an argument and returns a tuple of the fetched arrays.
+            A function that takes the array of each fed row as an argument, and returns a tuple of the fetched arrays.
         """
         if self.next_fuse:
             self.run_count += 1

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
 from .first_run import find_current_first_run
 
-# Whether every tf.function runs as plain Python. The flag is stored in a list so that modules that import the name see
+# Whether every tf.function runs as plain Python. The flag is in a list, so that modules that import the name see
 # changes.
 EAGER_FUNCTIONS = [False]
 
@@ -18,8 +18,8 @@ EAGER_FUNCTIONS = [False]
 def init_scope() -> Iterator[None]:
     """Run a block outside all functions that are being traced.
 
-    The operations in the block run once, and no tape records them. Tensors that belong to traced functions cannot be
-    used in the block.
+    The operations in the block run once, and no tape records them. Tensors of traced functions cannot be used in the
+    block.
 
     See https://www.tensorflow.org/api_docs/python/tf/init_scope.
 
@@ -37,12 +37,12 @@ def init_scope() -> Iterator[None]:
 
 
 def executing_eagerly() -> bool:
-    """Return whether Python can read tensor values.
+    """Return whether Python can read the values of tensors.
 
     See https://www.tensorflow.org/api_docs/python/tf/executing_eagerly.
 
     Returns:
-        False while a function is being traced, and True otherwise.
+        False while a function is being traced, otherwise True.
 
     >>> import minitape as tf
     >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
@@ -54,7 +54,7 @@ def executing_eagerly() -> bool:
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Run every ``tf.function`` as the plain Python function that it wraps.
 
-    This allows a debugger to stop inside the function. The setting applies to all functions until it is switched off.
+    A debugger can then stop inside the function. The setting applies to all functions until it is switched off.
 
     See https://www.tensorflow.org/api_docs/python/tf/config/run_functions_eagerly.
 
@@ -73,12 +73,12 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 def get_logger() -> logging.Logger:
     """Return the logger that receives minitape's warnings.
 
-    It has the same name as TensorFlow's logger so that programs can configure both in the same way.
+    It has the name of TensorFlow's logger, so that programs can configure both in the same way.
 
     See https://www.tensorflow.org/api_docs/python/tf/get_logger.
 
     Returns:
-        A logger from the ``logging`` module.
+        A logger of the ``logging`` module.
 
     >>> import minitape as tf
     >>> tf.get_logger().name

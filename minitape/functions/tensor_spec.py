@@ -1,4 +1,4 @@
-"""Describe tensors with ``tf.TensorSpec`` and build the keys that ``tf.function`` uses to distinguish calls."""
+"""Describe tensors with ``tf.TensorSpec``, and build the keys that ``tf.function`` uses to distinguish calls."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class TensorSpec:
 class IdentityKey:
     """A dictionary key that compares objects by identity.
 
-    It keeps its object alive only if the object does not support weak references.
+    It does not keep its object alive, unless the object does not support weak references.
     """
 
     __slots__ = ("_ref", "_id")
 
     def __init__(self, value: Value) -> None:
-        """Create the key for an object."""
+        """Create the key of an object."""
         self._id = id(value)
         try:
             self._ref: Any = weakref.ref(value)
@@ -61,7 +61,7 @@ class IdentityKey:
             self._ref = lambda: value
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both keys belong to the same object and that object still exists."""
+        """Return whether both keys belong to the same object, and the object still exists."""
         return isinstance(other, IdentityKey) and self._id == other._id and self._ref() is other._ref() is not None
 
     def __hash__(self) -> int:

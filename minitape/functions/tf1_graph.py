@@ -1,7 +1,7 @@
-"""Emulate TensorFlow 1 graphs and sessions, to the extent that they are used in TensorFlow's documentation.
+"""Emulate TensorFlow 1 graphs and sessions, to the extent that TensorFlow's documentation uses them.
 
 A graph does not compute anything. Calling a function returns a :class:`Deferred`, which stores the function and its
-arguments. ``Session.run`` makes the call once the placeholders have values. A tape records the call and computes its
+arguments. ``Session.run`` makes the call when the placeholders have values. A tape records the call and computes its
 gradients.
 """
 
@@ -40,11 +40,11 @@ class _GraphState(threading.local):
     Attributes:
         graph: The graph that is being built, or None.
         default_graph: The graph that is used outside ``with`` blocks, created on first use.
-        sessions: The open sessions, with the innermost session last.
+        sessions: The open sessions. The innermost session is last.
     """
 
     def __init__(self) -> None:
-        """Create a state without graphs or sessions."""
+        """Create a state without graphs and sessions."""
         self.graph: Graph | None = None
         self.default_graph: Graph | None = None
         self.sessions: list[Session] = []
@@ -71,7 +71,7 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        """Create an empty graph and wrap the public functions so that their calls can be deferred."""
+        """Create an empty graph, and wrap the public functions so that their calls can be deferred."""
         hooks.wrap_functions(_wrap_for_graphs)
         self.name_counts: dict[str, int] = {}
         self.overrides: dict = {}
@@ -89,10 +89,10 @@ class Graph:
         return TemporaryAttributes(self, overrides=self.overrides | overrides)
 
     def unique_name(self, name: str) -> str:
-        """Return a name that no other operation in the graph has.
+        """Return a name that no other operation of the graph has.
 
         Args:
-            name: The proposed name. If it is already in use, a number is appended.
+            name: The name. If it is already in use, a number is appended.
         """
         count = self.name_counts[name] = self.name_counts.get(name, -1) + 1
         return f"{name}_{count}" if count else name
@@ -123,7 +123,7 @@ def get_default_graph() -> Graph:
 class Deferred(Tensor):
     """A call that waits for a session.
 
-    This class represents both a graph tensor in TensorFlow 1 and the operation that computes this tensor.
+    This class stands for both a graph tensor in TensorFlow 1 and the operation that computes this tensor.
 
     Attributes:
         graph: The graph that the call belongs to.
@@ -162,7 +162,7 @@ class Deferred(Tensor):
 
         Args:
             feed_dict: Values for placeholders and other tensors, or None.
-            session: The session that runs the call. None means the default session.
+            session: The session that runs the call. None stands for the default session.
 
         Returns:
             A NumPy array, or a structure of them.
@@ -178,7 +178,7 @@ class Deferred(Tensor):
     run = eval
 
     def __getattr__(self, name: str) -> Any:
-        """Raise AttributeError, because a deferred call has no value."""
+        """Raise AttributeError, because a waiting call has no value."""
         raise AttributeError(f"{self!r} has no {name} until a session runs it", name=name)
 
     def __getitem__(self, key: Index) -> Deferred:
@@ -186,7 +186,7 @@ class Deferred(Tensor):
         return Deferred(operator.getitem, (self, key), name="strided_slice")
 
     def __bool__(self) -> bool:
-        """Raise TypeError, because Python cannot branch on a deferred call."""
+        """Raise TypeError, because Python cannot branch on a waiting call."""
         raise TypeError("A graph tensor has no value before a session runs it. Use tf.cond")
 
     def __iter__(self) -> Any:
@@ -202,7 +202,7 @@ class Deferred(Tensor):
         return self is other
 
     def __repr__(self) -> str:
-        """Return the tensor's name in TensorFlow's format."""
+        """Return the name of the tensor in TensorFlow's format."""
         return f'Tensor("{self.name}")'
 
 
@@ -235,7 +235,7 @@ class Placeholder(Deferred):
         Args:
             dtype: The type of the elements.
             shape: The shape. None allows any shape.
-            name: The name. None means "Placeholder".
+            name: The name. None stands for "Placeholder".
         """
         super().__init__(self._raise_missing_feed, name=name or "Placeholder")
         self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
@@ -352,9 +352,9 @@ def _select_result(results: Structure, index: int) -> Object:
 
 
 class Session:
-    """A session that computes the calls in a graph.
+    """A session that computes the calls of a graph.
 
-    Inside ``with Session():``, this session is the default one. ``target`` and ``config`` have no effect.
+    Inside ``with Session():``, it is the default session. ``target`` and ``config`` have no effect.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/Session.
 
@@ -374,14 +374,14 @@ class Session:
 
         Args:
             target: Ignored.
-            graph: The graph. None means the default graph.
+            graph: The graph. None stands for the default graph.
             config: Ignored.
         """
         self.graph = graph or get_default_graph()
         self._block: Any = None
 
     def __enter__(self) -> Session:
-        """Make this the default session and its graph the graph that is being built."""
+        """Make this the default session, and its graph the graph that is being built."""
         _graph_state.sessions.append(self)
         self._block = self.graph.as_default()
         self._block.__enter__()
@@ -396,14 +396,14 @@ class Session:
         """Close the session. This has no effect, because a session does not hold any resources."""
 
     def run(self, fetches: Structure, feed_dict: dict | None = None) -> Structure:
-        """Compute tensors in the graph.
+        """Compute tensors of the graph.
 
         Args:
             fetches: A tensor, variable or operation, or a nested list, tuple or dictionary of them.
             feed_dict: Values for placeholders and other tensors, or None.
 
         Returns:
-            The values as NumPy arrays, in the same structure as ``fetches``.
+            The values as NumPy arrays, in the structure of ``fetches``.
         """
         values = SessionRun(feed_dict or {}).compute_values(fetches)
         return nest.map_structure(
@@ -547,7 +547,7 @@ def gradients(ys: Structure, xs: Structure, grad_ys: Structure = None, name: str
     Args:
         ys: A tensor, or a nested structure of tensors.
         xs: A tensor or variable, or a nested structure of them.
-        grad_ys: The initial adjoint of each of ``ys``. None means ones.
+        grad_ys: The adjoint that each of ``ys`` starts with. None stands for ones.
         name: The name of the operations.
 
     Returns:
@@ -604,10 +604,10 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f: Callable | None) -> Callable | None:
-        """Register a gradient function and return it.
+        """Register a gradient function, and return it.
 
         Args:
-            f: The function. None means operations without a gradient.
+            f: The function. None stands for operations without a gradient.
 
         Raises:
             KeyError: If the name is already registered.

@@ -1,6 +1,6 @@
-"""Select the public functions whose calls write a single row while a ``tf.function`` is being traced.
+"""Select the public functions whose calls write a single row while a ``tf.function`` is traced.
 
-Other functions need no wrapper, because their operations are recorded. Namespaces consult this table when a name is
+Other functions need no wrapper, because their operations are recorded. Namespaces look up this table when a name is
 first read.
 """
 
@@ -37,7 +37,7 @@ def wrap_for_first_runs(name: str, public_object: Object) -> Object:
         public_object: The function, class or value with that name.
 
     Returns:
-        If the table contains the name, a function that writes one row when it is called in a first run and calls
+        If the table contains the name, a function that writes one row when it is called in a first run, and calls
         `public_object` elsewhere. Otherwise, `public_object` itself.
 
     >>> wrap_for_first_runs("cos", abs) is abs

@@ -1,4 +1,4 @@
-"""Record functions with custom gradients while a ``tf.function`` is being traced."""
+"""Record functions with custom gradients while a ``tf.function`` is traced."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pass_adjoints_as_list
 def _compute_custom_shares(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall, results: int) -> list:
-    """Return None for each result of the function, followed by the user's gradients for the arguments."""
+    """Return None for each result of the function, followed by the user's gradients of the arguments."""
     shares = [None] * results + call.compute_shares([*map(convert_adjoint_to_tensor, adjoints)])
     if any(isinstance(adjoint, Tensor) for adjoint in adjoints):
         return shares
@@ -51,7 +51,7 @@ CUSTOM_GRADIENT = CustomGradientPrimitive(
 
 
 def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Structure:
-    """Call a function with a custom gradient in a first run and record the call as one row.
+    """Call a function with a custom gradient in a first run, and record the call as one row.
 
     Args:
         f: The user's function, which returns its result and a gradient function.
@@ -59,7 +59,7 @@ def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Stru
         kwargs: The keyword arguments.
 
     Returns:
-        The result, whose tensors are the outputs of the row.
+        The result. Its tensors are the outputs of the row.
     """
 
     def record_results_row(call: CustomCall, results: list, inputs: list) -> list:

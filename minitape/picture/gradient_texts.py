@@ -44,7 +44,7 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
         target = ", ".join(names)
         # A Jacobian runs one sweep per element, and only one of these sweeps is shown.
         if element := result.get("element"):
-            yield translate("{target}: showing the steps for this element only", target=f"{target}{element}"), ""
+            yield translate("{target}: the steps show this element", target=f"{target}{element}"), ""
         prefix = "" if result.get("call", "gradient") == "gradient" else f"{translate(result['call'])}: "
         for source in sources[:MAX_SOURCES]:
             yield _build_gradient_result_line(f"{prefix}∂{target}/∂", source, result, expressions)

@@ -1,4 +1,4 @@
-"""Provide faster versions of engine functions. Without this folder, minitape returns the same results, but more slowly.
+"""Provide faster versions of engine functions. Without this folder, minitape produces the same results more slowly.
 
 Recording operations:
 
@@ -12,7 +12,7 @@ Backward sweeps:
 * ``nested_number_sweep`` sweeps over scalars while an outer tape records.
 * ``long_sweep`` sweeps over long tapes of scalars with compiled ``kernels``. ``kernel_source`` writes the source that
   numba compiles.
-* ``array_blocks`` computes functions of large arrays block by block, and reuses memory.
+* ``array_blocks`` computes functions of large arrays block by block and reuses memory.
 
 Rows of a ``tf.function``:
 
@@ -22,7 +22,7 @@ Rows of a ``tf.function``:
 
 Training: ``variable_updates`` updates all variables of an optimizer's step together.
 
-Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once, and store its machine code.
+Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once and store its machine code.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
     from ..engine.types import Function
 
-# For each plain function or class, the module with a function of the same name that builds the fast form.
+# Maps each plain function or class to the module whose function of the same name builds the fast form.
 _FAST_MODULES = {
     "Record": "packed_rows",
     "apply": "operation",
@@ -51,10 +51,10 @@ _FAST_MODULES = {
 
 
 class FormPair(NamedTuple):
-    """A function or class of the engine, and its replacement.
+    """One of the engine's functions or classes and its replacement.
 
     Attributes:
-        plain: The function or class of the engine.
+        plain: The engine's function or class.
         fast: The fast form, which returns the same results.
     """
 
@@ -67,7 +67,7 @@ class FastFunction(NamedTuple):
 
     Attributes:
         primitive: The primitive that the function computes.
-        plain: The function of the engine.
+        plain: The engine's function.
         fast: The generated function.
         options: The keyword arguments of :func:`minitape.speed.operators.build_operation_function`.
     """
@@ -101,9 +101,9 @@ class Speed(Accelerator):
         self.functions: list[FastFunction] = []
 
     def _build_fast_form(self, plain: Any) -> Any:
-        """Build the fast form of a function or class of the engine.
+        """Build the fast form of one of the engine's functions or classes.
 
-        A function with the same name in a module of this package builds the fast form.
+        A function with the same name in one of this package's modules builds the fast form.
 
         Args:
             plain: The function or class to replace. Its name must be in ``_FAST_MODULES``.
@@ -131,13 +131,14 @@ class Speed(Accelerator):
         """Generate the fast form of an operator or function from the table of derivatives.
 
         Args:
-            plain: The function of the engine, which handles all unusual operands.
+            plain: The engine's function, which handles all unusual operands.
             primitive: The primitive that the function computes.
             name: The name of the generated function.
             reflected: Whether the operands are swapped, as in ``__rsub__``.
             signature: The parameters of the generated function, such as "x, y, name=None".
             reads: Whether the function is a variable operator, whose first operand is a variable.
-            inside: Whether the rules of a recorded sweep call the function. Its rows then have the sweep's fixed site.
+            inside: Whether the rules of a recorded sweep call the function. If so, its rows have the sweep's fixed
+                site.
 
         Returns:
             The generated function (:func:`minitape.speed.operators.build_operation_function`).
@@ -150,5 +151,5 @@ class Speed(Accelerator):
 
 @functools.cache
 def _import_speed_module(module_name: str) -> ModuleType:
-    """Import a module of this package on first use."""
+    """Import one of this package's modules on first use."""
     return import_module(f"{__name__}.{module_name}")

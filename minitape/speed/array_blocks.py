@@ -1,10 +1,10 @@
-"""Compute elementwise functions of large arrays block by block, and reuse memory.
+"""Compute elementwise functions of large arrays block by block and reuse memory.
 
 NumPy computes ``g * (1 - z * z)`` in three passes over main memory. Each pass creates a new array, and the operating
 system first fills its pages with zeros. For a million elements, this takes five times as long as the arithmetic. This
 module runs the function on one block after another. The intermediate results of a block stay in the cache, and only the
-final result is written to memory. That memory comes from a pool. A buffer is free again when only the pool refers to
-it.
+final result is written to memory. This memory comes from a pool, and a buffer becomes free again once only the pool
+refers to it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _pool: list[np.ndarray] = []
 
 
 def _count_references_of_first(pool: list[np.ndarray]) -> int:
-    """Return the reference count of a buffer to which only the pool refers."""
+    """Return the reference count of a buffer that only the pool refers to."""
     for memory in pool:
         return sys.getrefcount(memory)
     raise IndexError
@@ -43,7 +43,7 @@ def _count_references_of_first(pool: list[np.ndarray]) -> int:
 
 # The limit is needed because a debugger that inspects these variables adds references.
 _FREE_REFERENCES = min(_count_references_of_first([np.empty(1)]), 3)
-_COUNTS_VARIABLES = sys.version_info < (3, 14)  # Newer versions do not count every variable that refers to an object.
+_COUNTS_VARIABLES = sys.version_info < (3, 14)  # Newer versions of Python do not count all variables.
 # find_reusable_array counts six references to an adjoint if nothing else refers to it: one in the sweep, three in
 # variables of the calling functions, and two in the function itself.
 _SWEEP_REFERENCES = 6
@@ -70,10 +70,10 @@ def create_buffer(shape: tuple[int, ...], dtype: NumPyType | np.dtype) -> np.nda
 
 
 def find_reusable_array(array: Array) -> Array:
-    """Return an array if a step of a sweep may overwrite it, otherwise None.
+    """Return an array if a sweep step may overwrite it, or None otherwise.
 
     A step may overwrite an array in the pool if only the sweep refers to it. The references from the calling functions
-    are counted, so this function must be called exactly as in this module.
+    are counted, so this function must be called exactly as this module calls it.
 
     Args:
         array: The adjoint that the step no longer needs.
@@ -108,7 +108,7 @@ def accumulate_adjoint(total: np.ndarray, share: Adjoint) -> np.ndarray:
 def list_block_slices(element_count: int, block_size: int = BLOCK_SIZE) -> list[slice]:
     """Return slices that split elements into blocks of nearly equal size.
 
-    The sizes are nearly equal, because NumPy may compute much smaller blocks differently.
+    The sizes are nearly equal because NumPy may compute much smaller blocks differently.
 
     Args:
         element_count: The number of elements to split.
@@ -159,7 +159,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
 
 
 def _can_split_into_blocks(arrays: list[np.ndarray], read_values: list[Any]) -> bool:
-    """Return whether arrays are large, contiguous and of the same shape, and all values have the same float dtype.
+    """Return whether all arrays are large, contiguous and of the same shape, and all values share a float dtype.
 
     Args:
         arrays: The arrays that a formula reads, except broadcast scalars. There is at least one.
@@ -181,8 +181,8 @@ def _flatten_or_read_once(value: Array) -> Array:
         value: An array, a scalar or None.
 
     Returns:
-        A large array with a single axis. A broadcast array without strides becomes its only element. All other values
-        are returned unchanged.
+        A large array with a single axis. A broadcast array whose strides are all 0 is reduced to its single distinct
+        element. All other values are returned unchanged.
     """
     if type(value) is not np.ndarray:
         return value
@@ -191,10 +191,10 @@ def _flatten_or_read_once(value: Array) -> Array:
 
 @functools.cache
 def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, int]:
-    """Return a function that writes the result of a formula into an array, and the number of steps in the formula.
+    """Return a function that writes a formula's result into an array, together with the formula's number of steps.
 
-    The function takes the array, followed by the formula's arguments. None takes its place if no NumPy function
-    computes the last step of the formula.
+    The function takes the array, followed by the formula's arguments. None is returned in its place if no NumPy
+    function computes the last step of the formula.
     """
     from ..engine.table.primitives.formula import ARRAY, LIBRARY
 
@@ -207,7 +207,7 @@ def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, in
         name, operands = "negative", [node.operand]
     else:
         name, operands = "", []
-    # NumPy's own function is needed, because ARRAY wraps some functions and the wrappers do not accept `out`.
+    # NumPy's own function is needed because ARRAY wraps some functions, and the wrappers do not accept `out`.
     last_function = _compute_power if name == "pow" else LIBRARY.get(name) or getattr(np, name, None) or ARRAY.get(name)
     if not isinstance(last_function, np.ufunc) and last_function is not _compute_power:
         return None, 2

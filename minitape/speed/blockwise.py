@@ -1,9 +1,9 @@
-"""Compile runs of elementwise calls on large arrays, and compute each run block by block.
+"""Compile runs of elementwise calls on large arrays and compute each run block by block.
 
-An operation that runs on its own passes over main memory. In a run, one block of each array remains in the cache
-while all calls process it. Only results that other calls read are written to memory. NumPy computes sin, exp and tanh
-of a block, because it has vector code for these functions. If the program is fused, the calls between them become
-compiled loops.
+An operation that runs separately makes its own pass over main memory. In a run, one block of each array remains in the
+cache while all calls process it. Only results that other calls read are written to memory. NumPy computes sin, exp and
+tanh of a block because it has vectorized code for these functions. If the program is fused, the calls between them
+become compiled loops.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class BlockTable(NamedTuple):
 
 
 def find_blockwise_kind(table: ProgramTable, call: Call) -> tuple[tuple[int, ...], type] | None:
-    """Return the shape and float type of a call on large arrays, if it can be part of a run.
+    """Return the shape and float type of a call on large arrays if it can be part of a run.
 
     Args:
         table: The rows of the function.
         call: An elementwise call, or a sum or mean of all elements.
 
     Returns:
-        (shape, float type), which are the same for all calls in a run, or None for all other calls.
+        (shape, float type), which are the same for all calls in a run, or None for any other call.
     """
     is_reduction = call.primitive.name in TOTAL_PRIMITIVES
     shape = table.shape_dtypes[call.inputs[0] if is_reduction else call.row][0]
@@ -82,7 +82,7 @@ def find_broadcast_number_row(table: ProgramTable, row: int) -> int | None:
 
 
 def _read_uniform_constants(table: ProgramTable, rows: Iterable[int], float_type: type) -> dict[int, Any]:
-    """Return the common element of each constant among some rows whose elements are equal, keyed by row."""
+    """Return the repeated element of each uniform constant among the given rows, keyed by row."""
     return {
         row: float_type(np.ravel(table.constants[row])[0])
         for row in rows
@@ -98,19 +98,19 @@ def compile_blockwise_run(
     consumers: dict[int, list[int]],
     build_writer: Callable,
 ) -> tuple[Callable, list[int], list[int]]:
-    """Compile a run of calls into a single function that computes block by block.
+    """Compile a run of calls into a single function that works block by block.
 
     Args:
         table: The rows of the function.
         calls: The calls of the run, in order.
         kind: The shape and float type of the run's arrays (:func:`find_blockwise_kind`).
-        find_alias: A function that returns, for a row, the row that contains its value.
+        find_alias: A function that takes a row and returns the row that contains its value.
         consumers: For each row, the rows that read it.
         build_writer: A function that builds the ``ProgramWriter`` of one block from (table, calls, constants, fetches,
             feeds).
 
     Returns:
-        (function, inputs, outputs). The function takes the values of the rows in ``inputs``, and returns a tuple with
+        (function, inputs, outputs). The function takes the values of the rows in ``inputs`` and returns a tuple with
         the values of the rows in ``outputs``.
     """
     (shape, float_type), rows = kind, {c.row for c in calls}
@@ -148,7 +148,7 @@ class _BlockwiseRun(NamedTuple):
         inputs: The rows whose values the function takes.
         large_inputs: The inputs that are large arrays. The other inputs are scalars.
         arrays: The large arrays that the function returns.
-        totals: For each sum or mean, its call and the row of the array that it adds up.
+        totals: For each sum or mean, its call and the row of the array over which it is computed.
         computed_rows: The rows that the program of one block returns.
         outputs: The rows whose values the function returns: arrays and totals.
     """

@@ -22,7 +22,7 @@ MAX_MODULES = 128  # A folder keeps at most this many modules.
 
 
 def load_generated_module(text: str, label: str) -> ModuleType:
-    """Run generated source code, and return its module.
+    """Run generated source code and return its module.
 
     The source is also written to the first cache folder that accepts it, so that tracebacks can show its lines.
 
@@ -31,7 +31,7 @@ def load_generated_module(text: str, label: str) -> ModuleType:
         label: A word that becomes part of the module's name.
 
     Returns:
-        The module. Its name is unique for the source and the Python version.
+        The module. Its name is unique to the source and the Python version.
     """
     name = f"minitape_kernels_{label}_{hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]}"
     module = sys.modules[name] = ModuleType(name)
@@ -45,7 +45,7 @@ def load_generated_module(text: str, label: str) -> ModuleType:
 
 
 def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
-    """Write the source of a module to a folder, unless the file already contains it.
+    """Write the source of a module to a folder unless the file already contains it.
 
     Args:
         folder: The cache folder. It is created if it does not exist.
@@ -65,7 +65,7 @@ def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
         directory.mkdir(mode=0o755, exist_ok=True)
     path = folder / f"{module_name}.py"
     if _read_bytes(path) == text.encode():
-        with contextlib.suppress(OSError):  # This user may have permission only to read the folder.
+        with contextlib.suppress(OSError):  # This user may only have permission to read the folder.
             os.utime(path)
         return path
     write_file(path, text)  # This replaces the file atomically, because two processes may write it at the same time.
@@ -152,7 +152,7 @@ def is_private_folder(folder: Path) -> bool:
 
 
 def _iter_temporary_folders() -> Iterator[Path]:
-    """Yield a subfolder of the system's temporary folder, if it can be created and only the user can write to it."""
+    """Yield a subfolder of the system's temporary folder if it can be created and only the user can write to it."""
     user = os.getuid() if hasattr(os, "getuid") else None
     with contextlib.suppress(OSError):
         folder = Path(tempfile.gettempdir()) / f"minitape-{'user' if user is None else user}"

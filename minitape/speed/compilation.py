@@ -25,7 +25,7 @@ _functions: dict[tuple[str, str], Any] = {}  # The keys are (source, function na
 
 
 def compile_function(text: str, label: str, function_name: str, trial_arguments: Sequence) -> Function:
-    """Compile a function of a generated module, and call it once with trial arguments.
+    """Compile a function from a generated module and call it once with trial arguments.
 
     Each function is compiled only once per process. Ctrl-C interrupts the caller, but the compilation continues in its
     thread. If numba raises an error, this function raises the same error, and the next call tries again.
@@ -37,7 +37,7 @@ def compile_function(text: str, label: str, function_name: str, trial_arguments:
         trial_arguments: Arguments of the types for which the function is compiled.
 
     Returns:
-        The compiled function. It compiles itself again for arguments of other types.
+        The compiled function. It recompiles itself for arguments of other types.
     """
     function = _functions.get((text, function_name)) or _run_in_thread(
         lambda: _compile_if_needed(text, label, function_name, trial_arguments)
@@ -74,10 +74,10 @@ def _compile_if_needed(text: str, label: str, function_name: str, trial_argument
 
 
 def _run_in_thread(work: Callable[[], Any]) -> Any:
-    """Run a function in a new thread, and return its result or raise its exception.
+    """Run a function in a new thread and return its result or raise its exception.
 
     Python raises KeyboardInterrupt only in the main thread. The main thread then stops waiting at once, but the new
-    thread finishes its work. A later call waits for the lock and finds the work done.
+    thread finishes its work. A later call waits for the lock and finds the work already done.
     """
     outcome: list[tuple[Any, BaseException | None]] = []
 

@@ -32,7 +32,7 @@ COMPILES_IN_BACKGROUND = True  # Calls to a function do not wait for numba.
 SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
 SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # These are the costs of a call without loops.
 
-PIECE_SIZE = 4096  # The number of elements in a piece. Arrays with at least one piece are dropped after their last use.
+PIECE_SIZE = 4096  # The number of elements in a piece. Arrays of at least this size are dropped after their last use.
 MIN_SCALAR_CALLS = 48  # A compiled loop pays off if there are at least this many scalar calls.
 MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls, because more would not fit in the cache.
 
@@ -49,7 +49,7 @@ class ProgramWriter:
 
     Attributes:
         table: The rows of the function: shapes, dtypes, constants and calls.
-        calls: The calls to write, except calls whose result is an alias.
+        calls: The calls to write, except those whose result is an alias.
         constants: The values of constant rows.
         fetches: The rows that the program returns.
         feeds: The rows that the program receives.
@@ -57,12 +57,12 @@ class ProgramWriter:
         can_fuse: Whether numba may compile loops.
         block_size: The number of elements per block if the program computes blocks of larger arrays, otherwise 0.
             Actual blocks may be slightly smaller.
-        aliases: For each row whose value is the same as the value of an earlier row, that earlier row.
+        aliases: Maps each row that has the same value as an earlier row to that earlier row.
         scope: The names that the program uses, with their values.
         lines: The lines of the program.
         may_warn: Whether NumPy computes part of the program and may therefore warn about infinities.
         function_count: The number of compiled functions that the program calls.
-        consumers: For each row, the rows of the calls that read it, in order. -1 stands for a fetch by the caller.
+        consumers: For each row, the rows of the calls that read it, in order. -1 means that the caller fetches the row.
         unread_counts: For each row, the number of its readers that have not been written yet.
         runs: The kinds of runs that pay off in this program, in the order in which calls may join them.
         slow_kinds: The kinds of large arrays on which functions such as sin are computed. For these functions, NumPy is
@@ -88,8 +88,8 @@ class ProgramWriter:
         self.calls = [call for call in calls if call.row not in self.aliases]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
-        # The functions in ARRAY treat small arrays specially. A block is not small, so functions from LIBRARY replace
-        # them.
+        # The functions in ARRAY treat small arrays specially. A block is not small, so the functions from LIBRARY are
+        # used instead.
         self.scope |= ARRAY | LIBRARY if block_size else ARRAY
         self.lines: list[str] = []
         self.may_warn = False
@@ -99,8 +99,8 @@ class ProgramWriter:
         self.runs = self._create_candidate_runs()
 
     def _create_candidate_runs(self) -> list[_CallRun]:
-        """Return an empty run of each kind that pays off here, in the order in which calls may join them."""
-        # Unlike NumPy, compiled loops do not have vector code for the functions of these calls.
+        """Return one empty run for each kind that pays off here, in the order in which calls may join them."""
+        # Unlike NumPy, compiled loops have no vectorized code for the functions in these calls.
         self.slow_kinds = {
             blockwise.find_blockwise_kind(self.table, c)
             for c in self.calls
@@ -121,10 +121,10 @@ class ProgramWriter:
         return runs
 
     def write_program(self) -> Callable[..., tuple]:
-        """Write all calls, and compile the program.
+        """Write all calls and compile the program.
 
         Returns:
-            A function that takes the arrays of the rows in ``feeds``, and returns a tuple with the arrays of the rows
+            A function that takes the arrays of the rows in ``feeds`` and returns a tuple with the arrays of the rows
             in ``fetches``.
         """
         for call in self.calls:
@@ -145,7 +145,7 @@ class ProgramWriter:
     # -- runs --------------------------------------------------------------------------------------
 
     def _try_joining_run(self, run: _CallRun, call: Call, sources: list[int]) -> bool:
-        """Add a call to a run if it has the run's kind, and return whether it was added."""
+        """Add a call to a run if it is of the run's kind, and return whether it was added."""
         if self.block_size and len(run.calls) == MAX_LOOP_CALLS:
             self._write_and_clear_run(run)
         kind = run.find_kind(run, call)
@@ -160,7 +160,7 @@ class ProgramWriter:
         return True
 
     def _write_and_clear_run(self, run: _CallRun) -> None:
-        """Write the calls of a run together, or line by line if they are few, and empty the run."""
+        """Write the calls of a run together, or line by line if there are only a few, and empty the run."""
         calls, kind = run.calls, run.kind
         run.calls, run.rows, run.kind = [], set(), None
         if calls and not run.write_calls(calls, kind):
@@ -168,7 +168,7 @@ class ProgramWriter:
                 self._write_single_call(call)
 
     def _find_blockwise_kind_in_run(self, run: _CallRun, call: Call) -> tuple[tuple[int, ...], type] | None:
-        """Return the shape and float type of a call on large arrays, if it may join a run.
+        """Return the shape and float type of a call on large arrays if it may join a run.
 
         Return None for all other calls, including sums of rows outside the run and calls that read a sum in the run.
         """
@@ -211,7 +211,7 @@ class ProgramWriter:
         shapes = {row: shape for row, (shape, _) in self.table.shape_dtypes.items()}
         if sum(shapes[call.row] != () for call in calls) < (2 if self.block_size else fusion.MIN_CALLS):
             return False
-        # In blocks, scalars are arguments, because loops that differ only in a scalar can then share their machine
+        # In blocks, scalars are passed as arguments so that loops that differ only in a scalar can share their machine
         # code.
         constants = {} if self.block_size else self.constants
         writer = fusion.FusedLoopWriter(self.table, calls, constants, self._find_alias, self.consumers)
@@ -241,16 +241,16 @@ class ProgramWriter:
         self._drop_values_unread_after(inputs, calls)
 
     def _add_function_to_scope(self, function: Function) -> str:
-        """Add the function of a run to the scope under a new name, and return the name."""
+        """Add the function of a run to the scope under a new name and return the name."""
         name, self.function_count = f"k{self.function_count}", self.function_count + 1
         self.scope[name] = function
         return name
 
     def _write_repeated_scalar_calls(self, calls: list[Call], float_type: NumPyType) -> bool:
-        """Write scalar calls as loops, if they repeat the same operations.
+        """Write scalar calls as loops if they repeat the same operations.
 
         Returns:
-            Whether the calls were written. False if loops do not pay off.
+            Whether the calls were written. False if loops would not pay off.
         """
         if len(calls) < MIN_SCALAR_CALLS:
             return False
@@ -292,7 +292,7 @@ class ProgramWriter:
     def _find_consumers(self) -> dict[int, list[int]]:
         """Return, for each row, the first row of each call that reads it, in order.
 
-        -1 stands for a fetch by the caller.
+        -1 means that the caller fetches the row.
         """
         consumers: dict[int, list[int]] = {}
         for call in self.calls:
@@ -346,12 +346,12 @@ class ProgramWriter:
 
 
 class _CallRun:
-    """Calls of the same kind that wait to be written together.
+    """Calls of the same kind that are waiting to be written together.
 
     Attributes:
         find_kind: A function of (run, call) that returns the kind of a call, such as its float type, or None if the
             call cannot join.
-        write_calls: A function of (calls, kind) that writes calls together, or returns False if that does not pay off.
+        write_calls: A function of (calls, kind) that writes calls together, or returns False if that would not pay off.
         calls: The waiting calls.
         rows: The rows of these calls.
         kind: The kind of these calls, or None if the run is empty.
@@ -368,7 +368,7 @@ class _CallRun:
 
 
 def find_scalar_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
-    """Return the float type of an elementwise call on scalars, or None for all other calls."""
+    """Return the float type of an elementwise call on scalars, or None for any other call."""
     is_scalar = call.primitive.code and all(table.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
     return fusion.find_common_float_type(table, call) if is_scalar and call.outputs == 1 else None
 
@@ -440,7 +440,7 @@ class CompiledRows:
             calls: The calls that compute the needed rows, in order.
             constants: The values of constant rows.
             fetches: The rows whose values are returned.
-            feeds: The rows whose values are passed.
+            feeds: The rows whose values are passed in.
             build_call_function: A function that builds the function of a call from (call, whether its last output is
                 read).
         """
@@ -451,7 +451,7 @@ class CompiledRows:
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
 
     def fuse_loops_if_faster(self, run_count: int) -> int:
-        """Compile loops with numba in the background if that pays off after the given number of runs.
+        """Compile loops with numba in the background if doing so is expected to pay off after the given number of runs.
 
         If a program has already run for as long as compiling takes, it will probably run for that long again. At worst,
         compiling therefore doubles the time that the program has spent so far. In the meantime, calls use the program
@@ -479,7 +479,7 @@ class CompiledRows:
         return self._use_loops_when_compiled(run_count)
 
     def _use_loops_when_compiled(self, run_count: int) -> int:
-        """Replace the program once its loops are compiled, and return the result of `fuse_loops_if_faster`."""
+        """Replace the program once its loops are compiled and return the result of `fuse_loops_if_faster`."""
         compilation = self._compilation
         if compilation is None or compilation.is_running:
             return run_count + 1
@@ -497,7 +497,7 @@ def estimate_compile_seconds() -> float:
 def estimate_run_seconds(sizes: Sequence[int]) -> float:
     """Estimate how long a run of calls takes without loops.
 
-    Unlike a measurement, an estimate from the sizes is the same in every run of a program.
+    Unlike a measurement, an estimate based on the sizes is the same in every run of a program.
 
     Args:
         sizes: The number of elements in each call's result.
@@ -509,7 +509,7 @@ class _Compilation:
     """The compilation of a program's loops in a separate thread.
 
     Attributes:
-        program: The compiled program and whether it may warn, or None if it has not been compiled yet or compiling
+        program: The compiled program and whether it may warn, or None if it has not been compiled yet or if compilation
             failed.
         is_running: Whether the thread is still running.
     """

@@ -63,10 +63,10 @@ def run_fast_sweep(
     reachable: bytearray | None,
     is_recorded: bool,
 ) -> Function:
-    """Run a backward sweep, and return the function that looks up the adjoint of a row.
+    """Run a backward sweep and return the function that looks up the adjoint of a row.
 
     The loop in this function handles tapes that contain only scalars. It computes the shares of all inputs of an
-    operation at once. For long tapes, recorded sweeps, arrays and calls, this function selects other sweeps.
+    operation at once. For long tapes, recorded sweeps, arrays and calls, this function selects a different sweep.
 
     Args:
         record: The recording to sweep over.
@@ -172,7 +172,7 @@ def _sweep_mixed_rows(
                 if plain_sweep is None:
                     plain_sweep = Sweep(record, adjoints, sources, reachable, is_recorded=is_recorded)
                     plain_sweep.adjoints = adjoints
-                # The first of several outputs is visited last, so all adjoints have arrived there.
+                # The first of several outputs is visited last, so all adjoints have arrived by then.
                 if call.row != row or not plain_sweep.send_shares_to_inputs(call):
                     continue
                 for output_row in range(row, row + call.outputs):
@@ -244,7 +244,7 @@ def _write_share_lines(
 
     Args:
         primitive: The elementwise operation.
-        rule: The formula of the share.
+        rule: The formula for the share.
         x: The name of the input's value, "x" or "y".
         row: The name of the input's row, "a" or "b".
         value_type: The kind of value, as in the keys of :class:`_StepFunctions`.
@@ -276,7 +276,7 @@ class _StepFunctions(dict["Object", "Function"]):
         value_type, code, *inputs_matter = key
         primitive, is_recorded = BY_CODE[code - FIRST_CODE], value_type is EagerTensor
         text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
-        # The rule for this row is the last rule that reads g, so it may overwrite g.
+        # The rule for this row is the last one that reads g, so it may overwrite g.
         last_row = "b" if inputs_matter[1] and len(primitive.texts) == 3 else "a"
         for rule, x, row, matters in zip(primitive.texts[1:], "xy", "ab", inputs_matter, strict=False):
             if rule == "-" or not matters:
@@ -335,8 +335,8 @@ STEPS = _StepFunctions()
 class _ShareFunctions(dict["Object", "list[Any]"]):
     """The functions that compute all shares of a scalar operation, keyed by scalar type and then by code.
 
-    Each function takes g, z, x and y. It returns a tuple with the share of each input, or with None for an input
-    without a rule. The functions for a type are compiled on first use.
+    Each function takes g, z, x and y. It returns a tuple with the share of each input, or None for an input without a
+    rule. The functions for a type are compiled on first use.
     """
 
     def __missing__(self, number_type: Object) -> list[Any]:

@@ -3,7 +3,7 @@
 NumPy passes over the arrays once per operation. The generated function passes over them once for all operations. It
 covers elementwise calls on arrays of the same shape, and calls that often occur between them: slices and their
 adjoints, sums and means of all elements, and scalar operations. On long arrays, NumPy computes the functions for which
-it has vector code, such as sin and exp.
+it has vectorized code, such as sin and exp.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     class ProgramTable(Protocol):
         """The part of ``minitape.functions.row_program.FirstRunTable`` that the program writers use.
 
-        This class is a protocol, because the package of that class imports this package.
+        This class is a protocol because that class's package imports this one.
         """
 
         @property
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
         @property
         def calls(self) -> dict[int, Call]:
-            """The call that computes each row, keyed by row. Leaves are missing."""
+            """The call that computes each row, keyed by row. Leaves are not included."""
             ...
 
 
 MIN_CALLS = 6  # A separate loop pays off if there are at least this many array operations.
 INDEX_NAMES = "ijk"
 _ROW_NUMBER = re.compile(r"(?<=\b[vts])\d+")  # This matches the row number in a name.
-SHORT_SIZE = 256  # For arrays up to this size, a fused loop is faster than NumPy's vector functions.
+SHORT_SIZE = 256  # For arrays up to this size, a fused loop is faster than NumPy's vectorized functions.
 TOTAL_PRIMITIVES = ("reduce_sum", "reduce_mean")
 CHEAP_PRIMITIVES = set(
     "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate "
@@ -59,21 +59,21 @@ CHEAP_PRIMITIVES = set(
 
 
 def find_common_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
-    """Return the float type that all inputs and the result of a call have in common.
+    """Return the float type that a call's inputs and result all share.
 
     Args:
         table: The rows of the function.
         call: The call.
 
     Returns:
-        np.float32 or np.float64, or None if there are several types or other types.
+        np.float32 or np.float64, or None if there are several types or any other type.
     """
     kinds = {table.shape_dtypes[row][1].type for row in (*call.inputs, call.row)}
     return kinds.pop() if kinds in ({np.float32}, {np.float64}) else None
 
 
 def find_fusable_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
-    """Return the float type of a call, if the call can be part of a fused loop.
+    """Return the float type of a call if it can be part of a fused loop.
 
     Args:
         table: The rows of the function.
@@ -100,7 +100,7 @@ def find_fusable_float_type(table: ProgramTable, call: Call) -> NumPyType | None
 
 
 def _has_only_forward_slices(spec: Object) -> bool:
-    """Return whether an index consists of slices with positive steps.
+    """Return whether an index consists only of slices with positive steps.
 
     Args:
         spec: Any NumPy index.
@@ -169,7 +169,7 @@ class FusedLoopWriter:
         table: The rows of the function: shapes, dtypes, constants and calls.
         calls: The calls to write, in order.
         constants: The values of constant rows, which become part of the source.
-        find_alias: A function that returns, for a row, the row that contains its value.
+        find_alias: A function that takes a row and returns the row that contains its value.
         consumers: For each row, the rows of the calls that read it. The function returns the value of a row if a call
             outside the function reads it.
         rows: The rows of the calls.
@@ -181,7 +181,7 @@ class FusedLoopWriter:
         loop_body: The assignments of the open loop, as (target, expression).
         loop_rows: The rows whose elements the open loop computes.
         sum_calls: The sums and means that the open loop computes.
-        rows_after_loop: The rows that are not complete before the end of the open loop.
+        rows_after_loop: The rows whose values are complete only once the open loop has ended.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class FusedLoopWriter:
             table: The rows of the function: shapes, dtypes, constants and calls.
             calls: The calls to write, in order.
             constants: The values of constant rows, which become part of the source.
-            find_alias: A function that returns, for a row, the row that contains its value.
+            find_alias: A function that takes a row and returns the row that contains its value.
             consumers: For each row, the rows of the calls that read it.
         """
         self.table, self.calls, self.constants = table, calls, constants
@@ -220,7 +220,7 @@ class FusedLoopWriter:
         self.rows_after_loop: set[int] = set()
 
     def write_source(self) -> str:
-        """Write all calls, and return the source of the function ``fused``.
+        """Write all calls and return the source of the function ``fused``.
 
         Returns:
             The source. The function takes the values of the rows in ``inputs``, followed by an array for each row in
@@ -264,7 +264,7 @@ class FusedLoopWriter:
             self.loop_rows.add(call.row)
 
     def _write_unslice(self, call: Call, source: int) -> None:
-        """Write the adjoint of a slice: an array of zeros, into which the loop over the source copies its elements."""
+        """Write the adjoint of a slice: an array of zeros into which the loop over the source copies its elements."""
         shape, spec = call.attrs["shape"], call.attrs["spec"]
         steps = [part.indices(size) for part, size in zip(spec, shape, strict=False)]
         positions = [
@@ -294,14 +294,14 @@ class FusedLoopWriter:
     # -- operands ----------------------------------------------------------------------------------
 
     def _format_constant(self, row: int) -> str | None:
-        """Return the source of a constant whose elements all equal the same finite number, or None for other rows."""
+        """Return the source of a constant whose elements are all the same finite number, or None for other rows."""
         number = find_uniform_number(self.constants[row]) if row in self.constants else None
         return None if number is None or not np.isfinite(number) else f"T({number!r})"
 
     def _name_array_or_input(self, row: int) -> str:
         """Return the name of a value that exists before the open loop.
 
-        If no call of this function computes the row, it becomes an input.
+        If no call in this function computes the row, it becomes an input.
         """
         if row not in self.rows and row not in self.inputs:
             self.inputs.append(row)
@@ -323,7 +323,7 @@ class FusedLoopWriter:
     # -- loops -------------------------------------------------------------------------------------
 
     def _write_and_close_loop(self) -> None:
-        """Write the open loop, and close it. Rows that other statements read are stored in arrays."""
+        """Write the open loop and close it. Rows that other statements read are stored in arrays."""
         if self.loop_shape is None:
             return
         stored_rows = [
@@ -378,7 +378,8 @@ def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[tu
     Returns:
         The compiled function, or None if numba cannot compile it.
     """
-    # Rows are renumbered from 0 on, so that equal loops at different rows have the same source and machine code.
+    # Rows are renumbered starting from 0, so that identical loops over different rows share their source and machine
+    # code.
     numbers_by_name: dict[str, int] = {}
     text = _ROW_NUMBER.sub(lambda row: str(numbers_by_name.setdefault(row[0], len(numbers_by_name))), text)
     name = np.dtype(float_type).name

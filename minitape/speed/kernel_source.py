@@ -52,7 +52,7 @@ def backward(rows, first, high, low, values, adjoints, reach):
 '''
 
 # As in the plain Python sweep, the functions are computed in double precision and rounded once. They are inlined,
-# because one large function compiles twice as fast as many small functions.
+# because one large function compiles twice as fast as many small ones.
 _MATH = {
     "sqrt": "np.sqrt",
     "exp": "np.exp",
@@ -139,13 +139,13 @@ class _KernelTransformer(ast.NodeTransformer):
 
 
 def to_kernel_formula(text: str) -> str:
-    """Convert a formula from the table to the form in generated kernels.
+    """Convert a formula from the table to the form used in generated kernels.
 
     Args:
         text: The formula, such as "g * cos(x)".
 
     Raises:
-        KeyError: If the formula calls a function that kernels do not provide.
+        KeyError: If the formula calls a function that is not available in kernels.
 
     >>> to_kernel_formula("g * cos(x)")
     'g * T(np.cos(np.float64(x)))'

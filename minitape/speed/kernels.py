@@ -1,4 +1,4 @@
-"""Compile the kernels for long sweeps, and decide when they pay off.
+"""Compile the kernels for long sweeps and decide when they pay off.
 
 There is one kernel for each scalar type. :mod:`minitape.speed.kernel_source` writes the source that numba compiles. If
 numba is missing, fails, or is disabled by ``NUMBA_DISABLE_JIT=1``, sweeps run in Python.
@@ -56,7 +56,8 @@ def find_or_compile_kernel(number_type: NumPyType) -> Function | None:
         from .kernel_source import build_kernel_source
 
         label = np.dtype(number_type).name
-        # The trial arguments contain only a leaf, so the kernel has nothing to do. Numba compiles it for their types.
+        # The trial arguments contain only a leaf, so the kernel has nothing to do. Numba compiles the kernel for their
+        # types.
         rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, number_type), np.zeros(1, np.uint8)
         try:
             _kernels[number_type] = compile_function(
@@ -81,7 +82,7 @@ def _store_and_log_failure(error: Exception) -> None:
 
 
 def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
-    """Compile all kernels, and store their machine code for later processes.
+    """Compile all kernels and store their machine code for later processes.
 
     Args:
         progress: A function that is called as ``progress(name, done, total)`` before each kernel and at the end.
@@ -120,7 +121,7 @@ _swept_rows = [0]  # The number of rows that this process has swept without kern
 
 
 def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Function | None:
-    """If a compiled sweep is faster, pack the recording and return the kernel.
+    """If a compiled sweep would be faster, pack the recording and return the kernel.
 
     Args:
         record: The recording to sweep over.

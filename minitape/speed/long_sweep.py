@@ -1,6 +1,6 @@
 """Sweep backward over a long recording of scalars with a compiled loop.
 
-The loop reads the packed rows, and adds the shares to a column of adjoints.
+The loop reads the packed rows and adds the shares to a column of adjoints.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def build_long_sweep(
     record: PackedRecord, seeds: dict[int, Adjoint], sources: set[int], reachable: bytearray | None
 ) -> LongSweep | None:
-    """Build a sweep with a compiled loop, if that is faster than a sweep in Python.
+    """Build a sweep with a compiled loop if it is expected to be faster than a sweep in Python.
 
     Args:
         record: The recording to sweep over. It is packed if the compiled loop is used.
@@ -44,7 +44,7 @@ class LongSweep(Sweep):
 
     Attributes:
         record: The packed recording.
-        kernel: The compiled function ``backward`` of :mod:`minitape.speed.kernel_source`.
+        kernel: The compiled function ``backward`` from :mod:`minitape.speed.kernel_source`.
         number_type: The type of all scalars in the recording, np.float32 or np.float64.
         number_column: The values of all rows, as an array of this dtype with shape (rows,). Rows without a scalar
             contain NaN.
@@ -66,10 +66,11 @@ class LongSweep(Sweep):
         """Create the columns and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""
         super().__init__(record, seeds, sources, reachable)
         number_type = record.number_type
-        assert number_type is not None  # Without a number type, the sweep would not have a kernel.
+        assert number_type is not None  # Without a number type, there would be no kernel for the sweep.
         self.kernel, self.number_type = kernel, number_type
         self.number_column = record.build_number_column(number_type)
-        # The column starts with -0.0, because -0.0 + share has the sign of the share even if the share is zero.
+        # The column is initialized with -0.0 because -0.0 + share has the sign of the share even if the share is
+        # zero.
         self.adjoint_column = create_filled_array(self.number_column.shape, self.number_column.dtype, -0.0)
         self.reach_flags = (
             np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()
@@ -79,7 +80,7 @@ class LongSweep(Sweep):
                 del self.adjoints[row]
 
     def iter_cells_backward(self) -> Iterator:
-        """Run the kernel, and yield the cells of the rows that it cannot handle: calls and arrays.
+        """Run the kernel and yield the cells of the rows that it cannot handle: calls and arrays.
 
         When the iteration continues, the kernel resumes after the yielded row.
         """
@@ -96,7 +97,7 @@ class LongSweep(Sweep):
                 row -= 1
 
     def _try_adding_to_column(self, row: int, share: Adjoint) -> bool:
-        """Add a share to the column of adjoints, and return whether this was possible.
+        """Add a share to the column of adjoints if possible, and return whether it was added.
 
         The share must be a scalar of the column's type.
         """

@@ -1,4 +1,4 @@
-"""Find loops in long runs of scalar operations, and compile them.
+"""Find loops in long runs of scalar operations and compile them.
 
 A Python loop records the same operations in every iteration, and so does its gradient. This module finds such
 repetitions and compiles them into loops again. A *stretch* is a run of rows whose operations repeat after a *period*.
@@ -40,7 +40,7 @@ class Stretch(NamedTuple):
 
 
 def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyType) -> Function | None:
-    """Compile a function that computes scalar rows, if their operations repeat often enough.
+    """Compile a function that computes scalar rows if their operations repeat often enough.
 
     Args:
         rows: An integer array with a row (code, input, input, ...) for each scalar.
@@ -48,7 +48,7 @@ def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyTy
         float_type: The scalar type, np.float32 or np.float64.
 
     Returns:
-        A function that takes an array of shape (rows,) with the values of the leaves, and fills in all other values, or
+        A function that takes an array of shape (rows,) with the values of the leaves and fills in all other values.
         None if there are too few repetitions, or if numba cannot compile the function.
     """
     stretches = _split_into_stretches(rows, leaf_count)
@@ -83,14 +83,14 @@ class _RepeatFinder:
 
     Attributes:
         row_count: The number of rows.
-        operation_breaks: For each period from 1 on, the rows whose operation differs from the operation one period
-            earlier.
-        step_breaks: For each period from 1 on, the rows whose inputs have moved by a different step than in the
+        operation_breaks: For each period, starting from 1, the rows whose operation differs from the operation one
+            period earlier.
+        step_breaks: For each period, starting from 1, the rows whose inputs have moved by a different step than in the
             previous iteration.
     """
 
     def __init__(self, rows: np.ndarray) -> None:
-        """Find the breaks for all periods, in an array of rows (code, input, input, ...)."""
+        """Find the breaks for all periods in an array of rows (code, input, input, ...)."""
         self.row_count, self.operation_breaks, self.step_breaks = len(rows), [], []
         for period in range(1, MAX_PERIOD + 1):
             steps = rows[period:, 1:3] - rows[:-period, 1:3]
@@ -98,7 +98,7 @@ class _RepeatFinder:
             self.step_breaks.append(np.flatnonzero((steps[period:] != steps[:-period]).any(axis=1)) + 2 * period)
 
     def find_stretch(self, first_row: int, period: int) -> Stretch:
-        """Return the longest stretch with this period that begins at a row."""
+        """Return the longest stretch with this period that begins at the given row."""
         end = self.row_count
         for breaks, start in (
             (self.operation_breaks[period - 1], first_row + period),
@@ -116,7 +116,7 @@ def _write_row_source(rows: np.ndarray, row: int) -> str:
 def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
     """Return the lines of a loop.
 
-    Each iteration passes values to the next iteration through variables. All other values are read from the array.
+    Each iteration passes values to the next one through variables. All other values are read from the array.
     """
     first_row, period, turns = stretch
     initial_values: dict[str, str] = {}

@@ -81,7 +81,7 @@ class MachineCodeCache:
         return None
 
     def save_overload(self, signature: Object, result: Object) -> None:
-        """Store compiled code in the first folder that accepts it, or log why no folder accepts it.
+        """Store compiled code in the first folder that accepts it, or log why none does.
 
         Args:
             signature: Numba's signature, the types of the arguments.

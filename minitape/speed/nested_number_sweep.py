@@ -1,6 +1,6 @@
 """Sweep over scalars while an outer tape records.
 
-The rules write one row after another in the shared recording, without creating tensors for them. During the sweep, an
+The rules write one row after another to the shared recording, without creating tensors for them. During the sweep, an
 adjoint is represented by the number of the row that contains its value.
 """
 
@@ -35,7 +35,8 @@ def try_recorded_sweep_of_numbers(
 
     Args:
         record: The recording to sweep over.
-        adjoint_tensors: The seeds as tensors, by target row. The sweep replaces them with the adjoints of the sources.
+        adjoint_tensors: The seeds as tensors, keyed by target row. The sweep replaces them with the adjoints of the
+            sources.
         sources: The source rows, whose adjoints are kept.
         reachable: For each row, whether a source is reachable through the row, or None if all rows matter.
         last_row: The row at which the sweep begins.

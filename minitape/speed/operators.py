@@ -344,11 +344,11 @@ def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
 
 
 def try_entering_operand(record: Record, tensor: Tensor, site: int) -> bool:
-    """Add a leaf for an operand without a row in this recording.
+    """Add a leaf for an operand that has no row in this recording.
 
     Returns:
-        Whether the operand now belongs to this recording. A result in another recording that is still in use does not
-        move.
+        Whether the operand now belongs to this recording. A result that belongs to another recording still in use is
+        not moved.
     """
     record.find_or_add_row(tensor, None, site)
     return tensor._record is record

@@ -1,6 +1,6 @@
 """Define recordings that store their rows in packed blocks.
 
-A block contains 32-bit integers and an array of values. Each row takes 16 bytes plus the memory for its value.
+A block contains 32-bit integers and an array of values. Each row takes up 16 bytes plus the memory for its value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Block: TypeAlias = tuple[int, np.ndarray, Any, dict[int, Any]]
 
 
 def _pack_values(values: list, kinds: set[type], block: np.ndarray) -> Any:  # A list or an array, hence Any.
-    """Return values as an array if they are scalars of the same type, otherwise as the same list.
+    """Return values as an array if they are scalars of the same type, or as the same list otherwise.
 
     In the second case, elementwise rows whose value is not a scalar are marked with ``ARRAY_ROW``.
 
@@ -91,7 +91,7 @@ class PackedRecord(PlainRecord):
     blocks: Sequence[Block]
 
     def pack_rows(self) -> bool:
-        """Move the rows since the last block into a new block.
+        """Move the rows added since the last block into a new one.
 
         Returns:
             Whether rows were packed. False if another thread may be writing rows.
@@ -116,7 +116,7 @@ class PackedRecord(PlainRecord):
 
     @property
     def number_type(self) -> NumPyType | None:
-        """The type of all scalars in the recording, or None if there are two types or no scalars.
+        """The type of all scalars in the recording, or None if there are two types or there are no scalars.
 
         A compiled sweep needs scalars of a single type.
         """
@@ -210,6 +210,6 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
     """
 
     class Packed(PackedRecord, plain):  # type: ignore[valid-type, misc]
-        """The plain class with the methods that pack rows and read packed rows."""
+        """The plain class, extended with methods that pack rows and read packed rows."""
 
     return Packed

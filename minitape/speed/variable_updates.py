@@ -22,17 +22,17 @@ from ..engine.tensor.variable import ResourceVariable
 if TYPE_CHECKING:
     from ..engine.types import Array, Function, Object
 
-MAX_ELEMENTS = 50_000  # Copying larger variables to one buffer takes longer than the calls that this saves.
+MAX_ELEMENTS = 50_000  # Copying larger variables to one buffer would take longer than the calls that it saves.
 
 
 def update_variables(plain: Function) -> Function:
     """Build the fast form of :func:`minitape.tf.keras.update_variables`.
 
     Each operation of an optimizer's rule runs once, on a buffer with the elements of all variables. The results are
-    identical bit for bit, because the rules are elementwise.
+    bit-for-bit identical because the rules are elementwise.
 
     Args:
-        plain: The plain form, which runs while operations are being recorded, and for unusual or large variables.
+        plain: The plain form, which runs while operations are being recorded and for unusual or large variables.
 
     Returns:
         The function ``update_variables(optimizer, gradients_and_variables)``.
@@ -69,7 +69,7 @@ def update_variables(plain: Function) -> Function:
 
 
 def _can_update_together(gradients_and_variables: Sequence[tuple]) -> bool:
-    """Return whether nothing is being recorded, and all variables are small, distinct and of one float dtype."""
+    """Return whether nothing is being recorded and all variables are small, distinct and of the same float dtype."""
     if state.record is not None or state.read_variables or len(gradients_and_variables) < 2:
         return False
     dtype = gradients_and_variables[0][0].dtype

@@ -1,9 +1,9 @@
 """Provide the part of TensorFlow's API that the lessons, documents and pictures use.
 
-``api``              the table of public names, and the error for any other name
+``api``              the table of public names and the error for any other name
 ``arguments``        the conversion of arguments to tensors and integers
 ``elementwise``      one line for each function of one or two numbers, ``where`` and ``cast``
-``array_functions``  shapes, and tensors that are joined, split and repeated
+``array_functions``  shapes, and joining, splitting and repeating tensors
 ``indexing``         ``x[...]``, gather, masks and scatter
 ``creation``         zeros, ones, range, one_hot and others
 ``reductions``       sums, means, extremes and sorting

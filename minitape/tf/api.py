@@ -1,6 +1,6 @@
 """List the public names of ``tf`` and its namespaces, with the modules that define them.
 
-A namespace such as ``minitape.math`` or ``minitape.keras.layers`` is an entry of the table ``NAMES``, not a file. The
+A namespace such as ``minitape.math`` or ``minitape.keras.layers`` is an entry in the table ``NAMES``, not a file. The
 entry becomes a module on its first import. Editors read a stub with the same path (``minitape/math.pyi``).
 """
 
@@ -88,7 +88,7 @@ NAMES: dict[str, dict[str, str]] = {
     "keras.layers": {"tf.keras": "Dense Layer"},
     "keras.losses": {"tf.keras": "MAE=mean_absolute_error MSE=mean_squared_error MeanAbsoluteError MeanSquaredError"},
     "keras.optimizers": {"tf.keras": "Adam SGD"},
-    "keras.callbacks": {},  # One of the documents imports this namespace but uses no name from it.
+    "keras.callbacks": {},  # One of the documents imports this namespace but uses none of its names.
     "compat": {},
     "compat.v1": {
         **_TF,
@@ -96,7 +96,7 @@ NAMES: dict[str, dict[str, str]] = {
         "placeholder",
         "tf.tensorflow1": "assign get_variable name_scope op_scope py_func",
     },
-    # The documents import these modules of TensorFlow's private package.
+    # The documents import these modules from TensorFlow's private package.
     "python": {},
     "python.framework": {},
     "python.framework.ops": {
@@ -104,7 +104,7 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.tensorflow1": "name_scope op_scope",
     },
 }
-# These packages are built on tf. They are not listed among the names of tf, and are imported on first use.
+# These packages are built on tf. They are not listed among the names of tf and are imported on first use.
 TOOLS = ("bridges", "cli", "course", "gradient_check")
 
 # Public functions behave differently while a function is traced or a TensorFlow 1 graph is built, so each is wrapped.
@@ -135,7 +135,7 @@ explain a program with other names, run it in TensorFlow and record it with mini
 
 
 def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
-    """Find the module that defines each name of a namespace, including nested namespaces.
+    """Find the module that defines each name in a namespace, including nested namespaces.
 
     Args:
         namespace: The namespace without "tf.", such as "keras.layers", or "" for ``tf`` itself.
@@ -158,7 +158,7 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
     """Add the names of a namespace to a module, which then loads each name on first use.
 
     The function sets ``__getattr__``, ``__dir__`` and ``__all__`` of the module. An unknown name raises AttributeError
-    with the message of ``describe_missing_name``.
+    with the message from ``describe_missing_name``.
 
     Args:
         module_globals: The ``__dict__`` of the module.
@@ -183,7 +183,7 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
 class NamespaceFinder(MetaPathFinder, Loader):
     """The import hook that creates the modules for the namespaces in ``NAMES``.
 
-    Importing any other module below such a namespace raises ModuleNotFoundError with the message of
+    Importing any other module below such a namespace raises ModuleNotFoundError with the message from
     ``describe_missing_name``.
     """
 
@@ -231,7 +231,7 @@ def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
     Names that are already loaded are replaced immediately, and all other names when they are loaded.
 
     Args:
-        wrap: A function that receives a name and its object, and returns the object to use instead.
+        wrap: A function that receives a name and its object and returns the object to use instead.
     """
     global _wrap
     _wrap = wrap

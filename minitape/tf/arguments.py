@@ -56,17 +56,17 @@ def is_tensor_like(x: Value) -> bool:
         x: Any object.
 
     Returns:
-        True for tensors and variables, and False for Python values and arrays, which adopt the dtype of another
-        operand.
+        True for tensors and variables, and False for Python values and arrays, which adopt the other operand's dtype.
     """
     return isinstance(x, Tensor) or hasattr(x, "_read_state")
 
 
 def convert_to_one_dtype(*values: Value) -> list[Tensor]:
-    """Convert operands to tensors of one dtype.
+    """Convert operands to tensors of a single dtype.
 
     The first tensor or variable determines the dtype. If all operands are Python values or arrays, the first operand
-    determines the dtype. A tensor with another dtype is returned unchanged, so the operation itself reports the error.
+    determines the dtype. A tensor with a different dtype is returned unchanged, so the operation itself reports the
+    error.
 
     Args:
         *values: Tensor-like values.
@@ -87,7 +87,7 @@ def convert_to_one_dtype(*values: Value) -> list[Tensor]:
 
 
 def convert_with_dtype_hint(x: Value, y: Value) -> list[Tensor]:
-    """Convert two operands, and give the second the dtype of the first if its value allows that.
+    """Convert two operands to tensors, and give the second one the dtype of the first if its value allows it.
 
     Args:
         x: A tensor-like value.
@@ -113,7 +113,7 @@ def check_dtype_kind(function_name: str, x: Tensor, kinds: str) -> Tensor:
         The tensor ``x``.
 
     Raises:
-        InvalidArgumentError: If the dtype has another kind.
+        InvalidArgumentError: If the dtype is of any other kind.
     """
     if x.dtype.kind not in kinds:
         kind_names = " or ".join(filter(None, map(_KIND_NAMES.get, kinds)))
@@ -124,7 +124,7 @@ def check_dtype_kind(function_name: str, x: Tensor, kinds: str) -> Tensor:
 
 
 def apply_primitive(name: str, *inputs: Tensor, **attrs: Object) -> Result:
-    """Apply a primitive of the table to tensors.
+    """Apply a primitive from the table to tensors.
 
     Args:
         name: The primitive's name in ``TABLE``.
@@ -174,7 +174,7 @@ def to_integers(value: Value, argument: str) -> Sizes:
 
 
 def to_integer(value: Value, argument: str) -> int:
-    """Convert an argument to one integer.
+    """Convert an argument to a single integer.
 
     Args:
         value: A number, or any other value with one element that ``to_integers`` accepts.
@@ -185,7 +185,7 @@ def to_integer(value: Value, argument: str) -> int:
 
     Raises:
         TypeError: If the elements are not integers.
-        InvalidArgumentError: If there is not exactly one element.
+        InvalidArgumentError: If the value does not contain exactly one element.
     """
     numbers = to_integers(value, argument)
     if len(numbers) != 1:
@@ -235,7 +235,7 @@ def normalize_axis(axis: Value, rank: int, argument: str = "axis") -> int:
     """Convert a possibly negative axis to its index from the front.
 
     Args:
-        axis: The axis. Negative values count from the last axis.
+        axis: The axis. Negative values count from the end.
         rank: The number of axes of the tensor.
         argument: The argument's name for the error message.
 

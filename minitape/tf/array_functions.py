@@ -1,4 +1,4 @@
-"""Define functions that return the shape of a tensor, and that reshape, join, split and repeat tensors.
+"""Define functions that return a tensor's shape, and functions that reshape, join, split and repeat tensors.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf).
 """
@@ -52,7 +52,7 @@ def identity(input: Value, name: GraphName = None) -> Tensor:
 
 
 def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
-    """Return the same value as a constant, so that no gradient passes through.
+    """Return a value as a constant so that no gradient passes through it.
 
     See https://www.tensorflow.org/api_docs/python/tf/stop_gradient.
 
@@ -154,7 +154,7 @@ def rank(input: Value, name: GraphName = None) -> Tensor:
 
 
 def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
-    """Give a tensor another shape without changing the order of its elements.
+    """Give a tensor a new shape without changing the order of its elements.
 
     This function is differentiable.
 
@@ -162,7 +162,7 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
 
     Args:
         tensor: A tensor-like value.
-        shape: The new shape. One size may be -1. In that case, minitape computes the size from the number of elements.
+        shape: The new shape. One size may be -1, in which case minitape computes it from the number of elements.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -243,7 +243,7 @@ def expand_dims(input: Value, axis: Value, name: GraphName = None) -> Tensor:
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor with the same elements and dtype, whose shape has an additional 1.
+        A tensor with the same elements and dtype, and with an additional axis of size 1.
 
     Raises:
         InvalidArgumentError: If the position is out of range.
@@ -271,7 +271,7 @@ def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor with the same elements and dtype, whose shape lacks these axes.
+        A tensor with the same elements and dtype, but without these axes.
 
     Raises:
         InvalidArgumentError: If an axis in ``axis`` does not have size 1 or does not exist.
@@ -303,7 +303,8 @@ def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor
         function_name: The public name for the error message, without "tf.".
 
     Returns:
-        A list of tensors. Python values take the dtype of the first tensor or, without a tensor, of the first value.
+        A list of tensors. Python values take the dtype of the first tensor. Without a tensor, the first value
+        determines the dtype.
 
     Raises:
         InvalidArgumentError: If the tensors have different dtypes.
@@ -418,7 +419,7 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
 
 
 def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
-    """Return the coordinates of all points of a grid.
+    """Return the coordinates of all points in a grid.
 
     This function is differentiable.
 
@@ -470,7 +471,7 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A list of tensors of the same dtype, whose shape lacks the axis.
+        A list of tensors of the same dtype, without this axis.
 
     Raises:
         ValueError: If the axis is out of range.
@@ -504,8 +505,8 @@ def split(
 
     Args:
         value: A tensor-like value.
-        num_or_size_splits: The number of equal parts, or a list of sizes. One size may be -1. That part then receives
-            the remaining elements.
+        num_or_size_splits: The number of equal parts, or a list of sizes. One size may be -1, in which case that part
+            receives the remaining elements.
         axis: The axis to split.
         num: The expected number of parts if ``num_or_size_splits`` is a list.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
@@ -598,7 +599,7 @@ def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphNam
 
     Raises:
         ValueError: If the length of ``repeats`` does not match the axis, or the axis does not exist.
-        InvalidArgumentError: If a number is negative.
+        InvalidArgumentError: If a number of repetitions is negative.
 
     >>> import minitape as tf
     >>> tf.repeat([3, 4], [1, 2]).numpy()

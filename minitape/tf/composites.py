@@ -120,7 +120,7 @@ class RaggedTensor:
 
 
 def _create_ragged_tensor(values: Value, lengths: Value) -> RaggedTensor:
-    """Re-create a pickled ragged tensor. Pickle cannot find its class, whose ``__module__`` is TensorFlow's."""
+    """Re-create a pickled ragged tensor. Pickle cannot find its class, which has TensorFlow's ``__module__``."""
     return RaggedTensor(values, lengths)
 
 
@@ -138,7 +138,7 @@ def ragged_constant(pylist: list, dtype: DTypeLike = None) -> RaggedTensor:
 
     Raises:
         TypeError: If the items of ``pylist`` are not lists, or a number cannot be represented in the dtype.
-        ValueError: If the rows mix numbers and strings.
+        ValueError: If the rows contain both numbers and strings.
 
     >>> import minitape as tf
     >>> tf.ragged.constant([[1, 2], [3]]).to_tensor().numpy()
@@ -203,7 +203,7 @@ class SparseTensor:
 
 
 def _create_sparse_tensor(indices: Value, values: Value, dense_shape: Value) -> SparseTensor:
-    """Re-create a pickled sparse tensor. The reason is the same as for :func:`_create_ragged_tensor`."""
+    """Re-create a pickled sparse tensor. This exists for the same reason as :func:`_create_ragged_tensor`."""
     return SparseTensor(indices, values, dense_shape)
 
 

@@ -40,7 +40,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName =
         A tensor of the given shape and dtype.
 
     Raises:
-        TypeError: If ``shape`` does not consist of integers.
+        TypeError: If ``shape`` contains anything other than integers.
         InvalidArgumentError: If a size is negative.
 
     >>> import minitape as tf
@@ -66,7 +66,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = 
         A tensor of the given shape and dtype.
 
     Raises:
-        TypeError: If ``shape`` does not consist of integers, or the dtype is string.
+        TypeError: If ``shape`` contains anything other than integers, or the dtype is string.
         InvalidArgumentError: If a size is negative.
 
     >>> import minitape as tf
@@ -162,7 +162,7 @@ def fill(dims: ShapeLike, value: Value, name: GraphName = None) -> Tensor:
         A tensor of shape ``dims`` with the dtype of ``value``.
 
     Raises:
-        InvalidArgumentError: If the value is not a scalar, or a size is negative.
+        InvalidArgumentError: If the value is not a scalar or a size is negative.
 
     >>> import minitape as tf
     >>> tf.fill([2, 2], 9).numpy()
@@ -332,8 +332,8 @@ def one_hot(
         on_value: The value at the index. The default is 1.
         off_value: The value at all other positions. The default is 0.
         axis: The position of the new axis in the result. By default, the new axis is added last.
-        dtype: The dtype of the result. By default, the result has the dtype of the two values, or float32 if they are
-            missing.
+        dtype: The dtype of the result. By default, the result has the dtype of the two values, or float32 if neither
+            value is given.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:

@@ -1,8 +1,8 @@
 """Define elementwise functions of one tensor, or of two tensors whose shapes broadcast.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/math). Most functions
-are declared in one line below: name, description, example and dtypes. ``engine/table/primitives`` defines how their
-values and derivatives are computed.
+are declared below on one line each: name, description, example and dtypes. ``engine/table/primitives`` defines how
+their values and derivatives are computed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _DTYPE_NAMES = {
 
 
 def _describe_derivatives(primitive: Primitive) -> list[str]:
-    """Return the docstring lines that state whether a primitive is differentiable, with its derivative formulas."""
+    """Return the docstring lines that state whether a primitive is differentiable and list its derivative formulas."""
     if primitive.is_flat:
         return ["This function is not differentiable."]
     formulas = [text for text in primitive.texts[1:] if text != "-"]
@@ -91,7 +91,7 @@ def _name_and_document(
     kinds: str,
     is_binary: bool,
 ) -> Function:
-    """Set the name and the docstring of a public function and return it.
+    """Set the name and the docstring of a public function and return the function.
 
     If the primitive is a formula, an equivalent fast function is returned instead.
 
@@ -351,7 +351,7 @@ def sign(x: Value, name: GraphName = None) -> Tensor:
         A tensor of the same shape and dtype.
 
     Raises:
-        InvalidArgumentError: If x consists of bools, strings or unsigned integers.
+        InvalidArgumentError: If x has a bool, string or unsigned integer dtype.
 
     >>> import minitape as tf
     >>> print(tf.sign([-3.0, 0.0, 2.0]).numpy())
@@ -366,7 +366,8 @@ def sign(x: Value, name: GraphName = None) -> Tensor:
 def round(x: Value, name: GraphName = None) -> Tensor:
     """Return the nearest integer, elementwise.
 
-    Halves are rounded to the even integer. Integers are returned unchanged. This function is not differentiable.
+    Halves are rounded to the nearest even integer. Integers are returned unchanged. This function is not
+    differentiable.
 
     See https://www.tensorflow.org/api_docs/python/tf/math/round.
 
@@ -463,7 +464,7 @@ def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
         A bool tensor of the broadcast shape.
 
     Raises:
-        InvalidArgumentError: If a tensor has another dtype, or the shapes do not broadcast.
+        InvalidArgumentError: If a tensor has a different dtype, or the shapes do not broadcast.
 
     >>> import minitape as tf
     >>> print(tf.logical_and([True, False], True).numpy())
@@ -488,7 +489,7 @@ def logical_not(x: Value, name: GraphName = None) -> Tensor:
         A bool tensor of the same shape.
 
     Raises:
-        InvalidArgumentError: If x is a tensor of another dtype.
+        InvalidArgumentError: If x is a tensor of any other dtype.
 
     >>> import minitape as tf
     >>> print(tf.logical_not([True, False]).numpy())
@@ -533,7 +534,7 @@ def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: 
 
 
 def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = None) -> Tensor:
-    """Choose elements by a condition, or return the positions where a condition is true.
+    """Choose elements based on a condition, or return the positions where a condition is true.
 
     If ``x`` and ``y`` are given, the result has the elements of ``x`` where the condition is true and the elements of
     ``y`` elsewhere. In this form, the function is differentiable with respect to ``x`` and ``y``. Otherwise, it returns
@@ -553,7 +554,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
         tensor of shape (n, rank of the condition), with one row for each of the n true elements.
 
     Raises:
-        TypeError: If ``x`` and ``y`` are given and the condition consists of Python numbers or strings.
+        TypeError: If ``x`` and ``y`` are given and the condition contains Python numbers or strings.
         ValueError: If only one of ``x`` and ``y`` is given, or if both are given and the condition is not a bool
             tensor.
         InvalidArgumentError: If the shapes do not broadcast, the dtypes of ``x`` and ``y`` differ, or the condition is
@@ -596,7 +597,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
 
 
 def cast(x: Value, dtype: DTypeLike, name: GraphName = None) -> Tensor:
-    """Convert a tensor to another dtype.
+    """Convert a tensor to a given dtype.
 
     Conversion to an integer dtype truncates, and conversion from a complex to a real dtype drops the imaginary part.
     This function is differentiable between float and complex dtypes.
@@ -639,7 +640,7 @@ def real(input: Value, name: GraphName = None) -> Tensor:
         A tensor of the same shape. If the input is complex, the result has the corresponding float dtype.
 
     Raises:
-        TypeError: If the input consists of bools or strings.
+        TypeError: If the input has a bool or string dtype.
 
     >>> import minitape as tf
     >>> print(tf.math.real(1.0 + 2.0j).numpy())
@@ -666,7 +667,7 @@ def conj(x: Value, name: GraphName = None) -> Tensor:
         A tensor of the same shape and dtype.
 
     Raises:
-        TypeError: If the input consists of bools or strings.
+        TypeError: If the input has a bool or string dtype.
 
     >>> import minitape as tf
     >>> print(tf.math.conj(1.0 + 2.0j).numpy())

@@ -41,7 +41,7 @@ def getitem(
 
     Args:
         tensor: The tensor.
-        key: The index between the brackets of ``tensor[...]``.
+        key: The index inside the brackets of ``tensor[...]``.
         variable: The variable that ``tensor`` was read from, if any. The result then has an ``assign`` method that
             changes this part of the variable.
         attrs: The attributes of the "slice" primitive, if they are already known.
@@ -103,7 +103,7 @@ def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
 
 @lru_cache(1024, typed=True)
 def _find_one_slice_attrs(sizes: Sizes, start: Index, stop: Index, step: Index) -> Attributes | None:
-    """Return the attributes for one slice, or None. The cache helps because programs use few different slices."""
+    """Return the attributes for one slice, or None. The cache helps because programs use few distinct slices."""
     entry = _find_plain_index_entry(slice(start, stop, step), sizes[0]) if sizes else None
     return None if entry is None else {"spec": (entry,)}
 
@@ -121,7 +121,7 @@ def _find_plain_index_entry(entry: Index, size: int) -> Index:
 
 
 def to_numpy_index(shape: TensorShape, key: Index) -> tuple[Index, ...]:
-    """Convert the index between the brackets of ``tensor[...]`` to a NumPy index.
+    """Convert the index inside the brackets of ``tensor[...]`` to a NumPy index.
 
     Negative positions are converted to positive ones, and an ellipsis is replaced with slices.
 

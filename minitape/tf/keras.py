@@ -1,4 +1,4 @@
-"""The part of ``tf.keras`` that documents and lessons use: layers, two optimizers and two losses.
+"""The part of ``tf.keras`` that the documents and lessons use: layers, two optimizers and two losses.
 
 The classes and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/keras).
 
@@ -204,7 +204,7 @@ def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, d
         A tensor, or whatever the initializer function returns.
 
     Raises:
-        ValueError: If ``initializer`` is another name.
+        ValueError: If ``initializer`` is any other name.
     """
     if callable(initializer):
         return initializer(shape, dtype=dtype)
@@ -239,7 +239,7 @@ class Layer:
 
     Weights are created when the layer receives its first input. ``weights`` is an alias of ``variables``, and
     ``trainable_weights`` is an alias of ``trainable_variables``. The ``training`` argument of a layer is passed to its
-    ``call`` method, if the method accepts the argument, and to all layers that ``call`` calls without this argument.
+    ``call`` method if the method accepts this argument, and to all layers that ``call`` calls without this argument.
 
     See https://www.tensorflow.org/api_docs/python/tf/keras/layers/Layer.
 
@@ -270,8 +270,8 @@ class Layer:
 
         Args:
             trainable: Whether the weights are trainable.
-            dtype: The dtype of the weights. None stands for float32.
-            name: The name. None chooses a unique name that is derived from the class.
+            dtype: The dtype of the weights. None means float32.
+            name: The name. None means a unique name that is derived from the class.
         """
         self.name, self.trainable, self.built = name or _create_unique_name(self), trainable, False
         self.dtype: str = dtypes.as_dtype(dtype or "float32").name
@@ -306,7 +306,7 @@ class Layer:
             The weight. Assign it to an attribute of the layer so that ``variables`` includes it.
 
         Raises:
-            ValueError: If ``initializer`` is another name.
+            ValueError: If ``initializer`` is any other name.
         """
         with self._open_name_scope(), init_scope():
             return KerasVariable(create_initial_value(initializer, shape, dtype or self.dtype), trainable, name)
@@ -495,7 +495,7 @@ class Dense(Layer):
 
 
 class Sequential(Layer):
-    """A model that passes the output of each layer to the next layer.
+    """A model that passes the output of each layer to the next one.
 
     Its inputs may have any shape and dtype that the first layer accepts. An unknown method raises AttributeError.
 
@@ -521,7 +521,7 @@ class Sequential(Layer):
         Args:
             layers: The layers, in the order in which they run.
             trainable: Whether the weights are trainable.
-            name: The name. None chooses a unique name.
+            name: The name. None means a unique name.
         """
         super().__init__(trainable=trainable, name=name)
         self.layers = list(layers)
@@ -535,7 +535,7 @@ class Sequential(Layer):
         self.layers.append(layer)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Apply all layers in turn and return the output of the last layer.
+        """Apply all layers in turn and return the output of the last one.
 
         Args:
             inputs: The input of the first layer, a tensor.
@@ -560,8 +560,8 @@ class Sequential(Layer):
 def _compute_signed_error(y_true: Value, y_pred: Value) -> Tensor:
     """Return the true values minus the predictions, in the dtype of the predictions.
 
-    If the ranks are 1 and 2, an axis of size 1 is appended to the vector. If the ranks differ by one otherwise, a last
-    axis of size 1 is removed from the larger tensor.
+    If the ranks are 1 and 2, an axis of size 1 is appended to the vector. If the ranks differ by one in any other way,
+    a last axis of size 1 is removed from the larger tensor.
     """
     y = to_tensor(y_pred)
     y = y if y.dtype.is_floating else cast(y, dtypes.float32)
@@ -687,8 +687,8 @@ class Optimizer:
         """Store the arguments and create the step counter.
 
         Args:
-            learning_rate: The factor of each step.
-            name: The name. None chooses a unique name that is derived from the class.
+            learning_rate: The factor by which gradients are multiplied.
+            name: The name. None means a unique name that is derived from the class.
         """
         self.name, self.learning_rate = name or _create_unique_name(self), learning_rate
         with TemporaryAttributes(state, scope=(self.name,)):
@@ -698,7 +698,7 @@ class Optimizer:
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Tensor | None, Object]]) -> KerasVariable:
         """Perform one optimization step by updating each variable with its gradient.
 
-        Variables without a gradient are left unchanged. A warning lists them and the reasons.
+        Variables without a gradient are left unchanged. A warning lists these variables and the reasons.
 
         Args:
             grads_and_vars: Pairs of a gradient (or None) and a variable with the same shape and dtype.
@@ -721,7 +721,7 @@ class Optimizer:
                 stacklevel=2,
             )
         self.iterations.value.assign_add(1)
-        self._rate_by_dtype: dict = {}  # The rates change in each step.
+        self._rate_by_dtype: dict = {}  # The rates change with every step.
         resources = [(convert_to_tensor(g), unwrap_keras_variable(v)) for g, v in pairs if g is not None]
         update_variables(self, resources)
         return self.iterations
@@ -733,7 +733,7 @@ class Optimizer:
             variable: The trained variable.
 
         Returns:
-            A list of `slot_count` variables with the same shape and dtype, which start at zero.
+            A list of `slot_count` variables with the same shape and dtype, all initialized to zero.
         """
         if id(variable) not in self._slots:
             with init_scope():
@@ -745,14 +745,14 @@ class Optimizer:
         return self._slots[id(variable)][1]
 
     def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
-        """Compute the amount to subtract from a variable, and the new values of its slots.
+        """Compute the amount to subtract from a variable and the new values of its slots.
 
         Args:
             gradient: The gradient, a tensor or an array. The results are of the same kind.
-            slots: The values that the last step returned, `slot_count` of them, which start at zero.
+            slots: The `slot_count` values that the previous step returned. They start at zero.
 
         Returns:
-            The amount, and the new values of the slots.
+            The amount and the new values of the slots.
 
         Raises:
             NotImplementedError: Always. Each optimizer overrides this method.
@@ -762,7 +762,7 @@ class Optimizer:
 
 @fast.replace_update_variables
 def update_variables(optimizer: Optimizer, gradients_and_variables: Sequence[tuple[Tensor, ResourceVariable]]) -> None:
-    """Update variables one after another. ``speed/`` updates small variables together.
+    """Update variables one after another. The version in ``speed/`` updates small variables together.
 
     Args:
         optimizer: The optimizer.
@@ -806,10 +806,10 @@ class SGD(Optimizer):
         """Check and store the arguments.
 
         Args:
-            learning_rate: The factor of each step.
+            learning_rate: The factor by which gradients are multiplied.
             momentum: The factor by which each step continues the previous one, from 0 to 1.
             nesterov: Whether to use Nesterov's momentum.
-            name: The name. None chooses a unique name.
+            name: The name. None means a unique name.
 
         Raises:
             ValueError: If ``momentum`` is not a number from 0 to 1.
@@ -821,11 +821,11 @@ class SGD(Optimizer):
         self.slot_count = 1 if momentum else 0
 
     def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
-        """Return the amount to subtract from a variable, and its new velocity if there is momentum.
+        """Return the amount to subtract from a variable and, if there is momentum, the variable's new velocity.
 
         Args:
             gradient: The gradient, a tensor or an array.
-            slots: The velocity, or nothing without momentum.
+            slots: The velocity, or an empty sequence without momentum.
         """
         step = gradient * self.learning_rate
         if not self.momentum:
@@ -876,7 +876,7 @@ class Adam(Optimizer):
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
-        """Return the amount to subtract from a variable, and the new running means.
+        """Return the amount to subtract from a variable and the new running means.
 
         Args:
             gradient: The gradient, a tensor or an array.

@@ -65,7 +65,7 @@ class Module:
         """Check the name and store the name scope that is currently open.
 
         Args:
-            name: The name, a Python identifier. None stands for the class name in snake case.
+            name: The name, a Python identifier. None means the class name in snake case.
 
         Raises:
             ValueError: If the name is not a Python identifier.
@@ -142,7 +142,7 @@ class Module:
 
 
 def _iter_attribute_leaves(module: Module) -> Iterator[Object]:
-    """Yield each leaf of a module's attributes once, and then each leaf of its submodules' attributes."""
+    """Yield each leaf of a module's attributes once, followed by each leaf of its submodules' attributes."""
     seen_ids, pending = {id(module)}, [module]
     while pending:
         current, inner_modules = pending.pop(0), []

@@ -97,7 +97,7 @@ def softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor
 
     Args:
         logits: The values x, a tensor-like value of floats with at least one axis.
-        axis: The axis of the sum. None stands for the last axis.
+        axis: The axis along which to sum. None means the last axis.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -122,7 +122,7 @@ def log_softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Te
 
     Args:
         logits: A tensor-like value of floats with at least one axis.
-        axis: The axis of the sum. None stands for the last axis.
+        axis: The axis along which to sum. None means the last axis.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -168,7 +168,7 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
     Args:
         labels: The probabilities, which broadcast to the shape of ``logits`` and are cast to their dtype.
         logits: The inputs of softmax, a tensor-like value of floats with at least one axis.
-        axis: The axis of the classes.
+        axis: The axis that contains the classes.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:

@@ -29,7 +29,7 @@ def print_(
     end: str = "\n",
     name: GraphName = None,
 ) -> None:
-    """Print values, showing only the elements of tensors.
+    """Print values, with each tensor shown as just its elements.
 
     Inside a ``tf.function``, the values are printed on every call.
 

@@ -82,7 +82,7 @@ def matmul(
 
     Raises:
         InvalidArgumentError: If the shapes do not match, the dtypes differ, or a tensor has fewer than two axes.
-        ValueError: If both ``transpose`` and ``adjoint`` are set for one argument.
+        ValueError: If both ``transpose`` and ``adjoint`` are set for the same argument.
 
     >>> import minitape as tf
     >>> print(tf.matmul([[1, 2]], [[3], [4]]).numpy())
@@ -243,11 +243,11 @@ def norm(
     See https://www.tensorflow.org/api_docs/python/tf/norm.
 
     Args:
-        tensor: A tensor-like value of numbers. Integers are only supported for the norms 1 and infinity, which do not
+        tensor: A tensor-like value of numbers. Integers are supported only for the norms 1 and infinity, which do not
             require roots.
         ord: "euclidean", a positive number or infinity for vectors, and "euclidean", "fro", 1 or infinity for matrices.
         axis: None treats all elements as one vector. An int selects the vectors along that axis, and a pair of ints
-            selects the matrices on those axes.
+            selects the matrices along those axes.
         keepdims: Whether the result keeps the reduced axes, with size 1.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 

@@ -22,7 +22,7 @@ _GENERATORS = [np.random.default_rng()]  # This list contains only the shared ge
 
 
 def set_seed(seed: int) -> None:
-    """Set the seed of the shared generator, so that each run draws the same numbers.
+    """Set the seed of the shared generator so that each run draws the same numbers.
 
     See https://www.tensorflow.org/api_docs/python/tf/random/set_seed.
 

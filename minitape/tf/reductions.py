@@ -119,7 +119,7 @@ def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = Fa
         A tensor with the remaining dimensions and the same dtype, or the corresponding float dtype for complex numbers.
 
     Raises:
-        TypeError: If ``input_tensor`` consists of integers.
+        TypeError: If ``input_tensor`` has an integer dtype.
         InvalidArgumentError: If an axis does not exist or is listed twice.
 
     >>> import minitape as tf
@@ -155,7 +155,7 @@ def reduce_std(input_tensor: Value, axis: Value = None, keepdims: bool = False, 
         A tensor with the remaining dimensions and the same dtype, or the corresponding float dtype for complex numbers.
 
     Raises:
-        TypeError: If ``input_tensor`` consists of integers.
+        TypeError: If ``input_tensor`` has an integer dtype.
         InvalidArgumentError: If an axis does not exist or is listed twice.
 
     >>> import minitape as tf
@@ -299,7 +299,7 @@ class TopKV2(NamedTuple):
 def top_k(
     input: Value, k: Value = 1, sorted: bool = True, index_type: DTypeLike = dtypes.int32, name: GraphName = None
 ) -> TopKV2:
-    """Find the k largest elements along the last axis, and their positions.
+    """Find the k largest elements along the last axis and their positions.
 
     Equal elements are sorted by their positions. Gradients flow from ``values`` to ``input``.
 
@@ -313,7 +313,7 @@ def top_k(
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A named tuple ``(values, indices)`` of tensors with shape (..., k), the largest element first.
+        A named tuple ``(values, indices)`` of tensors with shape (..., k), with the largest elements first.
 
     Raises:
         InvalidArgumentError: If there are fewer than k elements.
@@ -329,7 +329,7 @@ def top_k(
 
 
 def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
-    """Sort the elements along an axis, and return the sorted elements and their positions.
+    """Sort the elements along an axis and return the sorted elements and their positions.
 
     Args:
         values: A tensor-like value of real numbers.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def length(input: Value, name: GraphName = None) -> Tensor:
-    """Return the number of bytes of each string.
+    """Return the number of bytes in each string.
 
     See https://www.tensorflow.org/api_docs/python/tf/strings/length.
 
@@ -32,7 +32,7 @@ def length(input: Value, name: GraphName = None) -> Tensor:
         An int32 tensor with the shape of ``input``.
 
     Raises:
-        TypeError: If ``input`` does not consist of strings.
+        TypeError: If ``input`` does not contain strings.
 
     >>> import minitape as tf
     >>> tf.strings.length(["a", "abc"]).numpy()
@@ -48,7 +48,7 @@ def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tens
     See https://www.tensorflow.org/api_docs/python/tf/strings/substr.
 
     Args:
-        input: A tensor-like value of strings.
+        input: A tensor-like value that contains strings.
         pos: The position of the first byte. Negative positions count from the end.
         len: The number of bytes. A negative number selects the rest of the string.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.

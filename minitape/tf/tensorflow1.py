@@ -1,4 +1,4 @@
-"""Functions that exist only in TensorFlow 1, limited to those used in the five source documents.
+"""TensorFlow 1-only functions, limited to those that the five source documents use.
 
 Graphs and sessions are in ``minitape/functions``. The functions and their arguments follow TensorFlow
 (https://www.tensorflow.org/api_docs/python/tf/compat/v1).
@@ -44,8 +44,8 @@ def py_func(
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/py_func.
 
     Args:
-        func: A function of arrays that returns an array or a list of arrays.
-        inp: The arguments of the function, a list of tensor-like values of any shape.
+        func: A function that takes arrays and returns an array or a list of arrays.
+        inp: The function's arguments, a list of tensor-like values of any shape.
         Tout: The dtype of the result, or a list of dtypes if there are several results.
         stateful: Whether the function has side effects, as in ``tf.numpy_function``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
@@ -98,7 +98,7 @@ def name_scope(name: str | None, default_name: GraphName = None, values: Object 
 
 @make_interrupt_safe
 def op_scope(values: Object, name: str | None, default_name: GraphName = None) -> Iterator[str]:
-    """Open a ``name_scope`` with the argument order of earlier TensorFlow versions.
+    """Open a ``name_scope`` with the argument order used in earlier TensorFlow versions.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/op_scope.
 
@@ -142,8 +142,8 @@ def get_variable(
         name: The name of the variable.
         shape: The shape. Omit it if ``initializer`` is a value.
         dtype: The dtype. The default is the dtype of the initial value, or float32 if ``initializer`` is not a value.
-        initializer: A value, a tensor, or a function of a shape and a ``dtype``. The default is Glorot's uniform
-            initializer.
+        initializer: A value, a tensor, or a function that receives a shape and a ``dtype``. The default is Glorot's
+            uniform initializer.
         trainable: Whether training may change the variable.
 
     Returns:

@@ -16,7 +16,7 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 4
 smartquotes = False
 nitpicky = True  # References to undocumented names are broken links.
-suppress_warnings = ["misc.highlighting_failure"]  # engine.md quotes parts of files, which are not valid programs.
+suppress_warnings = ["misc.highlighting_failure"]  # engine.md quotes fragments that are not valid programs.
 
 html_theme = "furo"
 html_title = "minitape"
@@ -26,10 +26,10 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js", "run_cells.js", "search.js"]
 # This ranking puts pages that answer a question before lessons and the API.
 html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
-html_show_search_summary = False  # A summary fetches pages, which browsers forbid for local files.
+html_show_search_summary = False  # A summary requires fetching pages, which browsers forbid for local files.
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 pygments_style, pygments_dark_style = "friendly", "monokai"
 toc_object_entries_show_parents = "hide"
 
-# Sphinx's own search for Chinese needs another package.
+# Sphinx's own Chinese search needs an additional package.
 languages[SearchChinese.lang] = SearchChinese

@@ -1,8 +1,8 @@
 """Compute the gradients of a tape's targets.
 
 ``GradientTape.gradient`` calls :func:`compute_gradients`, which takes three steps. The first step finds the rows at
-which the sweep starts (the targets) and ends (the sources). The second step, :func:`sweep_to_sources`, marks the
-relevant rows between them and runs the sweep. The third step reads the adjoints of the sources.
+which the sweep starts (the targets) and ends (the sources). The second step, :func:`sweep_to_sources`, marks the rows
+between them that matter, and runs the sweep. The third step reads the adjoints of the sources.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .tape import GradientTape
 
 _NO_ADJOINTS: dict[int, Adjoint] = {}
-NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # The result of a sweep that cannot start because no target has a row.
+NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # The result of a sweep that cannot start, because no target has a row.
 _get_watched = itemgetter(2)  # The third field of an entry in ``Record.tape_entries`` contains the watched rows.
 
 
@@ -42,17 +42,17 @@ def compute_gradients(
         tape: The tape whose recording contains the rows.
         targets: The tensors and variables to differentiate.
         sources: The tensors and variables to differentiate with respect to.
-        output_gradients: The initial adjoint of each target, an array or a tensor. None means ones.
+        output_gradients: The adjoint that each target starts with, an array or a tensor. None stands for ones.
 
     Returns:
         A tensor for each source, with its shape and dtype, or None if no path connects the source to a target.
     """
     record, open_record = tape._record, state.record
     assert record is not None
-    # Under an outer tape or in the first run of a function, the sweep's own operations must append rows as well.
+    # Under an outer tape, and in the first run of a function, the operations of the sweep must append rows themselves.
     is_recorded = open_record is not None and (bool(state.tapes) or open_record.first_run is not None)
 
-    # The sweep starts at the rows of the targets. Scalars, the most common targets, are handled without a call.
+    # The sweep starts at the rows of the targets. Scalars, the most common targets, need no call.
     row: int | None
     seeds: dict[int, Adjoint] = {}
     for target, output_gradient in zip(targets, output_gradients):  # noqa: B905 - A strict zip is slower.
@@ -88,7 +88,7 @@ def compute_gradients(
     gradients: list[Result] = []
     for source, rows in zip(sources, rows_by_source):  # noqa: B905 - A strict zip is slower.
         g = adjoint_of(rows[0]) if len(rows) == 1 else None
-        if type(g) in FLOAT_TYPES or (type(g) is ndarray and g.shape):  # This is from_array, inlined.
+        if type(g) in FLOAT_TYPES or (type(g) is ndarray and g.shape):  # This is from_array, without the call.
             tensor = EagerTensor()
             tensor._value, tensor._record, tensor._origin = g, None, None
             gradients.append(tensor)
@@ -113,13 +113,13 @@ def _find_last_row(tape: GradientTape, target: TargetOrSource) -> int | None:
 
 
 def _build_seed_if_number(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bool) -> Adjoint:
-    """Build the initial adjoint of a target.
+    """Build the adjoint that a target starts with.
 
     Returns:
-        The seed, or None for strings. Integers have seeds because the rules of their operations decide whether a
-        gradient flows.
+        The seed, or None for strings. Integers have seeds, because the rules of their operations decide whether a
+        gradient passes.
     """
-    # Strings have kind "O" in NumPy and "s" in a DType. NumPy's dtype is faster to look up.
+    # Strings have the kind "O" in NumPy, and "s" in a DType. NumPy's dtype is faster to look up.
     dtype = target._value.dtype if type(target) is EagerTensor else target.dtype
     return None if dtype.kind in "Os" else build_seed(target, output_gradient, is_recorded)
 
@@ -143,7 +143,7 @@ def sweep_to_sources(
         record: The recording of this tape.
         seeds: The adjoints of the targets, keyed by row. There is at least one.
         source_rows: The rows of the sources.
-        is_recorded: Whether the sweep itself is recorded by an outer tape or by the first run of a function.
+        is_recorded: Whether the sweep itself is recorded, by an outer tape or by the first run of a function.
 
     Returns:
         A function that takes a row of ``source_rows`` and returns its adjoint, or None if the row has none.
@@ -157,7 +157,7 @@ def sweep_to_sources(
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.tape_entries) > 1):
         reachable = _mark_tracked_rows(record)
-    # Otherwise, `reachable` remains None. Computing the shares of scalar constants is cheaper than looking them up.
+    # Otherwise, `reachable` remains None. Computing the shares of scalar constants costs less than looking them up.
     if reachable is not None and 0 in map(reachable.__getitem__, (*source_rows, *seeds)):
         source_rows = {row for row in source_rows if reachable[row]}
         seeds = {row: seed for row, seed in seeds.items() if reachable[row]}
@@ -171,12 +171,12 @@ def sweep_to_sources(
 def _is_every_watched_row_a_source(
     tape: GradientTape, record: Record, seeds: dict[int, Adjoint], source_rows: set[int]
 ) -> bool:
-    """Return whether every row that any tape watches is a source of this gradient, as is the case in most calls.
+    """Return whether every row that any tape watches is a source of this gradient, as in most calls.
 
     For such a call, `mark_reachable_rows` would mark exactly the tracked rows between the sources and the targets, so
     its pass over the rows can be skipped. There are three reasons:
 
-    * The tape is regular, so it has watched each source since the source's leaf was written. Every row that reads
+    * The tape is regular, so it has watched each source since the leaf of the source was written. Every row that reads
       the source therefore depends on this watch.
     * The only span of the tape ended after the last target, so every row before the target is on the tape.
     * No tape of the recording watches anything else, so a row that does not depend on a source is untracked.
@@ -195,7 +195,7 @@ def _mark_tracked_rows(record: Record) -> bytearray:
     """Mark the rows that depend on anything that a tape watches.
 
     Returns:
-        A mark for each row of the recording: 0 if the row is untracked, 1 otherwise.
+        A mark for each row of the recording, 0 if the row is untracked, and 1 otherwise.
     """
     marks = bytearray(b"\1") * record.next
     for row in record.untracked:
@@ -207,7 +207,7 @@ def _find_mandatory_inputs(record: Record) -> set[int]:
     """Find the input rows of mandatory calls.
 
     Returns:
-        The rows. They count as sources because the rules of these calls must run even if no source is among their
+        The rows, which count as sources, because the rules of these calls must run even if no source is among their
         ancestors.
     """
     return {row for call in record.mandatory_calls for row in call.inputs if has_differentiable_dtype(record, row)}

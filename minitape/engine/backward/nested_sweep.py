@@ -1,4 +1,4 @@
-"""Run the sweep for a gradient call made inside another tape.
+"""Run the sweep of a gradient call inside another tape.
 
 Such a sweep computes with tensors. Its operations therefore append rows, which the outer tape can differentiate.
 """
@@ -29,8 +29,8 @@ def run_recorded_sweep(
 ) -> AdjointLookup:
     """Run a sweep whose operations append rows to the open recording.
 
-    The open recording is usually the tape's own recording. All new rows get the site of the statement that requested
-    the gradient. The ``gradient_rows`` of the open recording store where the new rows begin and end.
+    The open recording is usually also the recording of the tape. All new rows get the site of the statement that
+    requested the gradient. The ``gradient_rows`` of the open recording store where the new rows begin and end.
 
     Args:
         tape: The tape that computes the gradient.

@@ -16,16 +16,16 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
     """Mark the rows that are on a tape.
 
     A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape. A watch
-    applies only to rows from `since` onward, where `since` was the next row when the watch began. Earlier rows do not
-    count as dependent on the watched row, even if they read it. The function therefore visits the watches in the order
-    in which they began. Before it marks a watched row, it propagates the existing marks up to `since`.
+    applies only to rows from `since` on, which was the next row when the watch began. Earlier rows do not count as
+    dependent on the watched row, even if they read it. The function therefore visits the watches in the order in which
+    they began. Before it marks a watched row, it propagates the existing marks up to `since`.
 
     Args:
         tape: A tape that has a recording.
         foreign_rows_out: A set to which the function adds the watched rows whose own operation is not on the tape.
 
     Returns:
-        A mark for each row of the recording: 1 if the row is on the tape, 0 otherwise.
+        A mark for each row of the recording, 1 if the row is on the tape, and 0 otherwise.
     """
     record = tape._record
     assert record is not None
@@ -33,7 +33,7 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
     marks = bytearray(row_count)
     spans = [*tape.spans, (tape._start, row_count)] if tape._recording else tape.spans
     watches = deque(sorted((since, row) for row, since in tape.watched.items()))
-    # The extra empty span at the end marks rows that were watched after the last row was written.
+    # The additional empty span at the end marks rows that were watched after the last row was written.
     for span_start, span_end in (*spans, (row_count, row_count + 1)):
         while watches and watches[0][0] < span_end:
             since, row = watches.popleft()
@@ -53,11 +53,10 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray
 
     Args:
         tape: A tape that has a recording.
-        source_rows: The rows of the sources. There must be at least one.
+        source_rows: The rows of the sources, at least one.
 
     Returns:
-        A mark for each row of the recording. 0 means that the row does not matter. ``row_marks`` defines the other
-        marks.
+        A mark for each row of the recording, 0 if the row does not matter. ``row_marks`` defines the other marks.
     """
     record = tape._record
     assert record is not None
@@ -72,7 +71,7 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray
         reachable[row] = marks is None or marks[row]
     if marks is not None:
         for row in foreign_rows:
-            marks[row] = 0  # The row's own operation is not on the tape, so no gradient flows through it.
+            marks[row] = 0  # The row's own operation is not on the tape, so no gradient passes through it.
     propagate_marks_to_consumers(record, reachable, max(min(source_rows) + 1, start), end, marks)
     for row in foreign_rows & source_rows:
         reachable[row] = ENDS_HERE

@@ -1,8 +1,8 @@
 """Define the recording half of ``tf.GradientTape``, which determines the rows that a tape follows.
 
-All open tapes write to one shared recording. For this recording, each tape stores the *spans* of rows written while it
-was recording, and the *watched* rows, each with the row number at which the watch began. A row is on the tape if it was
-written during a span and one of its inputs was already watched or is itself on the tape.
+All open tapes write into one shared recording. For this recording, each tape stores the *spans* of rows during which
+the tape was recording, and the *watched* rows, each with the row number at which the watch began. A row is on the tape
+if it was written during a span, and if one of its inputs was already watched or is itself on the tape.
 :mod:`minitape.engine.backward.reachability` finds these rows when a gradient needs them.
 """
 
@@ -49,7 +49,7 @@ class RecordingTape:
             only values that are passed to ``watch``.
 
     Attributes:
-        irregular: Whether the tape has several spans or watches a value that existed before the watch.
+        irregular: Whether the tape has several spans, or watches a value that existed before the watch.
         last_request: The last gradient call that returned, or None before the first such call.
         listeners: Functions without arguments that refresh live pictures. The recording calls them when it grows.
         entry_index: The tape's position in ``Record.tape_entries``, or None before its first block.
@@ -92,12 +92,12 @@ class RecordingTape:
             The tape itself.
 
         Raises:
-            ValueError: If the tape is already recording or is paused by ``stop_recording``.
+            ValueError: If the tape is already recording, or is paused by ``stop_recording``.
             RuntimeError: If the tape has rows in a recording other than the open one.
         """
         if self._recording or self._paused:
             raise tape_errors.build_reentry_error(self)
-        if self._used:  # A used-up tape starts over if it is entered again.
+        if self._used:  # A used-up tape starts from the beginning if it is entered again.
             self._forget_rows()
         tapes = state.tapes
         if tapes:
@@ -120,7 +120,7 @@ class RecordingTape:
             self.entry_index = len(record.tape_entries) - 1
         self._start = now = record.next
         self.history.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
-        self._recording = True  # From now on, InterruptSafeExit ends the block correctly no matter when Ctrl-C arrives.
+        self._recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
         if open_record is None:
             state.record, record.is_open = record, True
         tapes.append(self)  # type: ignore[arg-type]
@@ -130,13 +130,13 @@ class RecordingTape:
         return self
 
     def _leave(self, *error: object) -> None:
-        """Stop recording and close the open span.
+        """Stop recording, and close the open span.
 
         If Ctrl-C interrupts this method, it may be called again.
 
         Args:
             *error: The arguments of ``__exit__`` at the end of the block. Empty if the block continues, because the
-                tape is only paused or is computing a gradient.
+                tape is only paused or computes a gradient.
         """
         record, tapes = self._record, state.tapes
         if record is None:
@@ -166,7 +166,7 @@ class RecordingTape:
         """Stop recording, but keep the recording open, because other tapes may share it.
 
         Raises:
-            RuntimeError: If the tape was never entered or is already used up.
+            RuntimeError: If the tape has not been entered, or is used up.
             ValueError: If the tape is not recording.
         """
         record = self._record
@@ -180,11 +180,11 @@ class RecordingTape:
         record.append_event("pause", self)
 
     def _end_pause(self) -> None:
-        """Resume recording unless the tape's own block ended during the pause. An interrupted call may be repeated."""
+        """Record again, unless the tape's own block ended during the pause. An interrupted call may be repeated."""
         if not self._paused:
             return
         record: Record = self._record  # type: ignore[assignment]  # A paused tape has a recording.
-        if self._used:  # If a gradient computed during the pause used up the tape, the tape starts over.
+        if self._used:  # If a gradient during the pause used the tape up, the tape starts again.
             self._forget_rows()
         if self not in state.tapes:
             state.tapes.append(self)  # type: ignore[arg-type]  # Every RecordingTape is a GradientTape.
@@ -216,7 +216,7 @@ class RecordingTape:
     def watch(self, tensor: Structure) -> None:
         """Watch a tensor, a variable or a nested structure of them from now on.
 
-        The tape records operations on watched values so that gradients with respect to them can be computed. Integers
+        The tape records operations on watched values, so that gradients with respect to them can be computed. Integers
         and strings cannot be watched. The tape logs a warning and ignores them.
 
         Args:
@@ -275,10 +275,10 @@ class RecordingTape:
     def _can_watch(self) -> bool:
         """Return whether ``watch`` currently has an effect.
 
-        As in TensorFlow, it has an effect while any of this thread's gradient tapes is recording to the same recording.
+        As in TensorFlow, it has an effect while any gradient tape of this thread is recording into the same recording.
 
         Raises:
-            AttributeError: If the tape was never entered or is already used up.
+            AttributeError: If the tape was never entered, or is used up.
         """
         if self._record is None or self._used:
             raise tape_errors.build_watch_error(self)
@@ -299,9 +299,9 @@ class RecordingTape:
             self.irregular = True
 
     def _has_read_row(self, row: int) -> bool:
-        """Return whether any operation has read a variable's state since the tape's first block began.
+        """Return whether any operation has read the state of a variable since the tape's first block began.
 
-        Calls to a ``tf.function`` do not count, because they read the variable itself, as in TensorFlow.
+        Calls of a ``tf.function`` do not count, because they read the variable itself, as in TensorFlow.
 
         Args:
             row: The row of the state.
@@ -314,7 +314,7 @@ class RecordingTape:
         )
 
     def reset(self) -> None:
-        """Forget everything recorded so far and continue recording.
+        """Forget everything recorded so far, and continue recording.
 
         Raises:
             ValueError: If the tape is not recording, for example outside its block.
@@ -338,10 +338,10 @@ class RecordingTape:
         self._record.tape_set = object()  # Variables are watched again when they are next read.
 
     def stop_recording(self) -> AbstractContextManager[None]:
-        """Return a context manager that pauses this tape so that operations in the block are not recorded.
+        """Return a context manager that pauses this tape, so that operations in the block are not recorded.
 
         Raises:
-            RuntimeError: If the tape was never entered or is already used up when the block is entered.
+            RuntimeError: If the tape was never entered or is used up when the block is entered.
             ValueError: If the tape is not recording when the block is entered.
 
         >>> import minitape as tf
@@ -381,7 +381,7 @@ class RecordingTape:
 
     @property
     def is_used(self) -> bool:
-        """Whether the tape is used up because it has already computed its only gradient."""
+        """Whether the tape is used up, because it has computed its only gradient."""
         return self._used
 
     @property

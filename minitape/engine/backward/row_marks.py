@@ -1,4 +1,4 @@
-"""Define row marks and propagate them from each row to the rows computed from it."""
+"""Define row marks, and propagate them from each row to the rows computed from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..table.primitives.elementwise import STOP_CODE
 if TYPE_CHECKING:
     from ..record.record import Record
 
-# A row with mark 0 does not matter, and a row with mark 1 does. Rows with one of the next two marks matter but send
+# A row with mark 0 does not matter, and a row with mark 1 does. Rows with one of the next two marks matter, but send
 # nothing to their inputs. Bit 1 is reserved for minitape.speed.long_sweep.
 ENDS_HERE = 0b101  # The row is a source, but the operation that computed it is not on the tape.
 DEAD_END = 0b1000  # Rows computed from this row do not matter, because no gradient flows through its dtype.
@@ -24,7 +24,7 @@ def propagate_marks_to_consumers(
     """Mark each row that has a marked input.
 
     The mark is 1, or ``DEAD_END`` for a call if no gradient flows through the dtype of its result. Leaves and results
-    of ``stop_gradient`` are not marked.
+    of ``stop_gradient`` receive no mark.
 
     Args:
         record: The recording.
@@ -52,7 +52,7 @@ def propagate_marks_to_consumers(
 
 
 def has_differentiable_dtype(record: Record, row: int) -> bool:
-    """Return whether gradients flow through a row's dtype, which is the case for floating and complex dtypes.
+    """Return whether gradients flow through the dtype of a row, which must be floating or complex.
 
     Args:
         record: The recording.

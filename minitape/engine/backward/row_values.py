@@ -1,4 +1,4 @@
-"""Read the values of rows for a sweep and add up the shares that a row receives."""
+"""Read the values of rows for a sweep, and add up the shares that a row receives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..types import Adjoint, RowValues
 
 
-# A row's number, op, a, b and call. The call is None for elementwise operations. Code checks `op` before reading the
+# A row's number, op, a, b and call. The call is None for elementwise operations. Code checks `op` before it reads the
 # call, hence Any.
 Cells: TypeAlias = tuple[int, int, int, int, Any]
 
@@ -30,8 +30,8 @@ Cells: TypeAlias = tuple[int, int, int, int, Any]
 def get_row_values(record: Record) -> RowValues:
     """Return an object that maps row numbers to values.
 
-    The object is a list, or the recording itself if rows are packed, because a sweep reads only a few values from a
-    packed recording.
+    The object is a list, or the recording itself if rows are packed, because a sweep reads few values of a packed
+    recording.
 
     Args:
         record: The recording.
@@ -78,7 +78,7 @@ class TensorValues(dict[int, "Tensor"]):
         self.record, self.arrays = record, arrays
 
     def __missing__(self, row: int) -> Tensor:
-        """Store and return a leaf's tensor, or a new tensor with the row's value, recording and number."""
+        """Store and return the tensor of a leaf, or a new tensor with the row's value, recording and number."""
         leaf = self.record.leaves.get(row)
         tensor = leaf.tensor_ref() if leaf is not None and leaf.tensor_ref is not None else None
         if tensor is None:
@@ -94,8 +94,8 @@ def fit_share_to_input(share: Adjoint, input_value: Adjoint) -> Adjoint:
     """Convert a share to the shape and dtype of its input.
 
     Args:
-        share: An array, a NumPy scalar or a tensor. The shape of the input must broadcast to the shape of the share.
-        input_value: The input's value.
+        share: An array, a NumPy scalar or a tensor. The shape of the input broadcasts to the shape of the share.
+        input_value: The value of the input.
 
     Returns:
         The share, summed over the axes along which the input was broadcast.
@@ -112,7 +112,7 @@ def add_share_to_adjoint(adjoint: Adjoint, share: Adjoint) -> Adjoint:
 
     Args:
         adjoint: The sum of the shares so far. Large arrays may be overwritten.
-        share: The share to add, with the same shape and dtype.
+        share: The share to add, of the same shape and dtype.
     """
     if type(adjoint) is ndarray and adjoint.size >= LARGE:
         return fast.accumulate_adjoint(adjoint, share)

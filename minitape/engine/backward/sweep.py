@@ -1,7 +1,7 @@
 """Run the backward sweep, which visits rows in reverse order and sends shares of each adjoint to the inputs.
 
 A single loop, :meth:`Sweep.iter_steps`, handles scalars, arrays and calls, and also sweeps that an outer tape records.
-The picture's stepper advances the same loop one row at a time.
+The picture's stepper advances the same loop row by row.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Sweep:
         record: The recording.
         reachable: A mark for each row (0 if no source is reachable through the row), or None if all rows matter.
         sources: The source rows, whose adjoints are kept until the end.
-        is_recorded: Whether the sweep computes with tensors so that its operations are recorded.
+        is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
         adjoints: The adjoints, keyed by row. After a row has sent its shares, its adjoint is dropped unless the row is
             a source.
         edges: The shares sent in the last step, as tuples (input row, share, sum of the input's shares so far).
@@ -54,14 +54,14 @@ class Sweep:
         *,
         is_recorded: bool = False,
     ) -> None:
-        """Prepare a sweep without visiting any rows.
+        """Prepare a sweep, without visiting any row.
 
         Args:
             record: The recording.
             seeds: The adjoints of the targets, keyed by row. The dictionary is copied.
             sources: The source rows.
             reachable: A mark for each row (0 if the row does not matter), or None if all rows matter.
-            is_recorded: Whether the sweep computes with tensors so that its operations are recorded.
+            is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
         """
         self.record, self.reachable, self.sources, self.is_recorded = record, reachable, sources, is_recorded
         self.adjoints = seeds.copy()
@@ -72,7 +72,7 @@ class Sweep:
         self.values = TensorValues(record, values) if is_recorded else values
 
     def run_to_end(self) -> None:
-        """Run the sweep to completion with NumPy's warnings switched off."""
+        """Run the sweep to its end, with NumPy's warnings switched off."""
         saved_setting = WARNINGS[OFF]
         try:
             for _ in self.iter_steps():
@@ -87,8 +87,7 @@ class Sweep:
         unless the row is a source.
 
         Yields:
-            The row of each step, or the first row of a call with several outputs. Rows that have no adjoint are
-            skipped.
+            The row of each step, or the first row of a call with several outputs. Rows without an adjoint are skipped.
         """
         for row, op, a, b, call in self.iter_cells_backward():
             call = call or build_elementwise_call(row, op, a, b)
@@ -110,7 +109,7 @@ class Sweep:
             call: A call, or the ``Call`` that was built for an elementwise operation.
 
         Returns:
-            Whether shares were sent. False if no output has an adjoint or the row does not matter.
+            Whether shares were sent. False if no output has an adjoint, or if the row does not matter.
         """
         values, reachable, inputs = self.values, self.reachable, call.inputs
         rows = range(call.row, call.row + call.outputs)
@@ -143,7 +142,7 @@ class Sweep:
         Returns:
             The shares, keyed by position. A position is missing if its rule is None or returns None. Each share is
             converted to the shape and dtype of its input, unless the call is mandatory. As in TensorFlow, a share from
-            a user-defined gradient is left as the user's function returned it.
+            a user-defined gradient remains as the user's function returned it.
 
         Raises:
             LookupError: If the operation has no registered gradient in TensorFlow.
@@ -167,7 +166,7 @@ class Sweep:
         }
 
     def add_share(self, row: int, share: Adjoint) -> Adjoint:
-        """Add a share to a row's adjoint.
+        """Add a share to the adjoint of a row.
 
         Args:
             row: The row that receives the share.
@@ -181,7 +180,7 @@ class Sweep:
         return total
 
     def get_adjoint(self, row: int) -> Adjoint:
-        """Return a row's adjoint, or None if the row has not received a share.
+        """Return the adjoint of a row, or None if the row has not received a share.
 
         Args:
             row: The row number.
@@ -226,14 +225,14 @@ def run_sweep(
 ) -> AdjointLookup:
     """Run a sweep to completion.
 
-    ``minitape.speed`` replaces this function with a faster one that returns the same results.
+    ``minitape.speed`` replaces this function with a faster function that returns the same results.
 
     Args:
         record: The recording.
         seeds: The adjoints of the targets, keyed by row.
         sources: The source rows.
         reachable: A mark for each row (0 if the row does not matter), or None if all rows matter.
-        is_recorded: Whether the sweep computes with tensors so that its operations are recorded.
+        is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
 
     Returns:
         A function that takes a row and returns its adjoint, or None if the row has none.

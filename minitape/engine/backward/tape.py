@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..record.provenance import Stack
     from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource
 
-MAX_REQUESTS = 64  # A tape remembers this many gradient calls so that a picture can show them.
+MAX_REQUESTS = 64  # A tape remembers this many gradient calls, so that a picture can show them.
 
 
 class GradientTape(RecordingTape):
@@ -110,14 +110,14 @@ class GradientTape(RecordingTape):
         Args:
             target: A tensor, a variable, or a nested structure of them.
             sources: A tensor, a variable, or a nested structure of them.
-            output_gradients: The initial adjoint of each target, in the order of the targets. None means ones. Each
-                adjoint has the dtype of its target and a shape that broadcasts to the target's shape.
+            output_gradients: The adjoint that each target starts with, in the order of the targets. None stands for
+                ones. Each adjoint has the dtype of its target and a shape that broadcasts to the target's shape.
             unconnected_gradients: The gradient of a source that the target does not depend on: "none" for None, or
                 "zero" for zeros.
 
         Returns:
-            A tensor or None for each source, in the same structure as ``sources``. Each tensor has the shape and dtype
-            of its source.
+            A tensor or None for each source, in the structure of ``sources``. Each tensor has the shape and dtype of
+            its source.
 
         Raises:
             RuntimeError: If the tape was never entered or is already used up.
@@ -169,10 +169,10 @@ class GradientTape(RecordingTape):
         return gradients[0] if is_single else pack_gradients_like(sources, values, gradients)
 
     def _begin_gradient(self) -> None:
-        """Check that the tape can compute a gradient and, unless the tape is persistent, stop recording.
+        """Check that the tape can compute a gradient, and stop recording unless the tape is persistent.
 
         Raises:
-            RuntimeError: If the tape was never entered or is already used up.
+            RuntimeError: If the tape was never entered, or is used up.
         """
         if self._used or self._record is None:
             raise tape_errors.build_used_up_error(self)
@@ -185,7 +185,7 @@ class GradientTape(RecordingTape):
     def _end_gradient(self, call_stack: Stack) -> None:
         """Finish the gradient call in ``last_request``. A tape that is not persistent is then used up.
 
-        Once all of the recording's tapes are used up, the recording releases its large arrays.
+        Once all tapes of the recording are used up, the recording releases its large arrays.
 
         Args:
             call_stack: The user's frames at the call, innermost first.
@@ -242,15 +242,14 @@ class GradientTape(RecordingTape):
             target: A tensor or a variable.
             sources: A tensor, a variable, or a nested structure of them.
             unconnected_gradients: "none" or "zero", as for ``gradient``.
-            parallel_iterations: Has no effect, except that a value of 1 raises an error, as in TensorFlow.
+            parallel_iterations: Has no effect, except that 1 raises an error, as in TensorFlow.
             experimental_use_pfor: Has no effect, except that False requires a persistent tape, as in TensorFlow.
 
         Returns:
-            A tensor of shape ``target.shape + source.shape`` or None for each source, in the same structure as
-            ``sources``.
+            A tensor of shape ``target.shape + source.shape`` or None for each source, in the structure of ``sources``.
 
         Raises:
-            RuntimeError: If the tape was never entered or is already used up.
+            RuntimeError: If the tape was never entered, or is used up.
             ValueError: If ``parallel_iterations`` is too small, or ``unconnected_gradients`` is not "none" or "zero".
 
         >>> import minitape as tf
@@ -282,14 +281,14 @@ class GradientTape(RecordingTape):
             source: A tensor or a variable of rank 2 or more, with the same batch axis.
             unconnected_gradients: "none" or "zero". As in TensorFlow, both return zeros if the target does not depend
                 on the source.
-            parallel_iterations: Has no effect, except that a value of 1 raises an error, as in TensorFlow.
+            parallel_iterations: Has no effect, except that 1 raises an error, as in TensorFlow.
             experimental_use_pfor: Has no effect, except that False requires a persistent tape, as in TensorFlow.
 
         Returns:
             A tensor of shape ``[batch] + target.shape[1:] + source.shape[1:]``.
 
         Raises:
-            RuntimeError: If the tape was never entered or is already used up.
+            RuntimeError: If the tape was never entered, or is used up.
             ValueError: If the batch axes differ, a rank is below 2, or ``parallel_iterations`` is too small.
 
         >>> import minitape as tf
@@ -320,7 +319,7 @@ class GradientTape(RecordingTape):
             sources: A tensor, a variable, or a nested structure of them.
 
         Returns:
-            A :class:`minitape.explain.Explanation` for each source, in the same structure as ``sources``. Its attribute
+            A :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``. Its attribute
             ``connected`` is true if there is a gradient. Otherwise, ``cause`` names the reason, ``line`` and
             ``filename`` locate the statement that broke the chain, and ``message`` and ``fix`` explain it in words.
 
@@ -336,7 +335,7 @@ class GradientTape(RecordingTape):
     # -- how Python and notebooks show a tape ------------------------------------------------------
 
     def __repr__(self) -> str:
-        """Return a text that states how many rows the tape has recorded and how many it watches."""
+        """Return the number of rows that the tape has recorded, and the number of rows that it watches."""
         rows = sum(end - start for start, end in self.spans)
         if self._recording:
             rows += len(self._record or ()) - self._start

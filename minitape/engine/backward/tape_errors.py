@@ -45,10 +45,10 @@ def build_reentry_error(tape: RecordingTape) -> Exception:
 
 
 def build_watch_error(tape: RecordingTape) -> Exception:
-    """Build the error for calling ``watch`` before a tape's first block or after the tape has been used up.
+    """Build the error for calling ``watch`` before a tape's first block, or after the tape is used up.
 
     Args:
-        tape: The tape, which was never entered or is already used up.
+        tape: The tape, which was never entered or is used up.
 
     Returns:
         The AttributeError to raise.
@@ -67,7 +67,7 @@ def build_watch_error(tape: RecordingTape) -> Exception:
 def build_used_up_error(tape: RecordingTape) -> Exception:
     """Build the error for a second gradient call.
 
-    As in TensorFlow, the first gradient call on a tape that was never entered raises the same error.
+    As in TensorFlow, the first gradient call of a tape that was never entered raises the same error.
 
     Args:
         tape: The tape. Its history contains the line on which it computed its only gradient.

@@ -38,7 +38,7 @@ class UnconnectedGradients(Enum):
 
     Attributes:
         NONE: The gradient is None.
-        ZERO: The gradient is all zeros, with the shape and dtype of the source.
+        ZERO: The gradient consists of zeros, with the shape and dtype of the source.
 
     >>> import minitape as tf
     >>> tf.UnconnectedGradients.ZERO.value
@@ -59,8 +59,8 @@ class GradientRequest(NamedTuple):
     Attributes:
         targets: The targets, without their structure.
         sources: The sources, without their structure.
-        output_gradients: The initial adjoint of each target. None means ones.
-        is_none: For each source, whether its gradient was None.
+        output_gradients: The adjoint that each target started with. None stands for ones.
+        is_none: Whether the gradient of each source was None.
         method: The name of the method that was called, such as "gradient".
         results: The Jacobians that the call returned. Empty for ``gradient``.
     """
@@ -77,7 +77,7 @@ def build_no_tensor_error(value: Object) -> Exception:
     """Build TensorFlow's error for a target or source that is not a tensor.
 
     Args:
-        value: The object. The error is a TypeError for a string and an AttributeError otherwise.
+        value: The object. For a string, the error is a TypeError, otherwise an AttributeError.
     """
     error_class = TypeError if isinstance(value, str) else AttributeError
     return hooks.add_non_tensor_note(error_class(f"{type(value).__name__!r} object has no attribute '_id'"), value)
@@ -99,7 +99,7 @@ def should_return_zeros(unconnected_gradients: object) -> bool:
 
 
 def convert_output_gradients(output_gradients: Structure, target_count: int) -> list[Adjoint]:
-    """Convert the ``output_gradients`` of a call to a list that contains the adjoint of each target.
+    """Convert the ``output_gradients`` of a call to a list with the adjoint of each target.
 
     Args:
         output_gradients: A nested structure of tensors, or of values that can be converted to tensors.
@@ -118,26 +118,26 @@ def convert_output_gradients(output_gradients: Structure, target_count: int) -> 
 
 
 def find_rows_in_recording(tape: GradientTape, value: TargetOrSource) -> tuple[int, ...]:
-    """Find a value's rows in a tape's recording.
+    """Find the rows of a value in a tape's recording.
 
     Args:
         tape: The tape.
         value: A tensor or a variable.
 
     Returns:
-        The rows, ordered so that the last one counts if the value is a target. A tensor has one row, or two rows in
+        The rows, ordered so that the last row counts if the value is a target. A tensor has one row, or two rows in
         ascending order if it was a leaf before it became a result. A variable has a row for each of its states in the
         recording. The oldest state comes first, except that watched rows come after all others
         (``ResourceVariable._find_rows_in_recording``). Other values have no rows.
 
     Raises:
-        AttributeError: If the value is not a tensor, a variable or a string.
+        AttributeError: If the value is neither a tensor, a variable nor a string.
         TypeError: If the value is a string.
     """
     if type(value) is EagerTensor:
         if (record := tape._record) is None or (row := record.find_row(value)) is None:
             return ()
-        # The tensor may also have been a leaf here if its own tape joined this recording later.
+        # The tensor may also have been a leaf here, if its own tape joined this recording later.
         leaf_row = record.leaf_rows.get(id(value), row)
         return (row,) if leaf_row == row or record.leaves[leaf_row].tensor is not value else (leaf_row, row)
     if not hasattr(value, "_find_rows_in_recording"):
@@ -160,7 +160,7 @@ def unwrap_keras_variable(value: TargetOrSource) -> TargetOrSource:
 
 
 def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrSource], list[TargetOrSource]]:
-    """Flatten a structure of targets or sources and find the values that carry their gradients.
+    """Flatten a structure of targets or sources, and find the values that carry their gradients.
 
     The gradient of a Keras variable belongs to the variable that it wraps. All other values carry their own gradients.
 
@@ -168,8 +168,8 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
         structure: A tensor, a variable, or a nested structure of them.
 
     Returns:
-        A list of the values, and a list that contains each value's carrier. Both are the same list if each value
-        carries its own gradient.
+        A list of the values, and a list with the carrier of each value. Both are the same list if each value carries
+        its own gradient.
     """
     values = nest.flatten(structure)
     for value in values:
@@ -179,7 +179,7 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
 
 
 def flatten_targets(structure: Structure) -> list[TargetOrSource]:
-    """Flatten a structure of targets into the values that carry their gradients.
+    """Flatten a structure of targets to the values that carry their gradients.
 
     Args:
         structure: A nested structure of tensors and variables, or one of them.
@@ -223,19 +223,19 @@ def pack_gradients_like(structure: Structure, values: list[TargetOrSource], grad
 
 
 def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bool) -> Adjoint:
-    """Build the initial adjoint of a target.
+    """Build the adjoint that a target starts with.
 
     Args:
         target: A tensor or a variable.
         output_gradient: The adjoint that the user passed, as a tensor, or the adjoint that a picture passed, as an
-            array with the shape of the target. None means ones.
-        is_recorded: Whether the sweep is recorded, in which case the adjoint must be a tensor.
+            array with the shape of the target. None stands for ones.
+        is_recorded: Whether the sweep is recorded, so that the adjoint must be a tensor.
 
     Returns:
         An array or NumPy scalar with the shape and dtype of the target, or a tensor if the sweep is recorded.
 
     Raises:
-        InvalidArgumentError: If ``output_gradient`` and the target differ in dtype or shape.
+        InvalidArgumentError: If the dtype or shape of ``output_gradient`` does not match the target.
     """
     if output_gradient is None:
         if type(target) is not EagerTensor:
@@ -299,10 +299,10 @@ def list_seeds_if_also_target(
         tape: The tape whose recording contains the rows.
         source: The source.
         targets: The targets of the call.
-        output_gradients: The initial adjoint of each target. None means ones.
+        output_gradients: The adjoint that each target starts with. None stands for ones.
 
     Returns:
-        The seed of each target that is the source itself. Empty if the source is not a target or if
+        The seed of each target that is the source itself. Empty if the source is not a target, or if
         ``is_read_off_tape`` is true.
     """
     base = getattr(source, "_base", source)
@@ -324,10 +324,10 @@ def compute_gradient_if_also_target(
         tape: The tape whose recording contains the rows.
         source: The source.
         targets: The targets of the call.
-        output_gradients: The initial adjoint of each target. None means ones.
+        output_gradients: The adjoint that each target starts with. None stands for ones.
 
     Returns:
-        The sum of the seeds of all targets that are the source itself, or None if the source is not a target or if
+        The sum of the seeds of all targets that are the source itself, or None if the source is not a target, or if
         ``is_read_off_tape`` is true.
     """
     seeds = list_seeds_if_also_target(tape, source, targets, output_gradients)
@@ -342,7 +342,7 @@ def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
     """Build zeros for an unconnected source, as an operation that open tapes record.
 
     Args:
-        source: A tensor or a variable. Open tapes start watching a variable because this counts as reading it.
+        source: A tensor or a variable. Open tapes start to watch a variable, because this counts as reading it.
     """
     value = source._read_state() if hasattr(source, "_read_state") else source
     if state.tapes and type(value) is EagerTensor:
@@ -357,13 +357,13 @@ def convert_gradients_for_user(
 
     Args:
         gradients: The gradient of each carrier, a tensor or None.
-        carriers: The carrier of each source, as returned by ``flatten_with_gradient_carriers``.
+        carriers: The carrier of each source, as ``flatten_with_gradient_carriers`` returns it.
         values: The flattened sources.
         returns_zeros: Whether zeros replace None.
 
     Returns:
-        The gradient of each source. If a source is not its own carrier, its ``_like_gradient`` method converts the
-        carrier's gradient.
+        The gradient of each source. If the gradient arrives as a value of another type, the source's ``_like_gradient``
+        converts it.
     """
     filled_gradients = [
         build_recorded_zeros_like_source(source) if gradient is None and returns_zeros else gradient

@@ -1,7 +1,7 @@
 """Define the functions for user-defined gradients, such as ``tf.custom_gradient`` and ``recompute_grad``.
 
 A call to a function with a custom gradient is one row of the tape. The rule of this row calls the user's Python
-function. While a ``tf.function`` is being traced, :mod:`minitape.functions.traced_custom_gradient` writes the row.
+function. While a ``tf.function`` is traced, :mod:`minitape.functions.traced_custom_gradient` writes the row.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def collect_trainable_variable_reads() -> contextlib.AbstractContextManager[dict
     """Collect the trainable variables that are read in the block.
 
     Returns:
-        A context manager that returns a dictionary of the variables, keyed by id. The dictionary is filled while the
-        block runs.
+        A context manager that returns a dictionary of the variables, keyed by id. The dictionary is filled during the
+        block.
     """
     variables_by_id: dict[int, ResourceVariable] = {}
     return ThreadContext(variables_by_id, read_variables=(*state.read_variables, variables_by_id))
@@ -127,7 +127,7 @@ class CustomCall:
         self.structure = structure
 
     def compute_shares(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
-        """Compute the gradients of the arguments and variables with the user's function.
+        """Compute the gradients of the arguments and of the variables with the user's function.
 
         Args:
             adjoints: The adjoint of each output, as a tensor.
@@ -166,7 +166,7 @@ def _convert_user_gradient(g: Adjoint, upstream_gradient: Tensor) -> Adjoint:
 
 
 def pass_adjoints_as_list(rule: Rule) -> Rule:
-    """Wrap a rule so that it always receives a list of adjoints, even if its call has only one output.
+    """Make a rule receive a list of adjoints, even if its call has only one output.
 
     Args:
         rule: A rule for all inputs. Its first argument is a list of adjoints.
@@ -195,7 +195,7 @@ CUSTOM = Primitive(
 
 
 def _check_accepts_variables(grad_fn: Function, variables: list[ResourceVariable]) -> None:
-    """Check that a gradient function has a ``variables`` parameter if its function reads variables.
+    """Check that a gradient function has the parameter ``variables`` if its function reads variables.
 
     Raises:
         TypeError: If the parameter is missing.
@@ -216,14 +216,14 @@ def custom_gradient(f: Function | None = None) -> Function:
     ``f(*args)`` returns a result and a function ``grad_fn``, which computes the gradients of the arguments.
     ``grad_fn(*upstream)`` receives an upstream gradient for each tensor in the result. An upstream gradient is zero if
     the target does not depend on that tensor. ``grad_fn`` returns a gradient or None for each positional argument of
-    ``f``. Keyword arguments are passed to ``f`` but have no gradient.
+    ``f``. Keyword arguments are passed to ``f``, but have no gradient.
 
     If ``f`` reads variables, ``grad_fn`` must accept ``variables=`` and return ``(gradients of the arguments, gradients
     of the variables)``. The result can be differentiated to any order if ``grad_fn`` consists of tf operations. See
     https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
 
     Args:
-        f: The function. If None, the decorator itself is returned.
+        f: The function. If it is None, the decorator itself is returned.
 
     Returns:
         A function with the same arguments as ``f``. It returns only the result. In a class body, it becomes a method.
@@ -254,7 +254,7 @@ class CustomGradientFunction:
         self._function = function
 
     def __get__(self, instance: object, cls: object = None) -> CustomGradientFunction:
-        """Return the function bound to an instance, or the function itself if it is read from the class."""
+        """Return the method of an instance, or the function itself if it is read from the class."""
         if instance is None:
             return self
         return CustomGradientFunction(functools.wraps(self._function)(functools.partial(self._function, instance)))
@@ -281,7 +281,7 @@ class CustomGradientFunction:
 def call_with_custom_gradient(
     function: Function, args: Sequence[Object], kwargs: dict[str, Object], write_row: Function
 ) -> Structure:
-    """Call a function with a custom gradient and record the call.
+    """Call a function with a custom gradient, and record the call.
 
     Args:
         function: A function that returns its result and a gradient function.
@@ -290,7 +290,7 @@ def call_with_custom_gradient(
         write_row: ``write_row(call, results, inputs)`` writes the row of a ``CustomCall`` and returns its outputs.
 
     Returns:
-        The outputs in the same structure as the function's result.
+        The outputs in the structure of the function's result.
 
     Raises:
         TypeError: If the function reads variables and its gradient function does not accept ``variables``.
@@ -324,7 +324,7 @@ def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: li
 def recompute_grad(f: Function) -> Function:
     """Wrap a function so that its intermediate values are recomputed for the gradient instead of being kept.
 
-    The wrapper does not change the gradients of the arguments or of the trainable variables that ``f`` reads. See
+    The wrapper does not change the gradients of the arguments and of the trainable variables that ``f`` reads. See
     https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
 
     Args:
@@ -363,7 +363,7 @@ def _recompute_gradients(
     upstream: Sequence[Result],
     variables: Sequence[ResourceVariable],
 ) -> list[Result]:
-    """Run a function again under a new tape and compute the gradients of its arguments and variables.
+    """Run a function again under a new tape, and compute the gradients of its arguments and variables.
 
     Args:
         function: The function.
@@ -400,7 +400,7 @@ def grad_pass_through(f: Function) -> Function:
     https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
 
     Args:
-        f: The function. Its result contains, for each positional argument, a tensor of the same shape.
+        f: The function. Its result contains one tensor for each positional argument, of the same shape.
 
     Returns:
         A function with the same arguments and result as ``f``. The gradients of variables that ``f`` reads are None.

@@ -50,25 +50,25 @@ class ForwardTape(GradientTape):
         """Create a persistent tape that watches only the primals.
 
         Args:
-            owner: The tape's accumulator, which the tape does not keep alive.
+            owner: The accumulator that the tape belongs to. The tape does not keep it alive.
         """
         super().__init__(persistent=True, watch_accessed_variables=False)
         self.owner = weakref.ref(owner)
 
 
 class ForwardAccumulator:
-    """Compute Jacobian-vector products for the operations in its block.
+    """Compute Jacobian-vector products of the operations in its block.
 
-    ``jvp(y)`` is the derivative of ``y`` in the direction of the tangents. Accumulators can be nested and can be used
+    ``jvp(y)`` is the derivative of ``y`` in the direction of the tangents. Accumulators can be nested, and can be used
     inside and around gradient tapes. See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
 
     Args:
         primals: A tensor, a variable, or a nested structure of them. Each may occur only once.
-        tangents: A direction for each primal, in the same structure as ``primals``. A tangent has the dtype of its
-            primal and a shape that broadcasts to the primal's shape.
+        tangents: A direction for each primal, in the structure of ``primals``. A tangent has the dtype of its primal
+            and a shape that broadcasts to the primal's shape.
 
     Raises:
-        ValueError: If a primal occurs twice or the tangents do not match the primals.
+        ValueError: If a primal occurs twice, or the tangents do not match the primals.
 
     >>> import minitape as tf
     >>> x = tf.constant([2.0, 3.0])
@@ -83,10 +83,10 @@ class ForwardAccumulator:
 
         Args:
             primals: A tensor, a variable, or a nested structure of them.
-            tangents: A direction for each primal, in the same structure as ``primals``.
+            tangents: A direction for each primal, in the structure of ``primals``.
 
         Raises:
-            ValueError: If a primal occurs twice or the tangents do not match the primals.
+            ValueError: If a primal occurs twice, or the tangents do not match the primals.
         """
         self._primals: list[TargetOrSource] = nest.flatten(primals)
         self._tape = ForwardTape(self)
@@ -107,7 +107,7 @@ class ForwardAccumulator:
         ]
 
     def __enter__(self) -> ForwardAccumulator:
-        """Start recording and watch the primals.
+        """Start recording, and watch the primals.
 
         Returns:
             The accumulator itself.
@@ -132,8 +132,8 @@ class ForwardAccumulator:
                 for zeros.
 
         Returns:
-            A tensor or None for each value, in the same structure as ``primals``. Each tensor has the shape and dtype
-            of its value.
+            A tensor or None for each value, in the structure of ``primals``. Each tensor has the shape and dtype of its
+            value.
 
         Raises:
             ValueError: If ``unconnected_gradients`` is not one of these values.
@@ -197,7 +197,7 @@ class ForwardAccumulator:
             return {}
         reachable = mark_reachable_rows(tape, set(tangents))
         for row in tangents:
-            # A primal is a source here, so no gradient flows through it.
+            # A primal is a source here, so no gradient passes through it.
             reachable[row] = ENDS_HERE if reachable[row] else 0
         values_by_row = {row: value for row, value in values_by_row.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner_tape:

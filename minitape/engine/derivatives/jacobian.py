@@ -48,18 +48,18 @@ def jacobian(
 
     Args:
         tape: The tape.
-        target: A tensor or a variable, or an array that no tape has recorded.
+        target: A tensor or a variable, or an array, which no tape has recorded.
         sources: A nested structure of tensors and variables.
         unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``.
-        parallel_iterations: Checked, but otherwise has no effect.
-        use_pfor: Checked, but otherwise has no effect.
+        parallel_iterations: Has no effect, but is checked.
+        use_pfor: Has no effect, but is checked.
 
     Returns:
-        A tensor of shape ``target.shape + source.shape`` or None for each source, in the same structure as ``sources``.
+        A tensor of shape ``target.shape + source.shape`` or None for each source, in the structure of ``sources``.
 
     Raises:
-        RuntimeError: If the tape was never entered or is already used up, or if ``use_pfor`` is False and the tape is
-            not persistent.
+        RuntimeError: If the tape was never entered or is used up, or if ``use_pfor`` is False and the tape is not
+            persistent.
         ValueError: If ``parallel_iterations`` is too small, or ``unconnected_gradients`` is not "none" or "zero".
     """
     _begin_jacobian(tape, "jacobian", parallel_iterations, use_pfor)
@@ -69,7 +69,7 @@ def jacobian(
     flat_sources = [unwrap_keras_variable(s) for s in nest.flatten(sources)]
     shape = tuple(target.shape)
     count = math.prod(shape)
-    sweep_count = count or 1  # An empty target also needs a sweep to find out which sources are connected.
+    sweep_count = count or 1  # An empty target also needs a sweep, to find out which sources are connected.
     seeds: ndarray = np.eye(sweep_count, dtype=_get_numpy_type(target))[:, :count].reshape(sweep_count, *shape)
     stacked_gradients = _compute_stacked_gradients(tape, target, flat_sources, seeds)
     results: list[Result] = []
@@ -101,16 +101,16 @@ def batch_jacobian(
         source: A tensor or a variable of shape [batch, ...] and rank 2 or more.
         unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``. It determines only the dtype
             of zeros, which is the dtype of the target for "none" and the dtype of the source for "zero".
-        parallel_iterations: Checked, but otherwise has no effect.
-        use_pfor: Checked, but otherwise has no effect.
+        parallel_iterations: Has no effect, but is checked.
+        use_pfor: Has no effect, but is checked.
 
     Returns:
         A tensor of shape ``[batch] + target.shape[1:] + source.shape[1:]``. It contains only zeros if the target does
         not depend on the source.
 
     Raises:
-        RuntimeError: If the tape was never entered or is already used up, or if ``use_pfor`` is False and the tape is
-            not persistent.
+        RuntimeError: If the tape was never entered or is used up, or if ``use_pfor`` is False and the tape is not
+            persistent.
         ValueError: If the batch axes differ, a rank is below 2, or another argument is invalid.
     """
     _begin_jacobian(tape, "batch_jacobian", parallel_iterations, use_pfor)
@@ -158,7 +158,7 @@ def _compute_stacked_gradients(
         tape: The tape.
         target: A tensor or a variable.
         sources: The tensors and variables to differentiate with respect to.
-        seeds: The initial adjoints of the target, of shape (n, *target.shape).
+        seeds: The adjoints that the target starts with, of shape (n, *target.shape).
 
     Returns:
         A tensor of shape (n, *source.shape) for each source, or None if the target does not depend on the source.
@@ -177,7 +177,7 @@ def _compute_stacked_gradients(
 def _sweep_stacked_seeds(
     tape: GradientTape, target: TargetOrSource, sources: list[TargetOrSource], stacked_seeds: ndarray
 ) -> list[Result]:
-    """Compute the gradients for a stack of seeds in a single sweep without recording it.
+    """Compute the gradients for a stack of seeds in a single sweep, without recording it.
 
     The arguments and the result are the same as for ``_compute_stacked_gradients``.
     """
@@ -213,16 +213,16 @@ def _add_up_adjoints(sweep: StackedSweep, rows: Sequence[int]) -> Result:
 class StackedSweep(Sweep):
     """A sweep that propagates many adjoints of one target at once.
 
-    Each row has a stack of adjoints along an extra leading axis. The rules in the table of derivatives broadcast over
-    that axis. The rules of ``STACKABLE_PRIMITIVES`` also broadcast over it, once their attributes have been shifted by
-    one axis. All other rules are called separately for each adjoint in the stack.
+    Each row has a stack of adjoints, along an additional first axis. The rules in the table of derivatives broadcast
+    over that axis. The rules of ``STACKABLE_PRIMITIVES`` also broadcast over it, once their attributes have been
+    shifted by one axis. All other rules are called separately for each adjoint in the stack.
 
     Attributes:
         seed_count: The number of adjoints in each stack.
     """
 
     def __init__(self, record: Record, seeds: dict[int, ndarray], sources: set[int], reachable: bytearray) -> None:
-        """Prepare a sweep from one target. Its seed is a stack of adjoints of shape (n, *target.shape)."""
+        """Prepare a sweep from one target. Its seed is a stack of adjoints, of shape (n, *target.shape)."""
         super().__init__(record, seeds, sources, reachable)
         self.seed_count = len(next(iter(seeds.values())))
 
@@ -234,7 +234,7 @@ class StackedSweep(Sweep):
         Args:
             call: The call whose primitive provides the rules.
             g: The stack of adjoints, of shape (n, *output.shape). It is a list of stacks if there are several outputs.
-            values: The value of the output, followed by the values of the inputs, without the extra axis.
+            values: The value of the output, followed by the values of the inputs, without the additional axis.
             positions: The positions of the inputs that need a share.
 
         Returns:
@@ -273,7 +273,7 @@ class StackedSweep(Sweep):
 
 
 def _broadcast_along_stack_axis(value: Array, seed_count: int) -> ndarray:
-    """Return a view that repeats a value along an extra leading axis, once for each adjoint."""
+    """Return a view that repeats a value along an additional first axis, once for each adjoint."""
     array = value.zeros if type(value) is ArraySpec else value
     if not array.flags.c_contiguous:
         return np.broadcast_to(array, (seed_count, *array.shape))
@@ -282,15 +282,15 @@ def _broadcast_along_stack_axis(value: Array, seed_count: int) -> ndarray:
 
 
 def _sum_stacked_shares_to_input(stacked_share: Array, input_value: Array, seed_count: int) -> Array:
-    """Sum each share in a stack to the shape of its input.
+    """Sum each share in a stack, so that it has the shape of its input.
 
     Args:
         stacked_share: The shares, of shape (seed_count, *broadcast input.shape).
-        input_value: The input's value.
+        input_value: The value of the input.
         seed_count: The number of shares.
 
     Returns:
-        An array of shape (seed_count, *input.shape), with the dtype of the input.
+        An array of shape (seed_count, *input.shape), in the dtype of the input.
     """
     summed = unbroadcast(
         stacked_share, (seed_count, *(1,) * (stacked_share.ndim - 1 - input_value.ndim), *input_value.shape)
@@ -311,7 +311,7 @@ def _shift_axis_past_stack_axis(axis: int | Sizes | None, rank: int) -> int | Si
     return tuple([a + 1 if a >= 0 else a for a in axes])
 
 
-# For each attribute that depends on the positions of axes, a function that adapts it to an extra leading axis.
+# For each attribute that depends on the positions of axes, a function that adapts it to an additional first axis.
 _ATTRIBUTE_SHIFTS: dict[str, Function] = {
     "axis": _shift_axis_past_stack_axis,
     "perm": lambda perm, rank: (0, *[p % rank + 1 for p in perm]),
@@ -327,7 +327,7 @@ def _end_jacobian(
     gradients: list[Adjoint],
     results: list[Result],
 ) -> None:
-    """Finish the call as ``gradient`` does and, unless its results are very large, store them for pictures."""
+    """Finish the call, as ``gradient`` does, and store its results for pictures unless they are very large."""
     results = [
         None if result is None or math.prod(tuple(result.shape)) > MAX_KEPT_NUMBERS else result for result in results
     ]

@@ -1,6 +1,6 @@
 """Define ``tf.py_function`` and ``tf.numpy_function``, which run Python functions as operations.
 
-While a ``tf.function`` is being traced, :mod:`minitape.functions.effect_rows` writes their rows.
+While a ``tf.function`` is traced, :mod:`minitape.functions.effect_rows` writes their rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PythonCall:
     """One run of a py_function, with the tape that computes its gradients.
 
     Attributes:
-        tape: The tape that recorded the run, or None if no gradient was needed.
+        tape: The tape that has recorded the run, or None if no gradient was needed.
         inputs: The eager tensors that were passed to the function.
         outputs: The results of the function.
     """
@@ -42,14 +42,14 @@ class PythonCall:
         """Store the inputs and outputs of a completed run.
 
         Args:
-            tape: The tape that recorded the run, or None if no gradient was needed.
+            tape: The tape that has recorded the run, or None if no gradient was needed.
             inputs: The eager tensors that were passed to the function.
             outputs: The results of the function.
         """
         self.tape, self.inputs, self.outputs = tape, inputs, outputs
 
     def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
-        """Select the adjoints of the outputs with a differentiable dtype.
+        """Select the adjoints of the outputs that have a differentiable dtype.
 
         Args:
             adjoints: An adjoint for each output.
@@ -63,11 +63,11 @@ class PythonCall:
             *adjoints: The adjoints of the outputs that have a differentiable dtype.
 
         Returns:
-            A tensor for each input. If no output depends on an input, its gradient is a scalar zero, regardless of the
-            input's shape.
+            A tensor for each input. If no output depends on an input, its gradient is a scalar zero, whatever the shape
+            of the input.
 
         Raises:
-            RuntimeError: If no tape recorded the run.
+            RuntimeError: If no tape has recorded the run.
             TypeError: If an input has a dtype without gradients. TensorFlow cannot create a zero of that dtype.
         """
         if self.tape is None:
@@ -80,12 +80,12 @@ class PythonCall:
         )
         if integer_dtype is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {integer_dtype}")
-        # As in TensorFlow, an input without a gradient gets a scalar zero, regardless of its shape.
+        # As in TensorFlow, an input without a gradient gets a scalar zero, whatever its shape.
         zeros = (create_tensor(input_tensor.dtype.as_numpy_dtype(0)) for input_tensor in sources)
         return [zero if g is None else convert_to_tensor(g) for g, zero in zip(gradients, zeros, strict=True)]
 
     def compute_gradients_off_tape(self, adjoints: Sequence[Adjoint]) -> list[Tensor]:
-        """Compute the gradients of the inputs without recording the computation on any tape.
+        """Compute the gradients of the inputs, without recording the computation on any tape.
 
         Args:
             adjoints: An eager tensor for each output.
@@ -94,7 +94,7 @@ class PythonCall:
             A tensor for each input.
 
         Raises:
-            OpError: If the computation fails. Any other exception is converted to an OpError.
+            OpError: If the computation fails. All other exceptions are converted to an OpError.
         """
         with suspend_recording():
             try:
@@ -107,7 +107,7 @@ class PythonCall:
 
 @pass_adjoints_as_list
 def _apply_python_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
-    if any(isinstance(adjoint, Tensor) for adjoint in adjoints):  # In a recorded sweep, a py_function appends the rows.
+    if any(isinstance(adjoint, Tensor) for adjoint in adjoints):  # A recorded sweep needs a py_function for its rows.
         return py_function(
             call.compute_input_gradients, call.select_differentiable_adjoints(adjoints), [t.dtype for t in call.inputs]
         )
@@ -132,7 +132,7 @@ _ERROR_CLASSES: dict[type[Exception], type[errors.OpError]] = {
 def run_python_function(
     func: Function, inputs: Sequence[Tensor], result_dtypes: list[DType], needs_gradient: bool = False
 ) -> PythonCall:
-    """Call a Python function with eager tensors and convert its results to tensors.
+    """Call a Python function with eager tensors, and convert its results to tensors.
 
     Args:
         func: The function.
@@ -179,9 +179,9 @@ def convert_error_to_op_error(error: Exception) -> errors.OpError:
 
 
 def _convert_results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
-    """Convert the return value of a Python function to tensors with the declared dtypes.
+    """Convert the return value of a Python function to tensors of the declared dtypes.
 
-    Superfluous values are dropped.
+    If there are too many values, the superfluous values are dropped.
     """
     if isinstance(value, (list, tuple)):
         values = value
@@ -229,11 +229,11 @@ def py_function(
     Args:
         func: A function that takes the tensors in ``inp`` and returns a value for each dtype in ``Tout``.
         inp: A list of tensors, variables and other values that can be converted to tensors.
-        Tout: The dtype of the result, a list of dtypes for several results, or an empty list for no results.
+        Tout: The dtype of the result. A list of dtypes for several results, or an empty list for no results.
         name: Ignored in eager execution.
 
     Returns:
-        A tensor with the dtype ``Tout``, or a list of tensors if ``Tout`` is a list.
+        A tensor of the dtype ``Tout``, or a list of tensors if ``Tout`` is a list.
 
     Raises:
         ValueError: If ``func`` is not callable.
@@ -266,7 +266,7 @@ def py_function(
 def numpy_function(
     func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
 ) -> Structure:
-    """Run a Python function on NumPy arrays as an operation without a gradient.
+    """Run a Python function on NumPy arrays, as an operation without a gradient.
 
     As in TensorFlow, eager execution ignores ``Tout``, so the results keep the dtypes of the arrays. In a traced
     function, the results must have the dtypes in ``Tout``. ``stateful`` has no effect. See

@@ -25,7 +25,7 @@ class ArraySpec:
     """
 
     def __init__(self, shape: Sizes, dtype: np.dtype) -> None:
-        """Store the shape and dtype. `get_array_spec` returns the same spec for equal arguments.
+        """Store the shape and dtype. `get_array_spec` shares one spec for equal arguments.
 
         Args:
             shape: The sizes of the axes.

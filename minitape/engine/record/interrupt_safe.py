@@ -1,4 +1,4 @@
-"""Define ``with`` blocks that reliably undo their changes, no matter where Ctrl-C interrupts them."""
+"""Define ``with`` blocks that reliably undo their changes, wherever Ctrl-C interrupts them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class InterruptSafeExit(property):
     """An ``__exit__`` that takes effect even if Ctrl-C arrives just before the call or during it.
 
-    A ``with`` statement looks up ``__exit__`` before it enters the block and holds a reference to the result until the
+    A ``with`` statement looks up ``__exit__`` before it enters the block, and holds a reference to the result until the
     block ends. When Python drops that reference, this class leaves the block if it has not been left yet.
     """
 
@@ -41,8 +41,8 @@ class InterruptSafeExit(property):
 
         def leave_when_dropped(block: Object, exit_ref: object) -> None:
             if is_entered(block):
-                leave(block, GeneratorExit, GeneratorExit(), None)  # Python raises this error to close a generator.
-            # Code other than a with statement looked up __exit__, so the block is still open.
+                leave(block, GeneratorExit, GeneratorExit(), None)  # Python closes generators with this error.
+            # Some code other than a with statement had looked up __exit__, so the block is still open.
             elif block._exit_ref is exit_ref:
                 block._exit_ref = None
 
@@ -72,7 +72,7 @@ def leave_ended_tapes() -> None:
 class TemporaryAttributes:
     """A block in which some attributes of an object have temporary values.
 
-    When the block ends, it restores the old values, except for attributes that other code has set in the meantime.
+    The block restores the old values at its end, except for attributes that other code has set in the meantime.
 
     >>> from types import SimpleNamespace
     >>> light = SimpleNamespace(on=False)
@@ -95,7 +95,7 @@ class TemporaryAttributes:
         self._saved_values: dict[str, object] = {}
 
     def __enter__(self) -> Object:
-        """Set the attributes and return `entered_value`."""
+        """Set the attributes, and return `entered_value`."""
         self._saved_values = {name: getattr(self._owner, name) for name in self._values}
         for name, value in self._values.items():
             setattr(self._owner, name, value)
@@ -129,7 +129,7 @@ class ThreadContext(TemporaryAttributes):
         super().__init__(state, entered_value, **values)
 
     def __enter__(self) -> Object:
-        """Set the fields and return `entered_value`."""
+        """Set the fields, and return `entered_value`."""
         entered_value = super().__enter__()
         _invalidate_tape_set()
         return entered_value
@@ -146,7 +146,7 @@ def _invalidate_tape_set() -> None:
 
 
 def suspend_recording() -> AbstractContextManager[None]:
-    """Return a block whose operations run eagerly without being recorded by any of this thread's tapes."""
+    """Return a block whose operations run eagerly, without being recorded by any tape of this thread."""
     return ThreadContext(record=None, tapes=[], _scope=())
 
 
@@ -156,7 +156,7 @@ def make_interrupt_safe(
     """Turn a generator function into a ``with`` block whose change never outlasts the block.
 
     This is ``contextlib.contextmanager`` with one difference. Ctrl-C may arrive just after the function has made its
-    change or just before it undoes the change. With ``contextmanager``, the function would finish only when Python
+    change, or just before it undoes the change. With ``contextmanager``, the function would only finish when Python
     drops the error, long after other blocks have begun. This decorator finishes the function immediately.
 
     If the code after ``yield`` is itself interrupted, it is not repeated. Use :class:`TemporaryAttributes` for changes
@@ -189,7 +189,7 @@ class _GeneratorBlock:
         self._generator, self._generator_context = generator, _wrap_generator(generator)
 
     def __enter__(self) -> Object:
-        """Run the generator up to ``yield`` and return the yielded value."""
+        """Run the generator up to ``yield``, and return the yielded value."""
         return self._generator_context.__enter__()
 
     def _leave(self, *error: Object) -> bool | None:

@@ -1,7 +1,7 @@
-"""Decide which arrays a recording keeps and for how long.
+"""Decide which arrays a recording keeps, and for how long.
 
 A recording keeps small arrays and the large arrays that a rule will read. It replaces all other large arrays with their
-shape and dtype. Once no tape needs a recording any longer, ``Record.release`` frees the rest.
+shape and dtype. When no tape needs a recording any longer, ``Record.release`` frees the rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_SMALL_SIZE = 4096  # All arrays with up to this many elements are kept, beca
 def keep_large_inputs_read_by_rules(
     record: Record, primitive: Primitive, input_rows: Sequence[int], inputs: Sequence[Tensor]
 ) -> None:
-    """Store the large inputs that the rules of an operation will read.
+    """Store the large inputs of an operation that its rules will read.
 
     Args:
         record: The recording, which so far contains only the specs of these arrays.

@@ -11,14 +11,14 @@ _log_counts: dict[str, int] = {}
 
 
 def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> None:
-    """Log a warning through the logger "tensorflow", as TensorFlow does.
+    """Log a warning as TensorFlow does, through the logger "tensorflow".
 
     Args:
         place_key: The key under which warnings are counted.
         message: The text of the warning.
         limit: The maximum number of warnings to log with this key. Later warnings are dropped.
     """
-    import logging  # This import would add four milliseconds to every startup, although the module is rarely needed.
+    import logging  # This import would add four milliseconds to every start, although the module is rarely needed.
 
     _log_counts[place_key] = _log_counts.get(place_key, 0) + 1
     if _log_counts[place_key] <= limit:

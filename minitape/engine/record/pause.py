@@ -31,7 +31,7 @@ class Pause:
         """Stop recording.
 
         Raises:
-            RuntimeError: If the tape was never entered or is already used up.
+            RuntimeError: If the tape has not been entered, or is used up.
             ValueError: If the tape is not recording.
         """
         self.tape._begin_pause()

@@ -5,7 +5,7 @@ A recording contains every operation under a tape. This module stores what a rec
 * the *origin* of a tensor: the operation outside any tape that computed it, or the line that created it,
 * the *escapes*: the values that left for NumPy or Python.
 
-Both hold weak references, so they do not keep tensors or arrays alive. A chain of origins is cut off after ``DEPTH``
+Both hold weak references, so they do not keep tensors or arrays alive. A chain of origins is cut after ``DEPTH``
 generations.
 
 The origin of a tensor is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins` describes
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 DEPTH = 40  # An origin keeps at most this many generations.
 DEPTH_FIELD = 5  # This field of an origin counts its generations.
-# An assignment counts as this many generations. Otherwise, a loop would keep many of a variable's old states.
+# An assignment counts as this many generations. Otherwise, a loop would keep many old states of a variable.
 ASSIGNMENT_GENERATIONS = 5
 MAX_RECENT_ESCAPES = 256  # A thread keeps this many recent escapes.
 MAX_ESCAPE_SITES = 512  # It also keeps one older escape for each of this many statements.
 _PRUNE_AFTER = 2 * MAX_RECENT_ESCAPES + MAX_ESCAPE_SITES
 STACK_DEPTH = 3  # The origin of a constant or a variable contains this many user frames.
-MAX_TAPE_EVENTS = 1000  # A tape's history contains at most this many calls such as watch().
+MAX_TAPE_EVENTS = 1000  # The history of a tape contains at most this many calls such as watch().
 
 Stack = tuple[tuple[CodeType, int], ...]  # (code, bytecode offset) pairs, innermost first
 Place: TypeAlias = tuple  # The code and offset of a statement, followed by those of the caller, if any.
@@ -60,8 +60,8 @@ def find_place(frame: FrameType) -> Place:
 
     Returns:
         (code, offset) of the statement, or (code, offset, caller's code, caller's offset) if the caller belongs to the
-        user's program. The tuple is empty if no frame belongs to the user's program. `place_to_stack` converts a place
-        to pairs.
+        user's program. The tuple is empty if no frame belongs to the program. `place_to_stack` converts a place to
+        pairs.
     """
     while OWN_FILES[(code := frame.f_code).co_filename]:
         caller = frame.f_back
@@ -78,7 +78,7 @@ def place_to_stack(place: Place) -> Stack:
     """Return the (code, offset) pairs of a place, innermost first.
 
     Args:
-        place: A place, as returned by `find_place`.
+        place: A place, as `find_place` returns it.
     """
     return tuple(zip(place[::2], place[1::2], strict=True))
 
@@ -88,7 +88,7 @@ class LoggedEscape(NamedTuple):
 
     Attributes:
         clock: The time of the escape.
-        method: How the value left, such as "numpy", "asarray", "float", "int" or "text".
+        method: The way in which the value left, such as "numpy", "asarray", "float", "int" or "text".
         reference_fields: The fields of a :class:`minitape.recording.value_origins.ValueRef` that refers to the value.
         place: The user's statement.
         record: A weak reference to the open recording, or None if no tape was open.
@@ -130,7 +130,7 @@ class EscapeLog:
         self.escapes_by_result_id: dict[int, LoggedEscape] = {}
 
     def prune_escapes(self) -> None:
-        """Keep the newest ``MAX_RECENT_ESCAPES`` escapes and, for each statement, the latest of its older escapes."""
+        """Keep the newest ``MAX_RECENT_ESCAPES`` escapes, and the latest older escape of each statement."""
         last_escape_by_site: dict[Hashable, LoggedEscape] = {}
         for escape in self.escapes[:-MAX_RECENT_ESCAPES]:
             # The key contains the id of the code object, because hashing a code object is slow.
@@ -159,7 +159,7 @@ class EscapeLog:
 
 
 def get_thread_escapes() -> EscapeLog:
-    """Return this thread's escape log, which the first call creates."""
+    """Return the escape log of this thread. The first call creates it."""
     log = state.memory.escapes
     if log is None:
         log = state.memory.escapes = EscapeLog()
@@ -167,19 +167,19 @@ def get_thread_escapes() -> EscapeLog:
     return log
 
 
-# The logs of the newest threads, including threads that have finished.
+# The logs of the newest threads, including threads that have ended.
 THREAD_ESCAPE_LOGS: deque[EscapeLog] = deque(maxlen=16)
 
 
 def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH) -> Stack:
-    """Return the user's frames, without the frames of minitape and of libraries.
+    """Return the user's frames, without frames of minitape and of libraries.
 
     Args:
-        frame: The innermost frame. None means the caller's frame.
-        max_frames: The maximum number of frames to return.
+        frame: The innermost frame. None stands for the caller's frame.
+        max_frames: The largest number of frames to return.
 
     Returns:
-        (code, bytecode offset) pairs, innermost first. The search ends at a module-level frame.
+        (code, bytecode offset) pairs, innermost first. The search ends at the frame of a module.
     """
     if frame is None:
         frame = _getframe(1)
@@ -203,9 +203,9 @@ def build_origin(
 
     Args:
         kind: The kind of origin, such as "op" or "constant" (:class:`minitape.recording.value_origins.ValueOrigin`).
-        inputs: The tensors that the value was computed from.
+        inputs: The tensors from which the value was computed.
         detail: The primitive for the kind "op", or a detail of another kind.
-        place: The user's statement. If None, the current frames are stored.
+        place: The user's statement. None stores the current frames.
         generations: The number of generations to add to the largest count among the inputs.
 
     Returns:
@@ -227,7 +227,7 @@ def build_origin(
 
 
 def _get_state_tensor(value: TargetOrSource) -> TargetOrSource:
-    """Return a variable's state, or return a tensor unchanged."""
+    """Return the state of a variable. A tensor is returned unchanged."""
     return getattr(value, "_state", value)
 
 
@@ -239,7 +239,7 @@ def set_gradient_origins(
 ) -> None:
     """Store the origin of each gradient.
 
-    This is needed only if no tape recorded the sweep. Otherwise, the rows of the sweep show where the gradients came
+    This is only needed if no tape recorded the sweep. Otherwise, the rows of the sweep show where the gradients came
     from.
 
     Args:
@@ -286,14 +286,14 @@ def set_origin_from_inputs(result: Result, inputs: Sequence[TargetOrSource], op:
 
 
 def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
-    """Log that a tensor's value is leaving for NumPy or Python, where no tape can follow it.
+    """Log that a tensor's value leaves for NumPy or Python, where no tape can follow.
 
     Reads by ``explain`` itself do not count. In the first run of a ``tf.function``, reading a value that may differ in
     later calls raises an error or writes a guard.
 
     Args:
         tensor: The tensor.
-        method: How the value leaves, such as "numpy" or "float".
+        method: The way in which the value leaves, such as "numpy" or "float".
         result: The array or scalar that the user receives, or None if the user receives neither.
     """
     if tensor._record is not None and tensor._record.first_run is not None:
@@ -324,7 +324,7 @@ def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
 
 
 def build_origin_in_released_record(tensor: Tensor, old_record: Record) -> Origin:
-    """Build the origin of a tensor that moves from a released recording to a new one.
+    """Build the origin of a tensor that moves from a released recording to a new recording.
 
     Args:
         tensor: The tensor. It still refers to its old row.
@@ -401,12 +401,12 @@ def try_create_weak_ref(value: object) -> weakref.ref[Object] | None:
 
 
 def add_first_use_note(error: Exception, note: str, tape_history: list[TapeEvent], event_kind: str) -> Exception:
-    """Add a note about an earlier tape event to an error, which keeps TensorFlow's message.
+    """Add a note about an earlier tape event to an error. The message of the error remains TensorFlow's.
 
     Args:
         error: The error.
         note: The English text of the note, in which ``{place}`` stands for the line of the event.
-        tape_history: The tape's history.
+        tape_history: The history of the tape.
         event_kind: The kind of event to find. The first event of this kind that has a user frame provides the place.
 
     Returns:

@@ -5,9 +5,9 @@ which tape a row belongs to. Instead, each tape stores what it watches and when 
 :mod:`minitape.engine.backward.reachability` derives the rows of a tape from this information. The rows are stored one
 after another in a flat list. Each row has six cells:
 
-* ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, or the code of an elementwise
-  operation, which is at least 2.
-* ``a``, ``b``: The input rows of an elementwise operation. Both are the same row if the operation has only one input.
+* ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, and from 2 on the code of an
+  elementwise operation.
+* ``a``, ``b``: The input rows of an elementwise operation. Both are the same row if the operation has one input.
 * ``call``: The :class:`~minitape.engine.record.row_parts.Call` with the primitive, inputs and attributes of a call, or
   None for all other rows.
 * ``site``: The bytecode offset of the user's statement. It is converted to a line number only on request.
@@ -64,10 +64,10 @@ if TYPE_CHECKING:
     from ..types import Array, Attributes, FirstRunInterface
 
 MAX_RETAINED_RECORDS = 4  # A thread keeps this many released recordings for `explain`.
-MAX_SKELETON_ROWS = 4096  # Recordings longer than this are not kept after their release.
-MAX_ROWS_WITH_ARRAYS = 256  # Recordings longer than this are kept without their small arrays.
+MAX_SKELETON_ROWS = 4096  # A longer recording is not kept after its release.
+MAX_ROWS_WITH_ARRAYS = 256  # A longer recording is kept without its small arrays.
 DIFFERENTIABLE_KINDS = "fc"  # Gradients flow only through dtypes of these NumPy kinds.
-MAX_EVENTS = 10_000  # Later events are dropped, so a long loop cannot fill up memory.
+MAX_EVENTS = 10_000  # A recording drops later events, so a long loop cannot fill the memory.
 
 # These immutable objects replace the containers of a released recording, to which nothing may be added.
 _NO_DICT: Any = MappingProxyType({})
@@ -99,34 +99,34 @@ class Record(RowTable):
     """The table of rows. Operations append rows, and a sweep reads them in reverse order.
 
     Attributes:
-        first_run: The first run of a function if this is its recording (:mod:`minitape.functions.first_run`), or None
-            otherwise.
+        first_run: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`).
+            Otherwise None.
         is_open: Whether a tape has opened this recording and no tape has closed it yet. Only then is the frame of the
             last row cached in `frame`, and only then does a recorded sweep set `fixed_offset`. The recording of a first
             run is never open in this sense, although the run appends rows, because no tape would clear the cached frame
             at the end.
         blocks: The packed rows (:mod:`minitape.speed.packed_rows`).
-        tape_count: The number of tapes that still exist, including tapes that are already used up.
+        tape_count: The number of tapes that still exist, including tapes that are used up.
         pause_count: The number of open ``stop_recording()`` blocks.
         mandatory_calls: The calls whose primitive is mandatory (:class:`~minitape.engine.table.primitives.Primitive`).
         events: Assignments, escapes and pauses, in the order in which they happened.
         gradient_rows: The rows at which recorded sweeps begin and end, in ascending order.
         scopes: (first row, open name scopes) for each entry into and exit from a ``tf.name_scope`` block.
         listeners: Functions that refresh live pictures.
-        pack_limit: The row number at which `pack_rows` will next be called.
+        pack_limit: The row number at which `pack_rows` is called next.
         max_small_size: Arrays with up to this many elements are kept even if no rule reads them.
         kinds: The types of all values in the recording. Some sweeps accept only scalars.
-        fixed_offset: The bytecode offset in ``state.fixed_site`` once its code is in `segments`, or None otherwise.
+        fixed_offset: The bytecode offset in ``state.fixed_site`` once its code is in `segments`, otherwise None.
         frame: The user frame that wrote the last row, or None if the next row must search for its frame.
-        has_large_arrays: Whether any value so far has been larger than `max_small_size`.
+        has_large_arrays: Whether a value has been larger than `max_small_size`.
         thread: The id of the thread that created the recording.
         tape_set: An object that is replaced whenever the set of recording tapes changes. A variable compares it by
             identity to find out whether the current tapes already follow its state.
-        leaf_rows: The row of each leaf tensor, keyed by the tensor's id. A leaf tensor may itself refer to a row in a
-            different recording.
+        leaf_rows: The row of each leaf tensor, keyed by the tensor's id. A leaf tensor may itself refer to a row of
+            another recording.
         numbers: The tensors of Python numbers that have been operands. The key (number, type) leads to the tensor of
-            that type, and the number alone leads to the first tensor that was created for it, regardless of its type.
-            Only :mod:`minitape.speed.operators` looks up numbers alone and then checks the type.
+            that type, and the number alone leads to the first tensor that was created for it, whatever its type. Only
+            :mod:`minitape.speed.operators` looks up numbers alone, and then checks the type.
         variables: A dict that maps the id of each variable to the variable and the rows of its states.
         untracked: The rows that are not on any tape: unwatched leaves, and rows computed only from unwatched leaves. In
             the recording of a first run, the feeds are unwatched leaves, so all rows are untracked unless the function
@@ -176,7 +176,7 @@ class Record(RowTable):
 
         Args:
             leaf: The owner of the row.
-            site: The bytecode offset of the user's statement, as returned by `store_current_site`.
+            site: The bytecode offset of the user's statement, as `store_current_site` returns it.
             value: The scalar or array of the leaf.
 
         Returns:
@@ -193,7 +193,7 @@ class Record(RowTable):
         return row
 
     def pack_rows(self) -> bool:
-        """Pack the rows and empty the list if the recording supports packing (:mod:`minitape.speed.packed_rows`).
+        """Pack the rows and empty the list, if the recording supports packing (:mod:`minitape.speed.packed_rows`).
 
         This plain form does not pack anything. A recording may be this long because a tape's block ended without a call
         to ``__exit__``, so such tapes are closed now.
@@ -219,8 +219,8 @@ class Record(RowTable):
 
         Args:
             tensor: The tensor.
-            variable: The variable if the tensor is its state, or None otherwise.
-            site: The bytecode offset of the user's statement. None means the current statement.
+            variable: The variable, if the tensor is its state, otherwise None.
+            site: The bytecode offset of the user's statement. None stands for the current statement.
 
         Returns:
             The row number.
@@ -285,7 +285,7 @@ class Record(RowTable):
             inputs: The input tensors.
             attrs: The keyword arguments of the primitive.
             outputs: The results. Each of them stores this recording and its row number.
-            frame: The frame of the user's statement, or a frame called from that statement. None means the caller.
+            frame: The frame of the user's statement, or a frame called from that statement. None stands for the caller.
         """
         site = self.fixed_offset
         if site is None:
@@ -299,7 +299,7 @@ class Record(RowTable):
             if is_constant and row not in untracked and t._value.dtype.kind in DIFFERENTIABLE_KINDS:
                 is_constant = primitive.code == STOP_CODE
         code, call, row = primitive.code, None, self.next
-        # Operations on other dtypes become calls so that sweeps do not have to check dtypes.
+        # Operations on other dtypes become calls, so that sweeps do not have to check dtypes.
         if code and outputs[0]._value.dtype in FLOAT_DTYPES:
             a, b = rows[0], rows[-1]
         else:
@@ -334,13 +334,12 @@ class Record(RowTable):
     # -- which statement wrote a row ---------------------------------------------------------------
 
     def store_current_site(self, frame: FrameType | None = None) -> int:
-        """Return the bytecode offset of the user's current statement and store its code in `segments`.
+        """Return the bytecode offset of the user's current statement, and store its code in `segments`.
 
-        During a recorded sweep or a replay of a function, all rows have the site of the statement that started the
-        sweep or replay.
+        During a recorded sweep or a replay of a function, all rows have the site of the statement that started it.
 
         Args:
-            frame: The frame of the statement, or a frame called from it. None means the caller.
+            frame: The frame of the statement, or a frame called from it. None stands for the caller.
 
         Returns:
             The offset, or 0 if no frame belongs to the user's program.
@@ -387,10 +386,10 @@ class Record(RowTable):
         return [tape() for tape, _, _ in self.tape_entries]
 
     def add_and_notify_listeners(self, *listeners: Callable[[], object]) -> None:
-        """Add functions that refresh live pictures and call all listeners.
+        """Add functions that refresh live pictures, and call all listeners.
 
         Args:
-            *listeners: Functions without arguments. They are called now and whenever a block or a gradient call ends.
+            *listeners: Functions without arguments. They are called now, and whenever a block or a gradient call ends.
         """
         self.listeners = [*dict.fromkeys((*self.listeners, *listeners))]
         self.notify_listeners()
@@ -401,9 +400,9 @@ class Record(RowTable):
             listener()
 
     def release(self) -> None:
-        """Free the values that no tape can use any longer, now that the recording's last tape is gone.
+        """Free the values that no tape can use any longer, because the last tape of the recording is gone.
 
-        The last few short recordings keep their rows so that `explain` can find the operation that computed a tensor
+        The last few short recordings keep their rows, so that `explain` can find the operation that computed a tensor
         even if the tensor outlives its tape. Long or old recordings lose their rows as well.
         """
         self.numbers = self.variables = self.leaf_rows = _NO_DICT

@@ -66,7 +66,7 @@ class Leaf(NamedTuple):
 
     Attributes:
         tensor_ref: A weak reference to the tensor, or None for a Python number.
-        variable_ref: A weak reference to the variable if the tensor is its state, or None otherwise.
+        variable_ref: A weak reference to the variable, if the tensor is its state, otherwise None.
         version: The number of assignments to the variable before this state.
         number: The Python number, or None for all other leaves.
         origin: Where the tensor came from (:mod:`minitape.engine.record.provenance`).
@@ -122,7 +122,7 @@ def build_elementwise_call(row: int, op: int, a: int, b: int) -> Call:
         row: The row number.
         op: The code of the operation.
         a: The row of the first input.
-        b: The row of the second input. Ignored if the operation has only one input.
+        b: The row of the second input. Ignored if the operation has one input.
 
     Returns:
         A call with one output and no attributes.

@@ -31,7 +31,7 @@ def find_span(spans: Sequence[Span], row: int) -> Span:
         row: A row number that is not before the first span.
 
     Returns:
-        The last span that begins at or before the row.
+        The last span that begins at the row or before it.
     """
     return spans[bisect_right(spans, row, key=_get_first_row) - 1]
 
@@ -85,7 +85,7 @@ class RowTable:
         return self.rows[WIDTH * row : WIDTH * row + WIDTH]
 
     def get_value_or_spec(self, row: int) -> Array:
-        """Return a row's value: a scalar, an array, or the :class:`ArraySpec` of an array that was not kept.
+        """Return the value of a row: a scalar, an array, or the :class:`ArraySpec` of an array that was not kept.
 
         Args:
             row: The row number.
@@ -97,7 +97,7 @@ class RowTable:
         return self.get_value_or_spec(row)
 
     def store_value(self, row: int, value: Array) -> None:
-        """Replace a row's value.
+        """Replace the value of a row.
 
         Args:
             row: The row number.
@@ -110,7 +110,7 @@ class RowTable:
 
         Args:
             low: The first row.
-            high: The row after the last one. None selects all rows from `low` onward.
+            high: The row after the last one. None selects all rows from `low` on.
 
         Returns:
             The columns op, a, b, call, site and value.
@@ -149,7 +149,7 @@ class RowTable:
         return [*dict.fromkeys(filter(None, self.read_column(CALL_COLUMN)))] if self.has_calls else []
 
     def get_value_or_none(self, row: int) -> Array:
-        """Return a row's value as a NumPy scalar or array, or None if the array was released or never kept.
+        """Return the value of a row, a NumPy scalar or array, or None if the array was released or never kept.
 
         Args:
             row: The row number.
@@ -181,7 +181,7 @@ class RowTable:
         return code, self.read_integer_cells(row).site if fixed_offset is None else fixed_offset
 
     def is_python_number(self, row: int) -> bool:
-        """Return whether a row contains a Python number. No program can ask for a gradient with respect to such a row.
+        """Return whether a row is a Python number. No program can ask for a gradient with respect to such a row.
 
         Args:
             row: The row number.

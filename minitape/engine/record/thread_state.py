@@ -1,4 +1,4 @@
-"""Store a thread's state: its open recording, its tapes, and what ``explain`` remembers."""
+"""Store the state of a thread: its open recording, its tapes, and what ``explain`` remembers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class ExplainMemory:
     Attributes:
         retained_records: Released recordings that are kept without their large arrays
             (``Record.release``).
-        is_explaining: Whether ``explain`` is running. During this time, no retained recording is dropped, and the
-            values that ``explain`` reads do not count as escapes.
+        is_explaining: Whether ``explain`` is running. Meanwhile, no retained recording is dropped, and the values that
+            ``explain`` reads do not count as escapes.
         escapes: The log of values that left for NumPy or Python (:func:`~.provenance.get_thread_escapes`), or None
             before the first escape.
         last_none_tape: A weak reference to the last tape that returned a None gradient. Initially, a callable that
@@ -42,12 +42,12 @@ class ThreadState(threading.local):
     """The state of the current thread.
 
     Attributes:
-        record: The recording that operations append rows to, or None if operations are not recorded. It is set while a
-            tape is recording or is paused by ``stop_recording()``, and during the first run of a function, which needs
-            no tape.
+        record: The recording to which operations append rows, or None if operations are not recorded. It is set while a
+            tape records, while a tape is paused by ``stop_recording()``, and during the first run of a function, which
+            needs no tape.
         fixed_site: During a recorded sweep or a replay of a function, the (code, bytecode offset) of the statement to
             which all rows belong. Otherwise, None.
-        tapes: The tapes that are recording, with the innermost tape last.
+        tapes: The tapes that are recording. The innermost tape comes last.
         read_variables: For each open block that collects variables, a dictionary of the variables that were read in it,
             keyed by id.
         memory: What the thread remembers for ``explain``.
@@ -58,14 +58,14 @@ class ThreadState(threading.local):
     _scope: tuple[str, ...] = ()
 
     def __init__(self) -> None:
-        """Create a thread's state. Python calls this method once for each thread."""
+        """Create the state of a thread. Python calls this once for each thread."""
         self.tapes: list[GradientTape] = []
         self.read_variables: tuple[dict[int, ResourceVariable], ...] = ()
         self.memory = ExplainMemory()
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The names of the open ``tf.name_scope`` blocks. Every change is stored in the open recording."""
+        """The names of the open ``tf.name_scope`` blocks. The open recording stores every change."""
         return self._scope
 
     @scope.setter
@@ -94,7 +94,7 @@ def append_to_list_or_tuple(items: Sequence[Returned], item: Returned) -> list[R
         item: The item to append.
 
     Returns:
-        `items` itself if it is a list, or a new list otherwise.
+        `items` itself if it is a list, otherwise a new list.
     """
     appended = items if type(items) is list else [*items]
     appended.append(item)

@@ -1,4 +1,4 @@
-"""Distinguish the user's frames from frames of minitape and of libraries by their file names."""
+"""Tell the user's frames apart from frames of minitape and of libraries, by their file names."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _PACKAGE = (
     "<minitape_kernels_",
     "<tf.",
 )
-# The code of Python and NumPy does not count as user code either.
+# The code of Python and NumPy does not belong to the user's program either.
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__", "<eval_with_key>")
-# In a checkout, the package for the live picture is not in any of the folders below.
+# In a checkout, the package of the live picture is not in one of the folders below.
 _VIEW = os.path.join(os.path.dirname(_PACKAGE[0].rstrip(os.sep)), "widgets", f"{__name__.partition('.')[0]}_")
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # pip installs into these folders.
 
 
 class _OwnFiles(dict[str, bool]):
-    """A cache that maps the file names of minitape and of libraries to True and the user's file names to False.
+    """A cache that maps file names of minitape and of libraries to True, and file names of the user to False.
 
-    An installed package counts as a library unless it imports minitape. A package that imports minitape counts as user
-    code.
+    An installed package counts as a library unless it imports minitape. A package that imports minitape counts as part
+    of the user's program.
     """
 
     def __missing__(self, name: str) -> bool:
-        """Determine who wrote a file and store the answer."""
+        """Determine who wrote a file, and store the answer."""
         package = "" if name.startswith(_PACKAGE) else _find_installed_package(name)
         if package:
             is_own = not _uses_minitape(package, len(sys.modules))
@@ -50,7 +50,7 @@ def _find_installed_package(file_name: str) -> str:
 
 @cache
 def _uses_minitape(package: str, module_count: int) -> bool:
-    """Return whether any module of an installed package has imported minitape.
+    """Return whether a module of an installed package has imported minitape.
 
     Args:
         package: The package's name.
@@ -58,7 +58,7 @@ def _uses_minitape(package: str, module_count: int) -> bool:
             cache key.
     """
     own_package = __name__.partition(".")[0]
-    if package.startswith(own_package):  # Skip minitape_widgets, which does not count as user code.
+    if package.startswith(own_package):  # Skip minitape_widgets, which does not belong to the user's program.
         return False
     for name, module in list(sys.modules.items()):
         if name == "__main__":

@@ -1,1 +1,1 @@
-"""Declare and compile the formula and derivatives of each operation."""
+"""Declare the formula and derivatives of each operation, and compile them."""

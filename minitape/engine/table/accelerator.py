@@ -92,7 +92,7 @@ class Accelerator:
             primitive: The primitive that the function runs.
             name: The name of the function, such as "__mul__".
             reflected: Whether the operands are swapped.
-            signature: The parameters, if the function has parameters other than its operands.
+            signature: The parameters, if the function has more parameters than its operands.
             reads: Whether the function is an operator of variables. The fast form then starts by reading the state of
                 its first operand.
             inside: Whether the rules of a recorded sweep call the function. The fast form then takes the site of its
@@ -103,7 +103,7 @@ class Accelerator:
     large_size: float = math.inf
 
     def create_buffer(self, shape: Sizes, dtype: NumPyType) -> ndarray:
-        """Create an array of arbitrary elements that the caller will overwrite.
+        """Create an array with arbitrary elements, which the caller will overwrite.
 
         Args:
             shape: The sizes of the axes.
@@ -115,8 +115,9 @@ class Accelerator:
         """Return the sum of two large adjoints.
 
         Args:
-            total: The first adjoint. Its memory may be reused for the sum because the caller no longer needs it.
-            share: The second adjoint, with the same shape.
+            total: The first adjoint. The memory of this adjoint may be reused for the sum, because the caller no longer
+                needs the adjoint.
+            share: The second adjoint, of the same shape.
         """
         return total + share
 
@@ -145,7 +146,7 @@ def install_accelerator(accelerator: Accelerator) -> None:
 
 
 def create_filled_array(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> ndarray:
-    """Create an array of equal elements. This is two to four times as fast as ``np.full`` and ``np.ones``.
+    """Create an array whose elements are all equal, two to four times as fast as ``np.full`` and ``np.ones``.
 
     Args:
         shape: The sizes of its axes.

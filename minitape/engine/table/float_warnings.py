@@ -3,8 +3,8 @@
     value = ignore_fp_errors().run(function, x, y)
 
 ``numpy.errstate`` takes longer than an operation on a small array. NumPy stores the setting in a context variable.
-Therefore, this module creates a context in which warnings are ignored and runs each function in a copy of this context.
-Copying a context is cheap, and no cleanup is needed. Operators on two scalars do not need a copy, because
+Therefore, this module creates a context in which warnings are ignored, and runs each function in a copy of this
+context. Copying a context is cheap, and no cleanup is needed. Operators on two scalars do not need a copy, because
 ``run_number(operator.mul, x, y)`` does not run other code that could enter the context again.
 
 The copy does not contain the user's context variables. If user code may run, the setting is changed and restored
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 OFF: Object
 restore_fp_errors: Callable[[Object], object]  # The argument of this function is the value of ``WARNINGS[OFF]``.
-ignore_fp_errors: Object  # Calling this returns an object with a ``run(function, ...)`` method.
+ignore_fp_errors: Object  # Calling this returns an object with a method ``run(function, ...)``.
 run_number: Function
 
 try:

@@ -58,7 +58,7 @@ def execute_definitions(text: str, file_label: str, namespace: dict[str, Object]
 
     Args:
         text: The statements.
-        file_label: The file name of the code in tracebacks. A number is added to a label such as "<formula f>" so that
+        file_label: The file name of the code in tracebacks. A number is added to a label such as "<formula f>", so that
             each text has its own file name.
         namespace: The names that the statements use. The names that they define are added to it.
 
@@ -79,8 +79,8 @@ def execute_definitions(text: str, file_label: str, namespace: dict[str, Object]
 def _build_unique_label(label: str) -> str:
     """Add a number to a label: "<formula step>" becomes "<formula step, minitape 12>".
 
-    The beginning does not change, because :mod:`minitape.engine.record.user_frames` uses it to recognize minitape's own
-    code.
+    The beginning does not change, because :mod:`minitape.engine.record.user_frames` recognizes minitape's own code by
+    this beginning.
     """
     return f"{label[:-1]}, minitape {_take_label_number()}>"
 
@@ -138,7 +138,7 @@ class Substitution(ast.NodeTransformer):
         }
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Return a copy of the replacement for a name, or of the name itself if it has no replacement."""
+        """Return a copy of the replacement of a name, or of the name itself if it has no replacement."""
         return copy.deepcopy(self.replacements.get(node.id, node))
 
 
@@ -197,7 +197,7 @@ def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
         The text of the new formula.
 
     Raises:
-        ValueError: If the formula contains any other operator, such as ``**``.
+        ValueError: If the formula contains another operator, such as ``**``.
     """
     return ast.unparse(_OperatorCalls([*map(parse_expression, leading_arguments)]).visit(parse_expression(text)))
 
@@ -210,7 +210,7 @@ def replace_operands(text: str, operands: Sequence[str]) -> str:
 
     Args:
         text: The formula.
-        operands: The expression for ``x`` and, if there are two operands, the expression for ``y``.
+        operands: The expression for ``x``, and the expression for ``y`` if there are two operands.
 
     Returns:
         The text of the new formula.

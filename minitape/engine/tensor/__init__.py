@@ -1,1 +1,1 @@
-"""Define tensors and variables, along with the functions that run and record operations on them."""
+"""Define tensors and variables, and run and record operations on them."""

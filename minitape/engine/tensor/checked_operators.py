@@ -28,7 +28,7 @@ def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> 
         op: The name of the function or operator, used in the error message.
 
     Returns:
-        Both operands, cast if they are integers and unchanged otherwise.
+        Both operands, cast if they are integers, otherwise unchanged.
 
     Raises:
         TypeError: If the dtypes differ or are not numeric.
@@ -56,7 +56,7 @@ def is_multipliable_matrix_pair(a: Value, b: Value) -> bool:
         b: The second operand, of any type.
 
     Returns:
-        True if both are tensors with the same native dtype and the shapes (n, k) and (k, m).
+        True if both are tensors of the same native dtype, of shapes (n, k) and (k, m).
     """
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
@@ -69,7 +69,7 @@ def _multiply_matrices(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    """Combine bools logically, or integers bitwise.
+    """Combine bools logically, or integers bit by bit.
 
     Raises:
         InvalidArgumentError: If the operands have any other dtype.

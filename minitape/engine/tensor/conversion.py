@@ -66,9 +66,9 @@ def convert_to_tensor(
     https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
 
     Args:
-        value: A number, string, NumPy array, tensor or variable, or a nested sequence of them.
+        value: A number, string, NumPy array, tensor or variable, or a nested sequence of these.
         dtype: The dtype of the result. If None, the value determines the dtype.
-        dtype_hint: A dtype that is tried first but ignored if the value cannot be converted to it.
+        dtype_hint: A dtype that is tried first, and ignored if the value cannot be converted to it.
         name: A label for the error message.
 
     Returns:
@@ -157,7 +157,7 @@ def _reshape_or_fill(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor
 
 
 def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) -> Tensor:
-    """Convert an operator's other operand to the dtype of the first one.
+    """Convert the other operand of an operator to the dtype of the first operand.
 
     Args:
         value: The other operand. ``convert_number_operand`` converts Python numbers next to a float tensor.
@@ -177,9 +177,9 @@ def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) ->
 
 
 def _set_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
-    """Store where a constant was created and from which NumPy value, then return the constant.
+    """Store where a constant was created and from which NumPy value, and return the constant.
 
-    This origin lets `explain` follow values that left minitape and came back.
+    With this origin, `explain` follows values that left minitape and came back.
     """
     escape = get_thread_escapes().find_escape_of_result(value) if is_numpy_value(value) else None
     tensor._origin = build_origin("constant", (), escape)
@@ -243,7 +243,7 @@ def _convert_numpy(value: Array, dtype: DType | None) -> Array:
     if kind in "Mm" or value.dtype.char in "gGV":
         raise ValueError(f"A NumPy array of dtype {value.dtype} cannot become a tensor. Convert its elements first.")
     if dtype is None:
-        # This raises TypeError for types that do not exist in TensorFlow.
+        # This raises TypeError for types that TensorFlow does not have.
         dtypes.as_dtype(value.dtype)
         return np.array(value)
     return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
@@ -264,7 +264,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
         leaf_types = {*map(type, leaves)}
     if type(None) in leaf_types:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-        # The None is often a gradient. In that case, a note on the error explains the reason.
+        # The None is often a gradient, and then a note on the error explains the reason.
         raise hooks.add_none_reasons(ValueError(text))
     if not leaf_types.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
@@ -313,7 +313,7 @@ def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarr
 
 
 def _build_integers(leaves: list[Object]) -> ndarray:
-    """Build an int32 array if all numbers fit, and an int64 array otherwise.
+    """Build an int32 array if all numbers fit, otherwise an int64 array.
 
     Raises:
         ValueError: If a number is too large for int64.
@@ -330,7 +330,7 @@ def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
     """Return an array that was built from Python numbers.
 
     Raises:
-        ValueError: If a finite number has become infinite in float32.
+        ValueError: If a finite number has become infinite as float32.
     """
     if (
         array.dtype == np.float32
@@ -372,7 +372,7 @@ def _find_first_tensor_as_list(value: Value) -> list:
 
 
 def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
-    """Stack a sequence that contains tensors, as ``tf.stack`` does."""
+    """Stack a sequence that contains tensors, like ``tf.stack``."""
     element_dtype = _find_first_tensor_as_list(value)[0].dtype if dtype is None else dtype
 
     def convert_item(item: Value) -> Tensor:
@@ -416,7 +416,7 @@ def stack_tensors(tensors: list[Tensor], axis: int) -> Tensor:
 
 
 def cast_tensor(tensor: Tensor, dtype: DType) -> Tensor:
-    """Cast a tensor to a different dtype.
+    """Cast a tensor to another dtype.
 
     A tensor that already has the dtype is returned unchanged. If the imaginary part is lost, a warning is logged.
 
@@ -425,10 +425,10 @@ def cast_tensor(tensor: Tensor, dtype: DType) -> Tensor:
         dtype: The dtype of the result.
 
     Returns:
-        The tensor with the new dtype.
+        The tensor with the other dtype.
 
     Raises:
-        UnimplementedError: If exactly one of the two dtypes is ``tf.string``.
+        UnimplementedError: If one of the dtypes is ``tf.string`` and the other is not.
     """
     if tensor.dtype == dtype:
         return tensor

@@ -1,4 +1,4 @@
-"""Run and record operations on tensors after checking their operands."""
+"""Run and record operations on tensors, after checking their operands."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 def apply(
     primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
 ) -> Result:
-    """Run a primitive on tensors and record it.
+    """Run a primitive on tensors, and record it.
 
     Args:
         primitive: The operation.
         inputs: The operands, which must all be tensors with values.
         attrs: The attributes of the operation, keyed by the parameter names of its forward function.
-        frame: The innermost frame that may belong to the user's statement. None means the caller's frame. A caller that
-            already has this frame passes it to shorten the search.
+        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame. A caller
+            that already has this frame passes it to shorten the search.
 
     Returns:
         A tensor, or a tuple of tensors if the forward function returns several arrays.
@@ -61,8 +61,8 @@ def apply(
 def find_type_deciding_operand(arrays: list[Array]) -> Array:
     """Return the operand that determines the result type of an elementwise operation.
 
-    If both operands are arrays, it is the larger one, or the second one if their sizes are equal. If only one operand
-    is an array, it is that array. If both are NumPy scalars, it is the first operand.
+    It is the larger of two arrays, and the second of two arrays of equal size. If only one operand is an array, it is
+    this array. If both are NumPy scalars, it is the first operand.
     """
     x, y = arrays[0], arrays[-1]
     return x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
@@ -85,7 +85,7 @@ def record_operation(
         inputs: The operands.
         attrs: The attributes of the operation.
         outputs: The results.
-        frame: The innermost frame that may belong to the user's statement. None means the caller's frame.
+        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame.
     """
     record = state.record
     if record is not None:
@@ -132,7 +132,7 @@ Tensor._apply = _apply  # type: ignore[attr-defined]
 
 
 def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
-    """Raise InvalidArgumentError if two shapes cannot be broadcast together.
+    """Raise InvalidArgumentError if two shapes do not broadcast.
 
     Args:
         op: TensorFlow's kernel name for the operation, used in the message.
@@ -140,7 +140,7 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
         y: The second operand.
 
     Raises:
-        InvalidArgumentError: If the shapes cannot be broadcast together.
+        InvalidArgumentError: If the shapes do not broadcast.
     """
     try:
         np.broadcast_shapes(x.dims, y.dims)
@@ -150,7 +150,7 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
 
 
 def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
-    """Run an elementwise operation on two tensors after the same checks as in TensorFlow.
+    """Run an elementwise operation on two tensors, after the same checks as in TensorFlow.
 
     Args:
         primitive: The operation.
@@ -161,8 +161,7 @@ def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
         The result, a tensor.
 
     Raises:
-        InvalidArgumentError: If the dtypes differ, the shapes cannot be broadcast together, or a check in
-            ``OPERAND_CHECKS`` fails.
+        InvalidArgumentError: If the dtypes differ, the shapes do not broadcast, or a check in ``OPERAND_CHECKS`` fails.
     """
     if type(x) is EagerTensor and type(y) is EagerTensor:
         dtype, first_dims, second_dims = x.dtype, x.dims, y.dims

@@ -40,7 +40,7 @@ _COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greate
 
 
 def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
-    """Convert an operator's other operand to a tensor.
+    """Convert the other operand of an operator to a tensor.
 
     Args:
         a: The tensor whose operator runs.
@@ -62,7 +62,7 @@ def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
 
 
 def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
-    """Multiply two operands as int32 and cast the product to bool, as TensorFlow does if either of them is a bool."""
+    """Multiply two operands as int32 and cast the product to bool, as TensorFlow does if one of them is a bool."""
     if isinstance(b, Tensor) and type(b) is not EagerTensor:
         return NotImplemented
     x, y = (cast_tensor(convert_to_tensor(operand), dtypes.int32) for operand in (a, b))
@@ -70,7 +70,7 @@ def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
 
 
 def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
-    """Build an operator and its reflected operator for operands of any kind."""
+    """Build an operator and its reflected operator, for operands of any kind."""
     run_operator, strict = CHECKED_OPERATORS.get(name, run_binary), name not in ("add", "truediv", "matmul")
     multiplies = name == "mul"
 
@@ -81,7 +81,7 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
             try:
                 b = _convert_other_operand(a, b, strict)
             except (TypeError, ValueError):
-                # The operand's class may define the reflected operator.
+                # The class of the operand may define the reflected operator.
                 if hasattr(b, f"__r{name}__") and not isinstance(b, (int, float, np.ndarray, np.generic)):
                     return NotImplemented
                 raise
@@ -107,7 +107,7 @@ def _build_comparison(primitive: Primitive) -> Function:
 def _build_equality(primitive: Primitive, result_if_unlike: bool) -> Function:
     """Build ``==`` or ``!=``.
 
-    If the other operand is None or the shapes cannot be broadcast together, the operator returns ``result_if_unlike``.
+    If the other operand is None or the shapes do not broadcast, the operator returns ``result_if_unlike``.
     """
 
     def compare_equal(a: Tensor, b: Value) -> Result:

@@ -1,4 +1,4 @@
-"""Implement ``v[...].assign(value)``, which assigns to part of a variable."""
+"""Implement ``v[...].assign(value)``, which assigns to a part of a variable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
-    """Build the function that assigns to part of a variable.
+    """Build the function that assigns to a part of a variable.
 
     Args:
         variable: The variable.

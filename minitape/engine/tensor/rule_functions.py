@@ -1,4 +1,4 @@
-"""Convert Python numbers to operands and define the functions that rules call in a recorded sweep."""
+"""Convert Python numbers to operands, and define the functions that rules call in a recorded sweep."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def compile_recorded_rules(primitive_code: int) -> list[Rule | None]:
 
 
 def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
-    """Convert a Python number to a tensor with the dtype of the other operand.
+    """Convert a Python number to a tensor in the dtype of the other operand.
 
     While a recording is open, equal numbers of the same dtype share a tensor and a row. Zeros do not share a tensor,
     because 0.0 and -0.0 are equal.
@@ -92,7 +92,7 @@ def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) 
     Args:
         x: The other operand, a tensor.
         y: The number.
-        frame: The innermost frame that may belong to the user's statement. None means the caller's frame.
+        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame.
 
     Returns:
         A scalar tensor, or the number itself if the dtype of ``x`` is neither floating nor complex.
@@ -121,7 +121,7 @@ def build_number_tensor(number: float, float_type: type, record: Record | None =
         number: The value.
         float_type: The NumPy scalar type of the tensor, floating or complex.
         record: The open recording, or None.
-        site: The statement that uses the number, as returned by ``Record.store_current_site``.
+        site: The statement that uses the number, as ``Record.store_current_site`` returns it.
 
     Returns:
         A scalar tensor.

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class Tensor(TensorMembers):
-    """An immutable multidimensional array whose elements all have the same type.
+    """A multi-dimensional array of elements of one type. It is immutable.
 
     Create tensors with ``tf.constant`` or with any operation. ``shape`` is a TensorShape, ``dtype`` is a DType, and
-    ``numpy()`` returns the value. Operators broadcast as in NumPy. Both operands must have the same dtype. See
-    https://www.tensorflow.org/api_docs/python/tf/Tensor.
+    ``numpy()`` returns the value. Operators broadcast like NumPy's operators. Both operands must have the same dtype.
+    See https://www.tensorflow.org/api_docs/python/tf/Tensor.
 
     >>> import minitape as tf
     >>> x = tf.constant([[1.0, 2.0]])
@@ -90,7 +90,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self._value
 
     def numpy(self) -> ndarray:
-        """Return a copy of the value as a NumPy array, or as a NumPy scalar if the tensor has no axes.
+        """Return the value as a copied NumPy array, or as a NumPy scalar if the tensor has no axes.
 
         Raises:
             TypeError: If a traced function reads a value that may differ in later calls.
@@ -167,22 +167,22 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return array
 
     def __float__(self) -> float:
-        """Return the value of a scalar tensor as a float."""
+        """Return the value of a tensor without axes as a float."""
         log_escape(self, "float")
         return float(self._get_scalar())
 
     def __int__(self) -> int:
-        """Return the value of a scalar tensor as an int."""
+        """Return the value of a tensor without axes as an int."""
         log_escape(self, "int")
         return int(self._get_scalar())
 
     def __complex__(self) -> complex:
-        """Return the value of a scalar tensor as a complex number."""
+        """Return the value of a tensor without axes as a complex number."""
         log_escape(self, "complex")
         return complex(self._get_scalar())
 
     def __index__(self) -> int:
-        """Return an integer value as an int, so that the tensor can serve as an index or a size."""
+        """Return an integer value as an int. With this method, a tensor can serve as an index or a size."""
         return self.array.__index__()
 
     def __bool__(self) -> bool:
@@ -252,7 +252,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def _traced_name(self) -> str | None:
-        """The name shown in place of a value that may differ in later calls to a traced function."""
+        """The name shown in place of a value that may differ in later calls of a traced function."""
         record = self._record
         return None if record is None or record.first_run is None else record.first_run.find_symbolic_name(self._row)
 
@@ -325,7 +325,7 @@ class Reference:
 
 
 def create_tensor(value: Array) -> EagerTensor:
-    """Wrap an array in a tensor and store the statement that created it as the tensor's origin.
+    """Wrap an array in a tensor, and store the statement that created it as the origin of the tensor.
 
     ``explain`` reads the origin. While a recording is open, no origin is needed, because the tensor gets a row there
     when it is used.
@@ -340,7 +340,7 @@ def create_tensor(value: Array) -> EagerTensor:
 
 
 def from_array(value: Array) -> EagerTensor:
-    """Wrap a NumPy scalar or an array in a tensor without copying it.
+    """Wrap a NumPy scalar or an array in a tensor, without copying it.
 
     Args:
         value: A NumPy scalar, a value that NumPy can convert to a scalar, or an array that no other code will change.

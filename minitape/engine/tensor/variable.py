@@ -48,14 +48,14 @@ class ResourceVariable(VariableOperators, TensorOperators):
     """A tensor-like value that ``assign``, ``assign_add`` and ``assign_sub`` can change.
 
     A tape automatically watches the trainable variables that are read in its block. All values have the shape of the
-    initial value unless ``shape`` allows others. See https://www.tensorflow.org/api_docs/python/tf/Variable.
+    initial value, unless ``shape`` allows others. See https://www.tensorflow.org/api_docs/python/tf/Variable.
 
     Attributes:
         _state: The current state, a tensor.
         _tape_set: The recording's ``tape_set`` when this state was last read. As long as the recording has the same
             tape set, all tapes already follow the state.
         _version: The number of assignments so far.
-        _shape: The static shape, which all values must be compatible with.
+        _shape: The static shape, with which all values must be compatible.
         _trainable: Whether tapes watch the variable automatically.
         _name: The name with its scopes, without ":0".
         _creation_number: The variable's position among all variables, in order of creation.
@@ -84,11 +84,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
         Args:
             initial_value: The first value, or a function without arguments that returns it.
-            trainable: Whether tapes watch the variable automatically. None means True.
+            trainable: Whether tapes watch the variable automatically. None stands for True.
             name: The name, by default "Variable".
             dtype: The dtype. If None, the value determines it.
-            shape: The shape that all values must be compatible with. A size of None allows any size. The default is the
-                shape of the initial value.
+            shape: The shape with which all values must be compatible. A size of None allows any size. The default is
+                the shape of the initial value.
 
         Raises:
             ValueError: If the initial value is missing, or does not match ``dtype`` or ``shape``.
@@ -110,14 +110,14 @@ class ResourceVariable(VariableOperators, TensorOperators):
         dtype: DTypeLike,
         shape: ShapeLike,
     ) -> None:
-        """Set the first state without recording it.
+        """Set the first state, without recording it.
 
         Args:
             initial_value: The first value, or a function without arguments that returns it.
             trainable: Whether tapes watch the variable automatically.
-            name: The name. None means "Variable".
+            name: The name. None stands for "Variable".
             dtype: The dtype. If None, the value determines it.
-            shape: The shape that all values must be compatible with. None means the shape of the initial value.
+            shape: The shape with which all values must be compatible. None stands for the shape of the initial value.
 
         Raises:
             ValueError: If the value does not match ``dtype`` or ``shape``.
@@ -149,7 +149,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self._tape_set: object = None
 
     def _read_state(self) -> Tensor:
-        """Return the current state as a tensor. Open tapes start watching the variable."""
+        """Return the current state as a tensor. Open tapes start to watch the variable."""
         record = state.record
         # If the tape set has not changed since the last access, no tape has started or stopped recording, and no first
         # run or block that collects variables (``ThreadState.read_variables``) has begun or ended.
@@ -161,10 +161,10 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._state if record is None else self._enter_state_in_record(record)
 
     def _enter_state_in_record(self, record: Record, is_access: bool = True) -> Tensor:
-        """Return the current state after ensuring that it has a row in a recording.
+        """Return the current state, with a row in a recording.
 
         All tapes that watch the variable also watch this row. If the program accesses a trainable variable, all open
-        tapes start watching the variable, except tapes with ``watch_accessed_variables=False``.
+        tapes start to watch the variable, except tapes with ``watch_accessed_variables=False``.
 
         Args:
             record: The open recording.
@@ -202,7 +202,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """
         if not self.dtype.differentiable:
             warn_not_watchable(self.dtype)
-        # As in TensorFlow, the call has no effect while the tape is not recording.
+        # As in TensorFlow, the call has no effect while the tape does not record.
         if not tape._can_watch():
             return
         record = tape.record
@@ -242,7 +242,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
         Returns:
             The row numbers, oldest state first, except that watched rows come after all others. If the variable is a
-            target, the last one counts. The result is empty if the variable is not in the tape's recording.
+            target, the last row counts. There are no rows if the variable is not in the tape's recording.
         """
         if tape._record is None:
             return ()
@@ -292,7 +292,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self.value()
 
     def numpy(self) -> ndarray:
-        """Return a copy of the current state as a NumPy array or a NumPy scalar.
+        """Return the current state as a copied NumPy array, or as a NumPy scalar.
 
         Raises:
             TypeError: If a traced function calls it.
@@ -309,10 +309,10 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
         """Set a new value.
 
-        No gradient flows from the new state to ``value``.
+        No gradient passes from the new state to ``value``.
 
         Args:
-            value: The new value, with the variable's dtype.
+            value: The new value, in the variable's dtype.
             name: Ignored. TensorFlow accepts it.
             read_value: Whether to return the variable.
 
@@ -339,10 +339,10 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
         """Add ``delta`` to the value.
 
-        No gradient flows from the new state to ``delta``.
+        No gradient passes from the new state to ``delta``.
 
         Args:
-            delta: The change, with the variable's shape and dtype.
+            delta: The change, of the variable's shape and dtype.
             name: Ignored. TensorFlow accepts it.
             read_value: Whether to return the variable.
 
@@ -350,7 +350,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             The variable, or None if ``read_value`` is false.
 
         Raises:
-            InvalidArgumentError: If the shape of ``delta`` does not match or the variable has a bool or string dtype.
+            InvalidArgumentError: If the shape of ``delta`` does not match, or the variable contains bools or strings.
 
         >>> import minitape as tf
         >>> tf.Variable([1.0, 2.0]).assign_add([1.0, 1.0]).numpy()
@@ -361,10 +361,10 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
         """Subtract ``delta`` from the value.
 
-        No gradient flows from the new state to ``delta``.
+        No gradient passes from the new state to ``delta``.
 
         Args:
-            delta: The change, with the variable's shape and dtype.
+            delta: The change, of the variable's shape and dtype.
             name: Ignored. TensorFlow accepts it.
             read_value: Whether to return the variable.
 
@@ -372,7 +372,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             The variable, or None if ``read_value`` is false.
 
         Raises:
-            InvalidArgumentError: If the shape of ``delta`` does not match or the variable has a bool or string dtype.
+            InvalidArgumentError: If the shape of ``delta`` does not match, or the variable contains bools or strings.
 
         >>> import minitape as tf
         >>> w, step = tf.Variable(1.0), 0.1
@@ -392,7 +392,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         old_state = self._state
         if type(delta) is EagerTensor is type(old_state):
             x, y = old_state._value, delta._value
-            # In this common case, neither conversions nor checks are needed.
+            # In this usual case, neither conversions nor checks are needed.
             if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in FLOAT_TYPES:
                 return delta
         dtype = self.dtype
@@ -414,9 +414,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return UnreadVariable(self) if read_value else None
 
     def _apply_assignment(self, value_or_delta: Tensor, method: str) -> None:
-        """Compute the new state from a value or a delta and make it the current state.
+        """Compute the new state from a value or a delta, and make it the current state.
 
-        For "assign", the new state uses the value's array. For "assign_add" and "assign_sub", it is the sum or the
+        For "assign", the new state has the array of the value. For "assign_add" and "assign_sub", it is the sum or the
         difference of the old state and the delta, computed without NumPy's warnings. An open recording stores the
         event, but the new state has no row until it is read.
 
@@ -426,7 +426,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             method: "assign", "assign_add" or "assign_sub".
 
         Raises:
-            InvalidArgumentError: If a delta does not have the variable's shape.
+            InvalidArgumentError: If a delta does not have the shape of the variable.
         """
         if method == "assign":
             self._replace_state(from_array(value_or_delta._value), method, (value_or_delta,))
@@ -445,7 +445,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """Set the state that a function computes from the current state and a new part.
 
         Args:
-            update: A function that takes the arrays of the state and the part and returns the new array.
+            update: A function that takes the arrays of the state and the part, and returns the new array.
             part: The new part, a tensor.
 
         Returns:
@@ -526,7 +526,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
 
     def __iter__(self) -> Iterator[Tensor]:
-        """Iterate over the current state's slices along the first axis."""
+        """Iterate over the slices of the current state along the first axis."""
         return iter(self._read_state())
 
     def __getitem__(self, key: Index) -> VariableSlice:
@@ -557,7 +557,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 class UnreadVariable(ResourceVariable):
     """The variable that ``assign`` and similar methods return.
 
-    It shares the assigned variable's state, but tapes do not watch it automatically.
+    It shares the state of the assigned variable, but tapes do not watch it automatically.
 
     Attributes:
         _base: The variable that was assigned.
@@ -569,7 +569,7 @@ class UnreadVariable(ResourceVariable):
     """
 
     def __init__(self, variable: ResourceVariable) -> None:
-        """Create an object that shares a variable's state.
+        """Create an object that shares the state of a variable.
 
         Args:
             variable: The variable that was assigned.

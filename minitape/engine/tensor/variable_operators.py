@@ -1,4 +1,4 @@
-"""Define the operators of variables, which operate on a variable's current state.
+"""Define the operators of variables, which compute with the variable's current state.
 
 In-place operators such as ``v += 1`` raise RuntimeError.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class VariableOperators:
     """A mixin that adds Python's operators to variables.
 
-    A class that uses this mixin must have a ``_read_state`` method that returns the current state as a tensor.
+    A class that uses this mixin has a method ``_read_state``, which returns the current state as a tensor.
     """
 
     __slots__ = ()

@@ -28,11 +28,11 @@ def build_argument_error(message: str, op: str = "", name: str = "") -> Exceptio
 
 
 def build_dtype_error(op: str, position: int, wanted: str, dtype: DType) -> Exception:
-    """Build the error for an operand with the wrong dtype.
+    """Build the error for an operand of the wrong dtype.
 
     Args:
         op: TensorFlow's kernel name for the operation.
-        position: The zero-based position of the operand.
+        position: The position of the operand, counted from 0.
         wanted: The kernel name of the dtype that the operation requires.
         dtype: The dtype of the operand.
 
@@ -47,7 +47,7 @@ def build_dtype_error(op: str, position: int, wanted: str, dtype: DType) -> Exce
 
 
 def check_indices(indices: Array, sizes: tuple[int, ...], op: str = "") -> None:
-    """Raise InvalidArgumentError if an index lies outside a tensor.
+    """Raise InvalidArgumentError if an index is outside a tensor.
 
     Args:
         indices: Integers of shape (..., depth). Along the last axis, there is an index for each of the first ``depth``

@@ -1,4 +1,4 @@
-"""Define element types such as ``tf.float32`` and convert NumPy types to them."""
+"""Define element types such as ``tf.float32``, and convert NumPy types to them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DType:
             return False
 
     def __hash__(self) -> int:
-        """Return the type's number in TensorFlow."""
+        """Return the number of the type in TensorFlow."""
         return self.number
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -110,7 +110,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
     """Convert a DType, its name, a NumPy type, ``float``, ``bool`` or ``str`` to a DType.
 
     Args:
-        type_value: The type, or an array whose elements determine it.
+        type_value: The type, or an array, whose elements determine the type.
 
     Returns:
         The DType.
@@ -138,7 +138,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
 def _find_dtype_of_numpy_type(value: object) -> DType | None:
     """Find the DType of a NumPy type or an array.
 
-    Return None for anything else, including types that do not exist in TensorFlow.
+    Return None for anything else, and for types that TensorFlow does not have.
     """
     if isinstance(value, type):
         is_element_type = value is object or (issubclass(value, np.generic) and value not in (np.generic, np.void))
@@ -160,7 +160,7 @@ def find_dtype(value: Array) -> DType:
         The DType.
 
     Raises:
-        TypeError: If TensorFlow has no such type.
+        TypeError: If TensorFlow does not have this type.
     """
     return find_dtype_of_numpy(value.dtype)
 
@@ -175,7 +175,7 @@ def find_dtype_of_numpy(dtype: np.dtype) -> DType:
         The DType. Strings of any length have the type ``tf.string``.
 
     Raises:
-        TypeError: If TensorFlow has no such type.
+        TypeError: If TensorFlow does not have this type.
     """
     known_dtype = _BY_NUMPY.get(dtype)
     return known_dtype if known_dtype is not None else as_dtype(dtype)

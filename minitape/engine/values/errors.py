@@ -41,7 +41,7 @@ class OpError(Exception):
         self.node_def, self.op, self.message = node_def, op, message
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the class and its arguments, so that the error can be pickled."""
+        """Return the class and its arguments, which makes the error picklable."""
         return type(self), (self.node_def, self.op, self.message)
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class UnknownError(OpError):
 
 
 class InvalidArgumentError(OpError):
-    """An error for an invalid argument, such as incompatible shapes, an unsupported dtype or an index out of range.
+    """An error for a wrong argument, such as incompatible shapes, an unsupported dtype or an index out of range.
 
     See https://www.tensorflow.org/api_docs/python/tf/errors/InvalidArgumentError.
 

@@ -1,4 +1,4 @@
-"""Flatten nested Python structures and pack values into structures (``tf.nest``).
+"""Flatten nested Python structures, and pack values into structures (``tf.nest``).
 
 Sequences and dictionaries are structures, and everything else is a leaf. As in
 https://www.tensorflow.org/api_docs/python/tf/nest, dictionaries are traversed in the order of their sorted keys.
@@ -46,7 +46,7 @@ def _list_children(structure: Structure) -> list[Structure] | None:
 
 
 def flatten(structure: Structure) -> list[Structure]:
-    """Return the leaves of a structure in order.
+    """Return the leaves of a structure, in order.
 
     See https://www.tensorflow.org/api_docs/python/tf/nest/flatten.
 
@@ -84,7 +84,7 @@ def pack_sequence_as(structure: Structure, flat_sequence: Structure) -> Structur
         A new structure.
 
     Raises:
-        ValueError: If the number of leaves does not match.
+        ValueError: If the number of leaves differs.
         TypeError: If ``flat_sequence`` is not a sequence.
 
     >>> pack_sequence_as({"b": 0, "a": [0]}, [1, 2])
@@ -127,14 +127,14 @@ def map_structure(func: Function, *structure: Structure) -> Structure:
 
     Args:
         func: A function that takes one leaf from each structure.
-        *structure: The structures, which may differ only in their leaves.
+        *structure: The structures, which must not differ except in their leaves.
 
     Returns:
         A structure of the same form that contains the results.
 
     Raises:
         TypeError: If ``func`` is not callable.
-        ValueError: If the structures differ in form or no structure is passed.
+        ValueError: If the structures differ in form, or no structure is passed.
 
     >>> map_structure(lambda a, b: a + b, [1, (2,)], [10, (20,)])
     [11, (22,)]

@@ -72,7 +72,7 @@ class TensorShape:
 
     @classmethod
     def from_sizes(cls, dims: tuple[int | None, ...]) -> TensorShape:
-        """Create a shape from a tuple of sizes without any checks.
+        """Create a shape from a tuple of sizes, without checks.
 
         Args:
             dims: The sizes, each a non-negative int or None.
@@ -123,7 +123,7 @@ class TensorShape:
         )
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
-        """Return this shape followed by another shape. If either rank is unknown, so is the resulting rank.
+        """Return this shape followed by another shape. If either rank is unknown, the resulting rank is unknown.
 
         Args:
             other: A shape, or its sizes.

@@ -66,8 +66,8 @@ CAUSES = (
         Fix: Rewrite the function with TensorFlow operations, and call it without {what}.
 
         [tensorflow: dataset]
-        A dataset{line} computes its elements outside the program, where no tape is recording. The elements are
-        constants with no path to {x}.
+        A dataset{line} computes its elements outside the program, where no tape records. The elements are constants
+        with no path to {x}.
         Fix: Take only the raw elements from the dataset, and compute with {x} inside the tape's block.
         """,
         plans=(convert_line_to_framework,),
@@ -91,8 +91,8 @@ CAUSES = (
         {what}{line} needs a concrete Python or NumPy value, but there are no concrete values while JAX traces the
         function.
         Fix: Use jax.numpy throughout: remove the conversion, use jnp instead of np, and use jax.debug.print to look at
-        a value. Make values that are not arrays, such as the number of steps, static arguments, or define them outside
-        the function.
+        a value. Pass values that are not arrays, such as the number of steps, as static arguments or from outside the
+        function.
 
         [jax: values]
         This line{line} reads the values of a traced array, so the gradient path to {x} ends there.

@@ -81,10 +81,10 @@ CAUSES = (
 
         [tensorflow: cloned]
         {x} was not used. A copy of its model{line} was used instead, and the copy has its own variables.
-        Fix: Ask for the gradients of the variables of the model that you actually call.
+        Fix: Ask for the gradients of the variables of the model that is called.
 
         [tensorflow: equal]
-        The tensor that you asked about{line} is not the tensor that was used, although the two have equal values.
+        The tensor that was asked about{line} is not the tensor that was used, although their values are equal.
         Fix: Give a name to the tensor that is used, and ask for its gradient.
 
         [tensorflow: read]

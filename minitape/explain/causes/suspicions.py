@@ -106,10 +106,9 @@ CAUSES = (
         Fix: Return the new parameters from the step, and pass them to the next step.
 
         [jax: raw]
-        Each step adds the gradient itself to the parameter, so the loss grows. optax.masked{line} does not change the
-        gradients that its mask leaves out.
-        Fix: Use optax.multi_transform, with optax.set_to_zero() for the parameters that should not change and an
-        optimizer for the rest.
+        Each step adds the gradient itself to it, and so the loss grows. optax.masked{line} passes the gradients that
+        its mask leaves out on as they are.
+        Fix: Use optax.multi_transform, with optax.set_to_zero() for what is to stay and an optimizer for the rest.
 
         [jax: unchanged]
         The gradient was computed {n} times in a row for the same values, because the steps{line} did not change any of
@@ -181,8 +180,8 @@ CAUSES = (
         "suspect",
         """
         [torch, tensorflow, jax]
-        {what}{line} passes back only rounding error: an adjoint of {from_:.2g} arrives, but only {to:.1g} times
-        as much is passed on. All elements receive the same adjoint, and their sum does not depend on the input.
+        {what}{line} passes back only rounding error: {to:.1g} of an adjoint of {from_:.2g}. All elements receive the
+        same adjoint, and their sum does not depend on the input.
         Fix: Use a result that changes with the input. The sum or mean of all outputs of a softmax or a normalization
         does not change.
         """,

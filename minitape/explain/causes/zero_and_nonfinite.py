@@ -123,7 +123,7 @@ CAUSES = (
         change.
 
         [tape, torch, tensorflow: one]
-        {what}{line} is always 1 for a single value.
+        {what}{line} of a single value is always 1.
         Fix: Use a sigmoid for a single unit, or use one unit for each class.
 
         [jax: one]
@@ -216,8 +216,7 @@ CAUSES = (
         Fix: Compute this line with float32 inputs (x.float(), outside autocast), or with dtype=torch.bfloat16.
 
         [torch: alone]
-        {what}{line} divides 0 by 0 when its input has a single element, because it divides by the number of
-        elements minus one.
+        {what}{line} of a single element divides 0 by 0, because it divides by the number of elements minus one.
         Fix: Leave out groups with only one element (for a DataLoader, drop_last=True), or write unbiased=False if no
         gradient has to flow through here.
         """,

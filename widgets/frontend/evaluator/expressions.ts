@@ -128,7 +128,7 @@ export abstract class Expressions implements Program {
       const spec = this.readSpec(expression.index, object.value);
       const shape = object.value.shape.join(", ");
       if (!isValidSlice(object.value.shape, spec))
-        throw new ProgramError(t("this index does not match the shape ({0})", shape), expression);
+        throw new ProgramError(t("this index does not fit the shape ({0})", shape), expression);
       return this.run("slice", [object], expression, { spec });
     }
     const index = this.evaluate(expression.index);

@@ -361,7 +361,7 @@ class Interpreter extends Expressions {
     if (!recording) throw new ProgramError(t("this tape recorded nothing"), place);
     if (tape.isUsed && !tape.isPersistent)
       throw new ProgramError(
-        t("a tape gives only one gradient, unless it was created with persistent=True"),
+        t("a tape gives only one gradient, unless it has persistent=True"),
         place,
       );
     if (!tape.isPersistent) recording.close(tape);

@@ -438,7 +438,7 @@ export function computeOperation(
   const value = computeValue({ op: name, formula, rule }, inputs, args);
   if (value) return value;
   const shapes = inputs.map(({ shape }) => `(${shape.join(", ")})`).join(", ");
-  throw new ProgramError(t("the shapes {0} are not valid for {1}", shapes, label), place);
+  throw new ProgramError(t("the shapes {0} do not fit {1}", shapes, label), place);
 }
 
 /** The formula and the rules of a row as a book prints them; none where they depend on axes. */

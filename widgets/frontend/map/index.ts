@@ -59,8 +59,8 @@ export class ModelMap {
     const choice = h(
       "select",
       { "aria-label": "heights" },
-      h("option", { value: "size" }, t("height = number of elements")),
-      h("option", { value: "equal" }, t("same height for all parameters")),
+      h("option", { value: "size" }, t("heights: numbers of elements")),
+      h("option", { value: "equal" }, t("heights: all parameters alike")),
     );
     on(choice, "change", () => {
       this.share = choice.value as Share;
@@ -178,7 +178,7 @@ export class ModelMap {
     const norm = normOf(parameters, this.step);
     const causes = causesOf(parameters, this.step);
     const name = this.data.classes[first.path.join(".")];
-    const text = modules.length > 1 ? t("{0} small modules", modules.length) : first.label;
+    const text = modules.length > 1 ? t("{0} small ones", modules.length) : first.label;
     const facts = [
       modules.map(({ label }) => label).join(", "),
       name ?? "",

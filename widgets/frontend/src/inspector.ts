@@ -158,7 +158,7 @@ export class Inspector {
       "p",
       { class: "mt-note" },
       t(
-        "Computing the gradient released this tape's large arrays, so there is no backward sweep to step through. ",
+        "The gradient released the large arrays of this tape, so there is no backward sweep to step through. ",
       ),
     );
     const { again } = this.actions;
@@ -192,7 +192,7 @@ export class Inspector {
         "p",
         { class: "mt-what" },
         h("b", {}, t("Update")),
-        t(" · variables that were assigned after the gradient was computed"),
+        t(" · variables that were assigned after the gradient"),
       ),
     ];
     for (const [at, source] of this.timeline.updates) {

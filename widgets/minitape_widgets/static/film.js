@@ -1,4 +1,4 @@
-/* minitape film, source 45398a60c75e481e */
+/* minitape film, source 97ab094e87adf298 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

@@ -1,9 +1,9 @@
-"""Define the table of primitives, which declares, exactly once, each operation that minitape can differentiate.
+"""Define the table of primitives, which declares each operation that minitape can differentiate exactly once.
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
 ``g`` of the output, the output ``z`` and the inputs. It returns the input's share of the adjoint (a vector-Jacobian
-product), or None if no gradient flows. Rules consist only of operators and other primitives. Therefore, the same rule
-works on NumPy arrays in a plain sweep and on tensors in a sweep that an outer tape records.
+product), or None if no gradient passes. Rules consist only of operators and other primitives. Therefore, the same rule
+works on NumPy arrays in a plain sweep, and on tensors in a sweep that an outer tape records.
 
 ``TABLE`` maps names to primitives, in order of declaration.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...types import Array, Function, Object, Result
 
 Rule: TypeAlias = Callable  # A rule takes the adjoint, the output, the inputs, and the attributes as keywords.
-Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # A rule for each input, or one rule for all of them.
+Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # A rule for each input, or one for all.
 
 TABLE: dict[str, Primitive] = {}
 
@@ -31,9 +31,9 @@ class Primitive:
         label: The label in pictures.
         forward: The function that computes the output from arrays: ``forward(*arrays, **attrs)``.
         rules: A rule for each input, or one function that returns the shares of all inputs. The share of input i is
-            ``rules[i](g, z, *inputs, **attrs)``. If a rule is None, no gradient flows to that input. If ``rules`` is
+            ``rules[i](g, z, *inputs, **attrs)``. If a rule is None, no gradient passes to that input. If ``rules`` is
             None, the operation has no derivative.
-        keep: The values that the rules read, such as "x", "yz" or "all". A tape does not keep any other large arrays.
+        keep: The values that the rules read, such as "x", "yz" or "all". A tape does not keep other large arrays.
         kept_inputs: The positions of the inputs in `keep`, or None for all inputs.
         kept_beside_number: For formulas with two inputs, two tuples of input positions: those that the rules read if
             input 0 is a Python number, and those that they read if input 1 is a Python number.
@@ -109,7 +109,7 @@ class Primitive:
         Returns:
             The output, or a tuple of several outputs.
         """
-        # Only tensors have the `_apply` method, which minitape.engine.tensor.operation adds to the class `Tensor`.
+        # Only tensors have the method `_apply`, which minitape.engine.tensor.operation adds to the class `Tensor`.
         for value in inputs:
             if hasattr(value, "_apply"):
                 return value._apply(self, inputs, attrs)

@@ -20,7 +20,7 @@ _max_axes: Function = np.fmax.reduce  # Unlike maximum, fmax ignores NaN.
 
 
 def _subtract_largest_logit(x: Array, axis: int, op: str) -> Array:
-    """Subtract the largest logit of each row from the row so that the exponential function cannot overflow."""
+    """Subtract the largest logit of each row from the row, so that the exponential function cannot overflow."""
     if x.ndim < 1:
         raise build_argument_error(f"logits must have >= 1 dimension, got {x.shape}", op)
     if not x.size:
@@ -70,7 +70,7 @@ def _reshape_to_column(g: Array) -> Array:
 
 
 def _compute_cross_entropy(x: Array, y: Array) -> Array:
-    """Compute the cross entropy of each row of logits in `x` and the corresponding row of probabilities in `y`."""
+    """Compute the cross entropy of each row of logits in `x` and the same row of probabilities in `y`."""
     op = "SoftmaxCrossEntropyWithLogits"
     try:
         if x.shape != y.shape:
@@ -85,7 +85,7 @@ def _compute_cross_entropy(x: Array, y: Array) -> Array:
 
 
 def _apply_cross_entropy_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
-    """Return the share for the logits.
+    """Return the share of the logits.
 
     As in TensorFlow, this rule treats the labels as constants, so second derivatives with respect to them are 0.
     """

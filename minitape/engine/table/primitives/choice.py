@@ -53,8 +53,7 @@ def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
     Args:
         condition: An array or tensor of booleans.
         x: The value where the condition is true: an array, a number or a tensor.
-        y: The value where the condition is false: an array, a number or a tensor. At least one of `x` and `y` is not a
-            Python number.
+        y: The value elsewhere: an array, a number or a tensor. At least one of `x` and `y` is not a Python number.
 
     Returns:
         An array, or a tensor if an argument is a tensor.
@@ -73,10 +72,10 @@ def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> l
 
     Args:
         primitive: A line of the table of derivatives.
-        rules: For each input, the rule for real numbers, or None if no gradient flows.
+        rules: For each input, the rule for real numbers, or None if no gradient passes.
 
     Returns:
-        For each input, a rule, or None if no gradient flows.
+        For each input, a rule, or None if no gradient passes.
     """
 
     def build_conjugate_rule(rule: Rule) -> Rule:
@@ -90,7 +89,7 @@ def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> l
 
 
 def _apply_complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
-    """Return the share for a complex exponent.
+    """Return the share of a complex exponent.
 
     It is 0 where the base is 0. (For real numbers, it is also 0 where the base is negative.)
     """

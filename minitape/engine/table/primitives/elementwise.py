@@ -1,7 +1,7 @@
 """Declare elementwise primitives in a table of derivatives, as in a textbook.
 
 Each line of ``DERIVATIVES`` declares one primitive: name, TensorFlow's kernel, label in the picture | forward formula |
-rule of x | rule of y. The rule ``-`` means that no gradient flows.
+rule of x | rule of y. The rule ``-`` passes no gradient.
 
 :mod:`minitape.engine.table.generated_code` compiles the formulas. They may call the functions in
 :mod:`minitape.engine.table.primitives.formula`. Primitives that need other functions are in
@@ -14,7 +14,7 @@ Attributes:
     BY_CODE: The primitives of the table. The primitive with code c is at index ``c - FIRST_CODE``.
     ARRAY_FORMS: The compiled formulas for arrays, keyed by code.
     LARGE_FORMS: The compiled formulas for large arrays, keyed by code. The plain engine never uses them, because it
-        does not treat any array as large.
+        does not count any array as large.
     STOP_CODE: The code of ``stop_gradient``. Its results are not on any tape.
     RECORDED_FUNCTIONS: Recorded operations for functions in formulas that have no line in the table.
 """
@@ -105,7 +105,7 @@ class Form:
 
     Attributes:
         forward: The function that computes the output from the inputs.
-        rules: For each input, the function of (g, z, x, y) that computes its share, or None if no gradient flows.
+        rules: For each input, the function of (g, z, x, y) that computes its share, or None if no gradient passes.
     """
 
     __slots__ = ("forward", "rules")
@@ -163,10 +163,10 @@ def _declare_table_line(line: str) -> None:
 
 
 BY_CODE: list[Primitive] = []
-_NO_FORM: Any = None  # A placeholder for the codes of leaves and calls.
+_NO_FORM: Any = None  # This fills the positions of the codes for leaves and calls.
 ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
 LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
-_FORMS_BY_TYPE: dict[type, list[Form]] = {}  # The forms for each scalar type are compiled on first use.
+_FORMS_BY_TYPE: dict[type, list[Form]] = {}  # The forms for scalars are compiled for each type on first use.
 for _line in DERIVATIVES.strip().splitlines():
     _declare_table_line(_line)
 

@@ -61,9 +61,9 @@ def _compute_maximum(x: Array, y: Array) -> Array:
 
 
 def _round_correctly(function: Function) -> Function:
-    """Make a function round float32 results correctly for arrays of up to ``MAX_EXACT_SIZE`` elements.
+    """Make a function round float32 results correctly, for arrays of up to ``MAX_EXACT_SIZE`` elements.
 
-    NumPy's float32 loops are fast, but their results may be off by up to 4 units in the last place, which is visible in
+    NumPy's float32 loops are fast, but their results may be off by 4 units in the last place, which is visible in
     printed output. For larger arrays, correct rounding would take too long.
     """
 

@@ -22,7 +22,7 @@ _sum_axes: Function = np.add.reduce
 
 
 def transpose_and_conjugate(x: Array) -> Array:
-    """Swap the last two axes and conjugate complex numbers.
+    """Swap the last two axes, and conjugate complex numbers.
 
     Args:
         x: An array or a tensor with at least two axes.
@@ -69,7 +69,7 @@ def multiply_into_buffer(x: Array, y: Array) -> Array:
 
 
 def _multiply_in_order(x: Array, y: Array) -> Array:
-    """Compute the product of small matrices by adding the terms of each element in order.
+    """Return the product of small matrices by adding the terms of each element in order.
 
     TensorFlow uses this order for vectors and small batches. NumPy uses a different order, so its last digit may
     differ.
@@ -90,7 +90,7 @@ _TRANSPOSE_ATTRIBUTES = {
 def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
     """Multiply matrices or batches of matrices, transposing them first if requested.
 
-    The product takes up only one row in a recording.
+    The product occupies one row of a recording.
 
     Args:
         x: The first matrices.

@@ -1,4 +1,4 @@
-"""Declare the reduction primitives and their adjoint, broadcasting."""
+"""Declare the reductions along axes and their adjoint, broadcasting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _normalize_axes(x: Array, axis: Axes) -> set[int]:
 
 
 def _expand_reduced_axes(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
-    """Restore the reduced axes of an array as axes of size 1.
+    """Restore the reduced axes of an array, as axes of size 1.
 
     If only the first axis or all axes were reduced, the array does not change, because it broadcasts without these
     axes.
@@ -49,14 +49,14 @@ def _broadcast_adjoint_to_input(g: Array, x: Array, axis: Axes, keepdims: bool) 
 
 
 def _count_reduced(x: Array, axis: Axes) -> int:
-    """Return the number of elements that are reduced to a single element."""
+    """Return the number of elements that are reduced to one element."""
     return math.prod(x.shape if axis is None else [x.shape[axis_number] for axis_number in axis])
 
 
 def _build_reduction(op: str, function: Function) -> Function:
     """Build the forward function of a reduction.
 
-    The function processes half-precision inputs in float32 and raises InvalidArgumentError if an axis does not exist or
+    The function computes half-precision inputs in float32, and raises InvalidArgumentError if an axis does not exist or
     occurs twice.
     """
 
@@ -85,7 +85,7 @@ def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     if dtype.kind not in "iu":
         return _sum_axes(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count_reduced(x, axis))
     total, count = _sum_axes(x, axis, np.int64, None, keepdims), max(_count_reduced(x, axis), 1)
-    # As in C, integer division in TensorFlow rounds toward 0.
+    # TensorFlow divides integers like C, which rounds toward 0.
     return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
 
 
@@ -112,9 +112,9 @@ def _apply_mean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdim
 
 
 def _apply_extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Return the share for the input.
+    """Return the share of the input.
 
-    Tied extreme elements share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``.
+    Equal extreme elements share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``.
     """
     expanded = _expand_reduced_axes(z, x, axis, keepdims)
     is_extreme = TABLE["cast"](TABLE["equal"](x, expanded), dtype=find_dtype_of_any(g))
@@ -155,7 +155,7 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
         shape: The shape of the input.
 
     Returns:
-        The adjoint, with the shape of the input.
+        The adjoint in the shape of the input.
     """
     is_array = isinstance(g, (ndarray, np.generic))
     adjoint_shape = g.shape if is_array else g.dims

@@ -25,7 +25,7 @@ def _compute_gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
 
 
 def _compute_scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) -> Array:
-    """Compute the adjoint of a gather along an axis by adding each slice at the index it came from."""
+    """Compute the adjoint of a gather along an axis, by adding each slice at the index it came from."""
     scattered, rank = np.zeros(shape, g.dtype), indices.ndim
     np.add.at(np.moveaxis(scattered, axis, 0), indices, np.moveaxis(g, range(axis, axis + rank), range(rank)))
     return scattered
@@ -40,9 +40,9 @@ def _apply_gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: in
 
 
 def _compute_scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
-    """Add slices to an array of zeros at their indices along the first axis.
+    """Add slices to an array of zeros, at their indices along the first axis.
 
-    Slices with an out-of-range index are ignored.
+    Slices with an index out of range are ignored.
     """
     is_inside = (indices >= 0) & (indices < shape[0])
     if not is_inside.all():
@@ -74,7 +74,7 @@ def to_numpy_index(indices: Array) -> tuple[Array, ...]:
     """Convert rows of indices to a NumPy index.
 
     Args:
-        indices: Integers of shape (..., depth). Each row along the last axis is the index of an element or a slice.
+        indices: Integers of shape (..., depth). Each row along the last axis is the index of an element or slice.
 
     Returns:
         A tuple of `depth` arrays of shape (...).
@@ -103,7 +103,7 @@ def _to_checked_index(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
 
 
 def _compute_scatter_nd(indices: Array, updates: Array, *, shape: Sizes) -> Array:
-    """Compute the adjoint of gather_nd by adding elements or slices to an array of zeros at their indices."""
+    """Compute the adjoint of gather_nd, by adding elements or slices to an array of zeros at their indices."""
     if not indices.shape[-1]:
         return np.sum(updates, tuple(range(indices.ndim - 1)), updates.dtype)
     scattered = np.zeros(shape, updates.dtype)
@@ -157,7 +157,7 @@ declare("slice_update", _compute_slice_update, [None, None], op="ResourceStrided
 
 
 def _compute_unique(x: Array, *, out_idx: DType) -> tuple[Array, Array]:
-    """Return the distinct elements in order of first appearance, and the position of each element among them."""
+    """Return the distinct elements in the order of first appearance, and each element's position among them."""
     _, first_positions, inverse = np.unique(x, return_index=True, return_inverse=True, equal_nan=False)
     order = np.argsort(first_positions)
     return x[first_positions[order]], np.argsort(order)[inverse].astype(out_idx.as_numpy_dtype)

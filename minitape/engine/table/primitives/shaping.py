@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def create_constant_like_adjoint(g: Array, array: ndarray) -> Array:
-    """Convert a constant in a rule to the same type as the adjoint.
+    """Convert a constant in a rule to the type of the adjoint.
 
     Args:
         g: The adjoint, which is a tensor in a recorded sweep.
@@ -53,10 +53,10 @@ def _apply_slice_rule(g: Array, z: Array, x: Array, *, spec: Index) -> Array:
 
 @cache
 def invert_permutation(perm: Sizes) -> Sizes:
-    """Return the permutation of axes that undoes a given permutation.
+    """Return the permutation of axes that undoes another permutation.
 
     Args:
-        perm: For each axis of the new array, its position in the old array.
+        perm: The position, in the old array, of each axis of the new array.
     """
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
@@ -67,7 +67,7 @@ def _apply_transpose_rule(g: Array, z: Array, x: Array, *, perm: Sizes) -> Array
 
 
 def _apply_tile_rule(g: Array, z: Array, x: Array, *, multiples: Sizes) -> Array:
-    """Split each axis into two axes with the sizes (copies, size) and sum the adjoint over the copies."""
+    """Sum the adjoint over the copies, after splitting each axis into two axes with the sizes (copies, size)."""
     copies_and_sizes = tuple(size for pair in zip(multiples, x.shape, strict=True) for size in pair)
     return TABLE["reduce_sum"](
         TABLE["reshape"](g, shape=copies_and_sizes), axis=tuple(range(0, len(copies_and_sizes), 2)), keepdims=False
@@ -129,7 +129,7 @@ declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
 
 
 def conjugate(x: Array) -> Array:
-    """Return the complex conjugate of a value.
+    """Return the complex conjugate.
 
     Args:
         x: An array or a tensor. Real values are returned unchanged.
