@@ -3,7 +3,9 @@
 To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in the order of the calls.
 ``docs/engine.md`` follows the same calls and quotes the lines that run.
 
-1. ``backward/recording_tape``: ``with tf.GradientTape()`` opens a recording. ``tape.watch(x)`` gives ``x`` a row.
+1. ``backward/recording_tape``: ``with tf.GradientTape()`` opens a recording. ``tape.watch(x)`` gives a tensor ``x`` a
+   row. A variable needs no watch: when an operator first reads it (``tensor/variable_operators`` calls
+   ``tensor/variable``, ``_read_state``), its state gets a row, and the open tapes watch that row.
 2. ``record/record``: the recording is a table of rows. The docstring of the module describes the six cells of a row.
    ``record/thread_state`` stores the open recording and the open tapes of each thread.
 3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the open recording
@@ -13,6 +15,20 @@ To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in t
 5. ``backward/tape`` and ``backward/gradient``: ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x``.
 6. ``backward/reachability``: if necessary, a function marks the rows that depend on ``x``.
 7. ``backward/sweep``: a loop visits the rows from ``y`` back to ``x`` and applies the rules.
+
+For ``x = tf.Variable(3.0)``, the finished recording has two rows::
+
+    row  operation  inputs  value
+    0    (leaf)             3.0    the state of x
+    1    multiply   0, 0    9.0    y
+
+The sweep starts with the adjoint 1.0 in row 1. The rules of ``multiply`` return the shares ``1.0 * 3.0`` for both
+inputs, which are added up in row 0. The adjoint of row 0 is 6.0, which is the gradient.
+
+The words: the *adjoint* of a row is the derivative of the target by the row's value. A *share* is what one reader of a
+row contributes to the row's adjoint. A *seed* is the adjoint with which a sweep starts. A *leaf* is a row that no
+operation computed. A *tracked* row depends on something that a tape watches. The *site* of a row is the user's
+statement that wrote it. A *first run* records a function, and a *feed* is a row whose value each later call replaces.
 
 If the package ``minitape/speed`` exists, it replaces steps 3 and 7 with faster code that returns the same results. A
 debugger then shows a generated ``__mul__`` and ``run_fast_sweep``. ``table/accelerator`` lists everything that can be
@@ -28,8 +44,9 @@ appends a row. The gradient is a row of the recording like any other, so the out
 ``Record.first_run`` is that run, and :class:`~minitape.engine.types.FirstRunInterface` lists the methods that the
 engine calls:
 
-* A tensor from outside, such as an argument, gets a row whose value later calls replace (``Record.find_or_add_row``
-  calls ``enter_outside_tensor``). The state of a variable also gets such a row (``find_or_add_state``).
+* Each argument gets a row whose value later calls replace (``add_feed``). So does a tensor that the function captures
+  from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``), and the state of a variable
+  (``find_or_add_state``).
 * An assignment to a variable becomes a row (``assign_variable``).
 * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the value,
   the run writes a guard instead (``refuse_or_guard_value``).

@@ -12,8 +12,9 @@ of the arguments to a ``RowProgram``, which computes the fetched rows. If a guar
 recording, or runs Python again.
 
 **The gradient.** Under a tape, a call is one row with the operation ``FUNCTION_PRIMITIVE``. Its rule calls
-``GradientRecording.compute_shares``. The first such call runs the engine's sweep over the rows of the first run and
-records it, so that the gradient is also a ``RowProgram``.
+``GradientRecording.compute_shares``. The first call with a watched argument runs the engine's sweep over the rows of
+the first run and records it (``FunctionRecording.gradient``), so that the gradient is also a ``RowProgram``. The same
+call returns the values that this program reads, in addition to the results.
 
 The modules, in the order in which to read them:
 

@@ -72,8 +72,8 @@ class IdentityKey:
 def build_argument_key(value: Value) -> Object:
     """Return the part of a call's key that describes one argument.
 
-    Tensors are compared by dtype and shape, plain Python values by type and value, collections by their items, and
-    other objects by identity.
+    Tensors are compared by dtype and shape, plain Python values by equality, collections by their items, and other
+    objects by identity. As in TensorFlow, 1, 1.0 and True are therefore the same argument.
 
     Args:
         value: The argument.

@@ -152,7 +152,7 @@ def sweep_to_sources(
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:
         return NO_ADJOINT
-    reachable: bytearray | None = None
+    reachable: bytearray | None = None  # In the usual case, no row needs a mark.
     if not _is_every_watched_row_a_source(tape, record, seeds, source_rows):
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.tape_entries) > 1):

@@ -160,6 +160,7 @@ class RecordingTape:
         if error:
             self._exit_ref = None
 
+    # This is `_leave`, which also runs if Ctrl-C arrives just before the call.
     __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_recording"))
 
     def _begin_pause(self) -> None:

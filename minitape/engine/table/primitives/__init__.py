@@ -2,8 +2,8 @@
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
 ``g`` of the output, the output ``z`` and the inputs. It returns the input's share of the adjoint (a vector-Jacobian
-product), or None if no gradient passes. Rules consist only of operators and other primitives. Therefore, the same rule
-works on NumPy arrays in a plain sweep, and on tensors in a sweep that an outer tape records.
+product), or None if no gradient passes. Rules consist only of operators and other primitives. Therefore, the text of
+a rule is compiled twice: for NumPy arrays in a plain sweep, and for tensors in a sweep that an outer tape records.
 
 ``TABLE`` maps names to primitives, in order of declaration.
 """
