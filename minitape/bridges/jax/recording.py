@@ -162,11 +162,15 @@ class JaxRecording(FrameworkRecording):
             is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
             if is_deleted:
                 continue
+            if took_no_step:  # The same array shows nothing about steps.
+                if earlier.row in previous.was_changed:
+                    self.was_changed[leaf.row] = previous.was_changed[earlier.row]
+                continue
             is_unchanged = np.array_equal(earlier.value, leaf.value)
             if not is_unchanged and previous.is_difference_the_gradient(earlier, leaf.value):
                 self.raw_update_counts[leaf.row] = previous.raw_update_counts.get(earlier.row, 0) + 1
             self.was_changed[leaf.row] = previous.was_changed.get(earlier.row, False) or not is_unchanged
-            if is_unchanged and not took_no_step:
+            if is_unchanged:
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
 
     def is_difference_the_gradient(self, leaf: JaxLeaf, new_value: Any) -> bool:
