@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
+from torch.utils.hooks import RemovableHandle
 
 from ....engine.record.user_frames import find_user_frame
 from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
@@ -133,12 +134,15 @@ class TorchRunWatch:
             patches.wrap_function(owner, "clip_grad_value_", self._on_clip)
         patches.wrap_function(torch.set_grad_enabled, "__init__", self._on_grad_switched)
         self._scaler_watch.install_hooks(patches)
-        for register, hook in (
-            (optimizers.register_optimizer_step_pre_hook, self._on_step_begin),
-            (optimizers.register_optimizer_step_post_hook, self._on_step_end),
-            (modules.register_module_parameter_registration_hook, self._on_parameter_registered),
+        for registry, hook in (
+            (optimizers._global_optimizer_pre_hooks, self._on_step_begin),
+            (optimizers._global_optimizer_post_hooks, self._on_step_end),
+            (modules._global_parameter_registration_hooks, self._on_parameter_registered),
         ):
-            patches.add_undo_action(register(hook).remove)
+            # PyTorch's own functions return the handle only after adding the hook, so Ctrl-C in between would lose it.
+            handle = RemovableHandle(registry)
+            patches.add_undo_action(handle.remove)
+            registry[handle.id] = hook
 
     def stop_watching(self) -> None:
         """Stop following the program, and complete the accounts."""
