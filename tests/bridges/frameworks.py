@@ -27,7 +27,7 @@ class Framework:
         seed: A function that receives the module and sets the framework's random seed.
         gradient: A function that receives the namespace of a finished program and returns the gradient.
         errors: The exceptions that a program may raise.
-        absent_causes: The causes for which no case exists.
+        absent_causes: The causes for which no case exists. Some have a program in a file such as jax_runs.py.
     """
 
     name: str
@@ -144,7 +144,7 @@ FRAMEWORKS = [
         lambda space: convert_to_dense(space["grad"]),
         absent_causes=frozenset({"connected", "nonfinite_value"})),
     Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),
-        absent_causes=frozenset({"connected", "nonfinite_value"})),
+        absent_causes=frozenset({"connected", "nonfinite_value", "not_trainable"})),
 ]  # fmt: skip
 
 

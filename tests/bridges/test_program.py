@@ -184,7 +184,9 @@ def test_a_module_runs_as_python_runs_it(tmp_path, module):
 def test_an_option_behind_the_program_is_the_programs_and_that_is_said(tmp_path):
     done = run_minitape_explain(tmp_path, HEALTHY, arguments=("2", "--steps=9"))
     assert (done.returncode, done.stdout) == (0, "done --steps=9\n")
-    assert done.stderr.startswith(f"--steps behind {tmp_path / 'train.py'} so it belongs to the program. Options of")
+    assert done.stderr.startswith(
+        f"--steps comes after {tmp_path / 'train.py'}, so it belongs to the program. Options of"
+    )
 
 
 def test_a_healthy_program_is_one_line(tmp_path):

@@ -332,7 +332,7 @@ def test_on_a_small_screen_shift_enter_shows_the_graph_and_not_the_lower_half_of
     opened.wait_for_timeout(1500)  # JupyterLab has scrolled
     for node in (nodes.first, nodes.last):
         expect(node).to_be_in_viewport(ratio=1)
-    expect(opened.locator(".jp-Cell.jp-mod-active")).to_contain_text("Two rows, that's all")
+    expect(opened.locator(".jp-Cell.jp-mod-active")).to_contain_text("There are just two rows")
 
 
 WRONG = """\

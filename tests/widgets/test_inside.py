@@ -171,7 +171,7 @@ def test_enter_looks_inside_and_escape_comes_back(show):
     type_keys(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
     inner = page.locator(".mt-view .mt-view")
     inner.wait_for()
-    assert "inside of walk, called at row" in page.locator(".mt-crumb").inner_text()
+    assert "inside walk, called at row" in page.locator(".mt-crumb").inner_text()
     steps = only(snapshot)["snapshot"]["sweep"]["steps"]
     type_keys(page, "End")
     assert inner.locator(".mt-count").inner_text() == f"backward {len(steps)} / {len(steps)}"

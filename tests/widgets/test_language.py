@@ -138,7 +138,7 @@ def test_a_saved_page_has_no_english_words(shown: Any) -> None:
 
 def test_what_is_wrong_leads_to_its_row(shown: Any) -> None:
     alarm = shown.locator(".mt-alarm").first
-    assert re.fullmatch(r"从第 1 行（代码第 \d+ 行）起，梯度是无穷大", alarm.locator("b").inner_text().strip())
+    assert re.fullmatch(r"梯度从第 1 行（代码第 \d+ 行）起变成无穷大", alarm.locator("b").inner_text().strip())
     assert re.fullmatch(r"第 1 行（代码第 \d+ 行）", alarm.locator("u").inner_text())
 
 

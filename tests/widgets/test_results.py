@@ -23,7 +23,7 @@ def test_states_add_up_and_none_has_its_reason(show):
     page = show(tf.snapshot(tape))
     lines = [" ".join(text.split()) for text in page.locator(".mt-result").all_inner_texts()]
     assert lines[0] == "call 1 ∂y / ∂v = 3.0 show its steps"
-    assert lines[1].startswith("call 2, shown: ∂z / ∂v = 15.0 (9.0 at row 0 + 6.0 at row 3) ∂z / ∂u = None")
+    assert lines[1].startswith("call 2 (shown): ∂z / ∂v = 15.0 (9.0 at row 0 + 6.0 at row 3) ∂z / ∂u = None")
     message = tape.explain(z, u).message
     page.locator(".mt-reason summary").click()
     assert message in page.locator(".mt-reason").inner_text()

@@ -87,7 +87,7 @@ export class Toolbar {
       t("arranging… stop"),
     );
     this.modes = [
-      ["nearby", worded("nearby", "Show only the rows near the selected row (n)", actions.focus)],
+      ["nearby", worded("nearby", "Show only the selected row and nearby rows (n)", actions.focus)],
       ["paths", worded("paths", "Paths from a source to a target (p)", actions.paths)],
       [
         "predict",

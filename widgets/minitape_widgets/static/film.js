@@ -1,4 +1,4 @@
-/* minitape film, source 97ab094e87adf298 */
+/* minitape film, source ef02e236011482e0 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

@@ -1,4 +1,4 @@
-/* minitape element, source 3e3b121bb8b3e8e2 */
+/* minitape element, source fadb219d8392a7c7 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
