@@ -2,8 +2,8 @@
 
 ``atomic_write`` writes a file either completely or not at all. ``read_data`` safely reads files from other people.
 ``script_json`` writes JSON that cannot end the script element of a page. ``translation`` translates sentences into the
-user's language. ``lazy_names`` loads names on first use. ``threads`` starts threads on platforms that support them.
-``notebook`` detects whether the program is running in a notebook. ``api_suggestions`` suggests minitape's counterparts
-for names from other libraries. ``shared_results`` stores results that several parts of a task need, such as the
-explanations of a model's parameters.
+user's language. ``lazy_names`` loads names on first use. ``threads`` starts worker threads where the platform supports
+them. ``notebook`` detects whether the program is running in a notebook. ``api_suggestions`` suggests minitape's
+counterparts for names from other libraries. ``shared_results`` stores results that several parts of a task need, such
+as the explanations of a model's parameters.
 """

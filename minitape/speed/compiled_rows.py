@@ -53,7 +53,8 @@ class ProgramWriter:
         constants: The values of constant rows.
         fetches: The rows that the program returns.
         feeds: The rows that the program receives.
-        build_call_function: A function that builds the function of a call from (call, whether its last output is read).
+        build_call_function: A factory that takes (call, whether its last output is read) and returns the function
+            for that call.
         can_fuse: Whether numba may compile loops.
         block_size: The number of elements per block if the program computes blocks of larger arrays, otherwise 0.
             Actual blocks may be slightly smaller.

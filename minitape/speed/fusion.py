@@ -163,7 +163,7 @@ def find_uniform_number(value: Array) -> float | None:
 
 
 class FusedLoopWriter:
-    """A writer for the source of a fused function that computes some calls.
+    """A writer for the source of a fused function that performs a group of calls.
 
     Attributes:
         table: The rows of the function: shapes, dtypes, constants and calls.

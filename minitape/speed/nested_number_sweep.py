@@ -31,7 +31,7 @@ ROW_WRITERS: dict[str, Any] = {}
 def try_recorded_sweep_of_numbers(
     record: Record, adjoint_tensors: dict, sources: set[int], reachable: bytearray | None, last_row: int, first_row: int
 ) -> bool:
-    """Sweep over a tape of scalars and record the sweep, if this form supports the recording.
+    """Sweep over a tape of scalars, recording the sweep if this form supports recording.
 
     Args:
         record: The recording to sweep over.

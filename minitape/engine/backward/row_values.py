@@ -69,7 +69,7 @@ class TensorValues(dict[int, "Tensor"]):
     """
 
     def __init__(self, record: Record, arrays: RowValues) -> None:
-        """Create an empty dictionary. Reading a row adds its tensor.
+        """Create an empty dictionary. The tensor of a row is created when the row is first read.
 
         Args:
             record: The recording to sweep over.
@@ -108,7 +108,7 @@ def fit_share_to_input(share: Adjoint, input_value: Adjoint) -> Adjoint:
 
 
 def add_share_to_adjoint(adjoint: Adjoint, share: Adjoint) -> Adjoint:
-    """Return the sum of a row's adjoint and another share.
+    """Return a row's adjoint with another share added.
 
     Args:
         adjoint: The sum of the shares so far. Large arrays may be overwritten.

@@ -103,7 +103,7 @@ class Sweep:
         return iter_operations_backward(self.record, self.first_row, self.last_row)
 
     def send_shares_to_inputs(self, call: Call) -> bool:
-        """Send shares of a call's output adjoints to the inputs that matter.
+        """Propagate a call's output adjoints to the inputs that need gradients.
 
         Args:
             call: A call, or the ``Call`` that was built for an elementwise operation.

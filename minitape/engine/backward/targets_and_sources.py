@@ -262,7 +262,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
 
 
 def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource]) -> bool:
-    """Return whether a source that is not on the tape is read by an operation among the targets' ancestors.
+    """Return whether any operation that the targets depend on reads a source that is not on the tape.
 
     TensorFlow then returns None for the source, even if the source is also a target. For a variable, only calls of a
     ``tf.function`` count, because all other operations read the variable's state.
@@ -339,7 +339,7 @@ def compute_gradient_if_also_target(
 
 
 def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
-    """Build zeros for an unconnected source, as an operation that open tapes record.
+    """Create zeros for an unconnected source, using an operation so that open tapes record it.
 
     Args:
         source: A tensor or a variable. Open tapes start to watch a variable, because this counts as reading it.

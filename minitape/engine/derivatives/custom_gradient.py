@@ -127,7 +127,7 @@ class CustomCall:
         self.structure = structure
 
     def compute_shares(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
-        """Compute the gradients of the arguments and of the variables with the user's function.
+        """Call the user's gradient function to compute the gradients with respect to the arguments and variables.
 
         Args:
             adjoints: The adjoint of each output, as a tensor.

@@ -171,7 +171,7 @@ class ForwardAccumulator:
 
     @make_interrupt_safe
     def _record_on_outer_tapes(self) -> Iterator[None]:
-        """Let only the tapes around the accumulator's block record the computation of tangents."""
+        """Let only the tapes that were opened outside the accumulator's block record the computation of tangents."""
         with contextlib.ExitStack() as stack:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
                 stack.enter_context(tape.stop_recording())

@@ -204,7 +204,7 @@ def build_origin(
     Args:
         kind: The kind of origin, such as "op" or "constant" (:class:`minitape.recording.value_origins.ValueOrigin`).
         inputs: The tensors from which the value was computed.
-        detail: The primitive for the kind "op", or a detail of another kind.
+        detail: The primitive if the kind is "op", and otherwise a detail that depends on the kind.
         place: The user's statement. None stores the current frames.
         generations: The number of generations to add to the largest count among the inputs.
 

@@ -25,7 +25,7 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 class _OwnFiles(dict[str, bool]):
-    """A cache that maps file names of minitape and of libraries to True, and file names of the user to False.
+    """A cache that maps file names to True for minitape and libraries, and to False for the user's files.
 
     An installed package counts as a library unless it imports minitape. A package that imports minitape counts as part
     of the user's program.
