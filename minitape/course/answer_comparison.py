@@ -58,7 +58,7 @@ class LabeledValue(dict[str, "Answer"]):
     """The contents of a variable or tensor, labeled with its kind. Feedback names the kind, and shows both.
 
     >>> compare_answers(LabeledValue({"a tensor": 6.0}), LabeledValue({"a variable": 6.0}), 0.0, 0.0).problem
-    'yours is a tensor, not a variable'
+    'your answer is a tensor, not a variable'
     """
 
 

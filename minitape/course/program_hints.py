@@ -18,7 +18,7 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
     """Find the first thing that a program's text does but the solution's text does not, or return "" if none exists.
 
     >>> find_unused_value_hint("def f(x): x + 1", "def f(x): return x")
-    'x + 1 computes something, and nothing keeps it. Give it a name, or return it.'
+    'The result of x + 1 is lost. Give the result a name or return it.'
     >>> find_unused_value_hint("def f(x, y): return x", "def f(a, b): return a * b")
     "You never use 'y'. What could it be for?"
     """
@@ -43,10 +43,10 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
 
 
 def find_uncalled_method_hint(source: str) -> str:
-    r"""Say that a line names a function but lacks the brackets that call it.
+    r"""Say that a line names a function but lacks the parentheses that call it.
 
     >>> find_uncalled_method_hint("def f(x):\n    tape.watch\n    return x")
-    'tape.watch is there without brackets, so nothing is called.'
+    'The line tape.watch has no parentheses, so it does not call anything.'
 
     Args:
         source: The learner's program.

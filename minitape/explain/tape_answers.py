@@ -147,7 +147,7 @@ def warn(on: bool = True) -> None:
     >>> with warnings.catch_warnings(record=True, action="always") as told:
     ...     tape.gradient(y, x)
     >>> print(told[0].message)
-    The gradient is None (not_watched): The tape does not watch x, a tensor, so its use ...
+    The gradient is None (not_watched): x is a tensor that the tape does not watch, so its use ...
     >>> tf.explain.warn(False)
     """
     GradientTape._warns_of_none = on

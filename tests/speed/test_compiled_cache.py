@@ -369,7 +369,7 @@ def test_a_folder_that_others_can_write_is_not_read(warm, folder, loosen, right)
         path.write_bytes(pickle.dumps(Evil(str(cache / "evil"))))
     loosen(cache)
     told, said = run_program(MINITAPE_CACHE=str(cache))
-    assert told == [right, True] and is_advice_given(said) and "others" in said[0], said
+    assert told == [right, True] and is_advice_given(said) and "other users own" in said[0], said
     assert not (cache / "evil").exists()
 
 
