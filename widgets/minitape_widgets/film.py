@@ -44,13 +44,13 @@ PAGE_TEMPLATE = """<!doctype html>
 body {{ margin: 0; color-scheme: light dark }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
 </style>
-<main id="film"></main>
+<main id="screen"></main>
 <script type="application/json" id="data">{data}</script>
 <script type="text/plain" id="bundle">{bundle}</script>
 <script type="module">
 const text = JSON.parse(document.getElementById("bundle").textContent);
 const {{ mountFilm }} = await import(URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }})));
-globalThis.film = mountFilm(document.getElementById("film"), JSON.parse(document.getElementById("data").textContent));
+globalThis.film = mountFilm(document.getElementById("screen"), JSON.parse(document.getElementById("data").textContent));
 </script>
 </html>
 """
