@@ -168,6 +168,15 @@ def lab_command(
         run_jupyterlab(folder, ip, port, browser, verbose)
 
 
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=120,
+    show_default=True,
+    help=("The time limit for each cell, in seconds."),
+)
+
+
 @main.command("check")
 @NOTEBOOKS_ARGUMENT
 @LANGUAGE_OPTION
@@ -181,13 +190,7 @@ def lab_command(
 @click.option(
     "--jobs", type=click.IntRange(1), default=2, show_default=True, help=("The number of notebooks to run at once.")
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(1),
-    default=120,
-    show_default=True,
-    help=("The time limit for each cell, in seconds."),
-)
+@timeout_option
 @click.option("-q", "--quiet", is_flag=True, help="Print only the problems that were found.")
 def check_command(
     notebooks: tuple[Path, ...],
@@ -295,13 +298,7 @@ def explain_command(
 
 @main.command("save")
 @click.argument("notebooks", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--timeout",
-    type=click.FloatRange(1),
-    default=120,
-    show_default=True,
-    help=("The time limit for each cell, in seconds."),
-)
+@timeout_option
 def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     """Run NOTEBOOKS and save them with their outputs.
 

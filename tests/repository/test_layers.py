@@ -85,9 +85,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/speed/code_cache.py": "compiled code, in a folder that only the user can write to",
     "minitape/speed/machine_code.py": "the same",
     "widgets/minitape_widgets/front_end.py": "a file of the package",
-    "widgets/minitape_widgets/film.py": "the same",
-    "widgets/minitape_widgets/model_map.py": "the same",
-    "widgets/minitape_widgets/saved_page.py": "the same",
+    "widgets/minitape_widgets/script_page.py": "the same",
     "widgets/minitape_widgets/wire_format.py": "what it encoded itself",
 }
 

@@ -24,7 +24,7 @@ from minitape.picture.snapshots import build_snapshot
 from minitape.picture.source import get_picture_source
 
 from .front_end import BUNDLE
-from .saved_page import CONTENT_POLICY
+from .script_page import build_script_page, format_bundle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -34,26 +34,9 @@ MAX_FILM_ROWS = 2_000  # A film of a longer recording would show nothing that ca
 VIDEO_KINDS = ("webm", "mp4", "gif")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 
-PAGE_TEMPLATE = """<!doctype html>
-<html lang="{language}">
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ margin: 0; color-scheme: light dark }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
-</style>
-<main id="screen"></main>
-<script type="application/json" id="data">{data}</script>
-<script type="text/plain" id="bundle">{bundle}</script>
-<script type="module">
-const text = JSON.parse(document.getElementById("bundle").textContent);
-const {{ mountFilm }} = await import(URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }})));
-globalThis.film = mountFilm(document.getElementById("screen"), JSON.parse(document.getElementById("data").textContent));
-</script>
-</html>
-"""
+MOUNT_SCRIPT = """const { mountFilm } = await import(url);
+const data = JSON.parse(document.getElementById("data").textContent);
+globalThis.film = mountFilm(document.getElementById("screen"), data);"""
 # The page answers with base64 text, because Playwright passes only JSON values.
 RECORD_SCRIPT = """async (kind) => {
   const blob = await globalThis.film.record(kind);
@@ -208,12 +191,12 @@ class Film:
             **({} if dark is None else {"dark": dark}),
             **build_browser_texts(),
         }
-        return PAGE_TEMPLATE.format(
-            language=translate("en"),
-            policy=CONTENT_POLICY,
+        return build_script_page(
             title=translate("film"),
+            name="screen",
             data=format_script_json(data),
-            bundle=format_script_json(FILM_BUNDLE.read_text(encoding="utf-8")),
+            bundle=format_bundle(FILM_BUNDLE),
+            script=MOUNT_SCRIPT,
         )
 
     def __repr__(self) -> str:

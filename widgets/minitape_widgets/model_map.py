@@ -24,33 +24,15 @@ from minitape.recording.recorded_rows import BackwardPass, RecordedRow
 from minitape.recording.value_summary import to_float_array
 
 from .front_end import BUNDLE
-from .saved_page import CONTENT_POLICY
+from .script_page import build_script_page, format_bundle
 
 MAP_BUNDLE = BUNDLE.with_name("map.js")
 MAX_STEPS = 100  # Of a longer training, the map shows steps at equal distances.
 MAX_ROWS = 4_000  # The rows of a longer step are left out, so that the page stays below a megabyte.
 DIGITS = 3  # The number of digits of a norm.
 
-PAGE_TEMPLATE = """<!doctype html>
-<html lang="{language}">
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ margin: 0; color-scheme: light dark }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
-</style>
-<main id="map"></main>
-<script type="application/json" id="data">{data}</script>
-<script type="text/plain" id="bundle">{bundle}</script>
-<script type="module">
-const text = JSON.parse(document.getElementById("bundle").textContent);
-const {{ mountMap }} = await import(URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }})));
-mountMap(document.getElementById("map"), JSON.parse(document.getElementById("data").textContent));
-</script>
-</html>
-"""
+MOUNT_SCRIPT = """const { mountMap } = await import(url);
+mountMap(document.getElementById("map"), JSON.parse(document.getElementById("data").textContent));"""
 
 
 class ModelMap:
@@ -227,12 +209,12 @@ def build_map_page(data: dict[str, Any]) -> str:
     Args:
         data: What the map shows, as ``MapData`` in ``map/panel.ts`` describes it.
     """
-    return PAGE_TEMPLATE.format(
-        language=translate("en"),
-        policy=CONTENT_POLICY,
+    return build_script_page(
         title=translate("map of a model"),
+        name="map",
         data=format_script_json({**data, **build_browser_texts()}),
-        bundle=format_script_json(MAP_BUNDLE.read_text(encoding="utf-8")),
+        bundle=format_bundle(MAP_BUNDLE),
+        script=MOUNT_SCRIPT,
     )
 
 

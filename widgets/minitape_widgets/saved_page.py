@@ -7,6 +7,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from minitape.common.script_json import format_script_json
@@ -14,45 +15,21 @@ from minitape.picture.picture_rows import PictureRow
 from minitape.picture.picture_texts import build_browser_texts, translate
 
 from .front_end import BUNDLE
+from .script_page import build_script_page, format_bundle
 
 if TYPE_CHECKING:
     from minitape.picture.snapshot_types import Snapshot
 
-# The page contains everything it needs, so it may load nothing from elsewhere.
-CONTENT_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; "
-    "img-src data: blob:; base-uri 'none'; form-action 'none'"
-)
-PAGE_TEMPLATE = """<!doctype html>
-<html lang="{language}">
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ margin: 16px; color-scheme: light dark }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
-</style>
-<main id="view"{fill}></main>
-<script type="application/json" id="data"{packed}>{data}</script>
-<script type="text/plain" id="bundle">{bundle}</script>
-<script type="module">
-const text = JSON.parse(document.getElementById("bundle").textContent);
-const url = URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }}));
-const {{ mount }} = await import(url);
+MOUNT_SCRIPT = """const { mount } = await import(url);
 const data = document.getElementById("data");
-async function unpacked() {{
+async function unpacked() {
   const bytes = Uint8Array.from(atob(data.textContent), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
-}}
+}
 const given = "packed" in data.dataset ? await unpacked() : JSON.parse(data.textContent);
-for (const one of given.both ?? [given]) mount(document.getElementById("view"), {{ texts: given.texts, ...one }}, \
+for (const one of given.both ?? [given]) mount(document.getElementById("view"), { texts: given.texts, ...one }, \
 async () => text);
-if (window === top) document.querySelector(".mt-view")?.focus({{ preventScroll: true }});  // the keys, without a click
-</script>
-</html>
-"""
-
+if (window === top) document.querySelector(".mt-view")?.focus({ preventScroll: true });  // the keys, without a click"""
 
 MAX_PLAIN_LETTERS = 1_000_000  # The length above which a snapshot is compressed.
 MAX_PAGE_LETTERS = 10_000_000  # The length above which a page has summaries instead of arrays.
@@ -73,29 +50,30 @@ def build_html_page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
             very long recording may be packed as ``PictureRow`` objects. Such rows are written one by one, to save
             memory.
     """
-    bundle = format_script_json(BUNDLE.read_text(encoding="utf-8"))
-    fill = "" if "both" in snapshot else " data-fill"
-    page_fields = {
-        "policy": CONTENT_POLICY,
-        "fill": fill,
-        "bundle": bundle,
-        "language": translate("en"),
-        "title": translate("Tape"),
-    }
+    bundle = format_bundle(BUNDLE)
+    build_page = partial(
+        build_script_page,
+        title=translate("Tape"),
+        name="view",
+        bundle=bundle,
+        script=MOUNT_SCRIPT,
+        margin="16px",
+        main_attributes="" if "both" in snapshot else " data-fill",
+    )
     content: Any = {**snapshot, **build_browser_texts(), **build_playground_field(snapshot.get("sources_text"))}
     rows: Any = content.get("rows")
     if rows and isinstance(rows[0], PictureRow):
         data = _compress_rows_to_base64(content)
         if len(data) + len(bundle) > MAX_PAGE_LETTERS:
             data = _compress_rows_to_base64(content, summarize_arrays)
-        return PAGE_TEMPLATE.format(data=data, packed=" data-packed", **page_fields)
+        return build_page(data=data, data_attributes=" data-packed")
     data, packed = format_script_json(content), ""
     if len(data) > MAX_PLAIN_LETTERS:
         packed = " data-packed"
         data = _compress_to_base64(content) if len(data) < MAX_COMPRESSION * MAX_PAGE_LETTERS else ""
         if not data or len(data) + len(bundle) > MAX_PAGE_LETTERS:
             data = _compress_to_base64(summarize_arrays(content))
-    return PAGE_TEMPLATE.format(data=data, packed=packed, **page_fields)
+    return build_page(data=data, data_attributes=packed)
 
 
 def build_playground_field(sources: Any) -> dict[str, str]:

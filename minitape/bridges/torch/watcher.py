@@ -19,11 +19,11 @@ from torch.nn.modules import module as modules
 from torch.nn.parameter import UninitializedTensorMixin
 from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
-from torch.utils.hooks import RemovableHandle
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches, Watcher
+from .global_hooks import add_global_hook
 from .parameter_history import ParameterCopy
 from .row_log import GradClearing, TorchLog, is_differentiable
 
@@ -192,22 +192,14 @@ class TorchWatcher(Watcher):
         self.patches.undo_all()
 
     def _add_global_hook(self, hook: Callable, registry: dict, *mark_registries: dict[int, bool]) -> None:
-        """Add a hook to every module or optimizer.
-
-        PyTorch's own functions return the handle only after adding the hook, so the handle would be lost if Ctrl-C came
-        in between.
-        """
-        handle = RemovableHandle(registry, extra_dict=[*mark_registries])
+        """Add a hook to every module or optimizer, which runs only in this thread and outside of the compiler."""
 
         def run_hook(*args: Any) -> Any:
             if torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread:
                 return None
             return hook(*args)
 
-        self.patches.add_undo_action(handle.remove)
-        for mark_registry in mark_registries:
-            mark_registry[handle.id] = True
-        registry[handle.id] = run_hook
+        add_global_hook(self.patches, run_hook, registry, *mark_registries)
 
     def _on_new_parameter(self, original: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Run and record ``nn.Parameter(t)`` and ``Variable(t)``, which function modes do not intercept."""

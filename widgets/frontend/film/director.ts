@@ -1,7 +1,8 @@
 // Draws a film at any time: the scene at a step of the tape, and what travels between two steps.
-import { Camera, type Box } from "../src/camera";
+import { Camera } from "../src/camera";
 import { Cut } from "../src/cut";
 import { h, s } from "../src/dom";
+import { boxOf } from "../src/export";
 import { Fitting } from "../src/fitting";
 import { Folding } from "../src/folding";
 import { buildGraph, PAD, stage, type Graph } from "../src/graph";
@@ -9,10 +10,10 @@ import { drawnEdge, LETTER } from "../src/labels";
 import type { Layout } from "../src/layout";
 import { Marks } from "../src/marks";
 import { Present } from "../src/present";
-import { Scene } from "../src/scene";
+import { NO_EVENTS, Scene } from "../src/scene";
 import { edgeCurve, nodeValue, type Point } from "../src/shapes";
 import { Store } from "../src/store";
-import type { Snapshot, SweepEdge, Value } from "../src/schema";
+import type { Snapshot, SweepEdge } from "../src/schema";
 import { Timeline } from "../src/timeline";
 import { elide } from "../src/value";
 import { numberOf, WhatIf } from "../src/whatif";
@@ -25,15 +26,6 @@ const ROOM = 9; // letters of a number that travels
 // shares of a beat: when inputs have arrived at a new row, and when products leave and arrive
 const [COMPUTED, LEAVES, ARRIVES] = [0.7, 0.3, 0.75];
 const PAN = 0.3; // share of a beat in which the camera moves
-const NOTHING = {
-  pick: () => undefined,
-  open: () => undefined,
-  hover: () => undefined,
-  close: () => undefined,
-  turn: () => undefined,
-  grab: () => undefined,
-  tell: () => undefined,
-};
 
 export interface Size {
   width: number;
@@ -61,6 +53,7 @@ export class Director {
   private travellers = s("g", { class: "mt-labels" });
   private graph: Graph;
   private corners: Point[]; // where the camera is at the end of each beat
+  private recorded: number[]; // the numbers of the rows, before any drag
   private dragged = ""; // the drags that the numbers of the store show
   private refused = ""; // why a cut or a drag cannot be shown
   // sizes in pixels of the film
@@ -77,11 +70,12 @@ export class Director {
     private size: Size,
   ) {
     this.store.take(snapshot);
+    this.recorded = this.store.rows.map(({ value }) => numberOf(value));
     this.timeline = new Timeline(this.store);
     this.beats = planBeats(shots, this.timeline);
     this.duration = durationOf(this.beats);
     this.marks = new Marks(this.store);
-    this.scene = new Scene(this.store, this.timeline, this.camera, this.marks, NOTHING);
+    this.scene = new Scene(this.store, this.timeline, this.camera, this.marks, NO_EVENTS);
     this.cut = new Cut(
       this.store,
       () => this.marks.selected,
@@ -149,26 +143,16 @@ export class Director {
     return (this.beats.some(({ kind }) => kind === "cut") && layout.flat) || layout;
   }
 
-  private boxOf(graph: Graph): Box {
-    const room = PAD + 34; // above and below, for the products on the edges and for sums
-    return {
-      x: graph.left - PAD,
-      y: graph.top - room,
-      w: graph.right - graph.left + 2 * PAD,
-      h: graph.bottom - graph.top + 2 * room,
-    };
-  }
-
   /** The scale at which all of the graph is in the frame. */
   private scaleOf(graph: Graph): number {
-    const { w, h } = this.boxOf(graph);
+    const { w, h } = boxOf(graph);
     return Math.min(this.camera.width / w, this.camera.height / h);
   }
 
   /** Fits the graph into the frame; of a large one, follows what happens. */
   private planCamera(): Point[] {
     const { camera, graph, timeline } = this;
-    camera.fit(this.boxOf(graph), LEGIBLE, LARGEST);
+    camera.fit(boxOf(graph), LEGIBLE, LARGEST);
     const [width, height] = [camera.width / camera.scale, camera.height / camera.scale];
     return this.beats.map(({ after }): Point => {
       timeline.go(after);
@@ -309,7 +293,7 @@ export class Director {
     const values = new Map<number, number>();
     for (const [k, { kind, row, value }] of this.beats.slice(0, index + 1).entries()) {
       if (kind !== "drag" || row === undefined || value === undefined) continue;
-      const from = values.get(row) ?? numberOf(this.recorded(row));
+      const from = values.get(row) ?? this.recorded[row];
       const part = k < index ? 1 : ease(within(share, 0.1, 0.85));
       values.set(row, rounded(from + (value - from) * part, value - from));
     }
@@ -331,10 +315,6 @@ export class Director {
       what.refresh();
     }
     this.timeline.index();
-  }
-
-  private recorded(row: number): Value | null {
-    return this.store.snapshot().rows[row].value;
   }
 
   /** Says why a shot of the storyboard cannot be shown; "" where all can be. */

@@ -22,6 +22,8 @@ export interface FilmData extends Size {
 /** A film in a page; other programs call its methods. */
 export class Film {
   readonly el: HTMLElement;
+  /** why a shot cannot be shown; "" where all can be */
+  readonly fault: string;
   private director: Director;
   private bar: HTMLInputElement;
   private time = 0;
@@ -49,14 +51,9 @@ export class Film {
     const kinds = (["webm", "mp4", "gif"] as const).map(save);
     home.append(h("div", { class: "mt-film-bar" }, this.play, this.bar, ...kinds, this.note));
     this.el = home;
-    const fault = this.director.findFault();
-    if (fault) this.note.textContent = fault;
+    this.fault = this.director.findFault();
+    this.note.textContent = this.fault;
     this.go(0);
-  }
-
-  /** Why a shot cannot be shown; "" where all can be. */
-  get fault(): string {
-    return this.director.findFault();
   }
 
   get duration(): number {

@@ -1,11 +1,11 @@
 // Saving what is seen: SVG, PNG, a page of its own, an animated GIF of the steps.
-import { Camera } from "./camera";
+import { Camera, type Box } from "./camera";
 import { h, s } from "./dom";
 import { encodeGif } from "./gif";
 import { PAD, stage, type Graph } from "./graph";
 import { Marks } from "./marks";
 import { pageText } from "./page";
-import { Scene } from "./scene";
+import { NO_EVENTS, Scene } from "./scene";
 import type { Store } from "./store";
 import { Timeline } from "./timeline";
 import type { Value } from "./schema";
@@ -68,6 +68,12 @@ interface Shot {
   height: number;
 }
 
+/** The room of a whole graph with what is drawn around it. */
+export function boxOf({ left, right, top, bottom }: Graph): Box {
+  const room = PAD + 34; // above and below, for the products on the edges and for sums
+  return { x: left - PAD, y: top - room, w: right - left + 2 * PAD, h: bottom - top + 2 * room };
+}
+
 /** A second scene, out of sight, that takes pictures without disturbing what the reader sees. */
 class Studio {
   private timeline: Timeline;
@@ -80,17 +86,14 @@ class Studio {
     private view: Source,
     private graph: Graph,
   ) {
-    const nothing = {
-      pick: () => undefined,
-      open: () => undefined,
-      hover: () => undefined,
-      close: () => undefined,
-      turn: () => undefined,
-      grab: () => undefined,
-      tell: () => undefined,
-    };
     this.timeline = new Timeline(view.store);
-    this.scene = new Scene(view.store, this.timeline, this.camera, new Marks(view.store), nothing);
+    this.scene = new Scene(
+      view.store,
+      this.timeline,
+      this.camera,
+      new Marks(view.store),
+      NO_EVENTS,
+    );
     this.home.append(this.scene.svg);
     view.el.after(this.home);
   }
@@ -99,15 +102,9 @@ class Studio {
     this.home.remove();
   }
 
-  private box() {
-    const { left, right, top, bottom } = this.graph;
-    const room = PAD + 34; // above and below, for the products on the edges and for sums
-    return { x: left - PAD, y: top - room, w: right - left + 2 * PAD, h: bottom - top + 2 * room };
-  }
-
   /** All of the graph at natural size. */
   whole(position: number): Shot {
-    const box = this.box();
+    const box = boxOf(this.graph);
     this.camera.resize(box.w, box.h);
     [this.camera.x, this.camera.y, this.camera.scale] = [box.x, box.y, 1];
     return this.shoot(position);
@@ -177,7 +174,7 @@ class Studio {
 
   /** One frame for each step, forward and backward, following the current row. */
   async gif(note: (text: string) => void): Promise<Blob> {
-    const box = this.box();
+    const box = boxOf(this.graph);
     const scale = Math.max(0.6, Math.min(1, MOVIE_W / box.w, (MOVIE_H - CAPTION) / box.h));
     this.camera.resize(
       Math.min(MOVIE_W, Math.ceil(box.w * scale)),

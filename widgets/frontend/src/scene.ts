@@ -98,6 +98,17 @@ export interface SceneEvents {
   tell(text: string, event: PointerEvent | null): void;
 }
 
+/** For a scene that nobody touches. */
+export const NO_EVENTS: SceneEvents = {
+  pick: () => undefined,
+  open: () => undefined,
+  hover: () => undefined,
+  close: () => undefined,
+  turn: () => undefined,
+  grab: () => undefined,
+  tell: () => undefined,
+};
+
 export class Scene {
   readonly svg: SVGSVGElement;
   private world = s("g");

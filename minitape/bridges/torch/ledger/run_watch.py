@@ -19,7 +19,6 @@ from typing import Any
 import torch
 from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
-from torch.utils.hooks import RemovableHandle
 
 from ....engine.record.user_frames import find_user_frame
 from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
@@ -36,6 +35,7 @@ from ...run_watch.accounts import (
     OptimizerAccount,
     RunAccounts,
 )
+from ..global_hooks import add_global_hook
 from .leaf_search import LeafSearch
 from .scaler_watch import ScalerWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
@@ -139,10 +139,7 @@ class TorchRunWatch:
             (optimizers._global_optimizer_post_hooks, self._on_step_end),
             (modules._global_parameter_registration_hooks, self._on_parameter_registered),
         ):
-            # PyTorch's own functions return the handle only after adding the hook, so Ctrl-C in between would lose it.
-            handle = RemovableHandle(registry)
-            patches.add_undo_action(handle.remove)
-            registry[handle.id] = hook
+            add_global_hook(patches, hook, registry)
 
     def stop_watching(self) -> None:
         """Stop following the program, and complete the accounts."""
