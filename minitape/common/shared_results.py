@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable
-from types import SimpleNamespace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 Result = TypeVar("Result")
 
 
-# While a task shares results, `by_key` is a dictionary of these results. At all other times, it is None.
-shared_results = SimpleNamespace(by_key=None)
+class SharedResults(threading.local):
+    """The results that a thread's current task shares.
+
+    Each thread has its own results. Otherwise, a task that ends in one thread could restore the results of a task that
+    already ended in another thread, and these outdated results would be returned from then on.
+
+    Attributes:
+        by_key: The results while a task shares them, and None at all other times.
+    """
+
+    by_key: dict[Hashable, object] | None = None
+
+
+shared_results = SharedResults()
 
 
 def get_shared_result(key: Hashable, build: Callable[[], Result]) -> Result:
@@ -28,5 +40,4 @@ def get_shared_result(key: Hashable, build: Callable[[], Result]) -> Result:
         return build()
     if key not in results:
         results[key] = build()
-    result: Result = results[key]
-    return result
+    return cast(Result, results[key])

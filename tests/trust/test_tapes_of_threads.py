@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import minitape as tf
+from minitape.common.shared_results import get_shared_result
+from minitape.explain.reasons.object_names import share_results
 
 ENGINE = str(Path(tf.__file__).parent)
 THREADS, TURNS = 8, 200
@@ -51,6 +53,27 @@ def test_tapes_are_let_go_of_by_other_threads(hasty):
     for thread in threads:
         thread.join()
     assert failed == []
+
+
+def test_questions_in_two_threads_leave_no_shared_results():
+    entered, left = threading.Event(), threading.Event()
+    first, kept = share_results(), []
+
+    def work():
+        with share_results():
+            entered.set()
+            left.wait()
+            kept.append(get_shared_result("row", lambda: "of the second thread"))
+
+    second = threading.Thread(target=work)
+    with first:
+        second.start()
+        entered.wait()
+        get_shared_result("row", lambda: "of the first thread")
+    left.set()
+    second.join()
+    assert kept == ["of the second thread"]
+    assert get_shared_result("row", lambda: "new") == "new", "a question that ended left its results"
 
 
 class Meanwhile:
