@@ -429,7 +429,10 @@ class RecordingReader(Reader):
         return self.recording.read_source_lines(file)
 
     def list_function_insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
-        """List an INSIDE for each call that the bridge can open."""
+        """List an INSIDE for each call that the bridge can open.
+
+        The sources do not matter, because a bridge stores each backward pass as a whole.
+        """
         return self.recording.list_insides(target, row)
 
     def _build_picture_row_with_rule(self, row: int) -> PictureRow:
@@ -437,14 +440,14 @@ class RecordingReader(Reader):
         if recorded_row.site[0]:
             self.files[recorded_row.site[0]] = None
         shown_row, rule = build_picture_row(recorded_row), find_known_rule_of_row(self.recording, row)
-        name = self._find_better_name(recorded_row)
+        name = self._find_trained_or_result_name(recorded_row)
         if name is not None:
             shown_row.form["name"] = shorten_name(name)
         if rule is not None:
             shown_row.form |= rule.fields
         return shown_row
 
-    def _find_better_name(self, recorded_row: RecordedRow) -> str | None:
+    def _find_trained_or_result_name(self, recorded_row: RecordedRow) -> str | None:
         """Return the longer name of a trained source, or the name of an unnamed result, or None."""
         if not recorded_row.name:
             return self.recording.map_rows_to_result_names().get(recorded_row.index)

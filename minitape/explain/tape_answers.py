@@ -20,7 +20,7 @@ from .explanation import Explanation
 from .explanation_page import to_explanation_page
 from .fallback_answer import build_fallback_explanation, explain_non_tensor_source
 from .reasons.object_names import share_results
-from .reasons.tape_adapter import TapeAdapter, read_tape
+from .reasons.tape_adapter import TapeAdapter, build_tape_adapter
 from .reasons.tape_checks import explain_gradient
 from .translated_sentences import fill
 
@@ -90,7 +90,7 @@ def _explain_each_source(
     adapter = None
     if not plain_targets:
         try:
-            adapter = read_tape(tape, targets, [item for item in sources if _is_tensor_or_variable(item)])
+            adapter = build_tape_adapter(tape, targets, [item for item in sources if _is_tensor_or_variable(item)])
         except Exception as error:
             return [build_fallback_explanation("independent", item, tape, error=error) for item in sources]
     answers = []

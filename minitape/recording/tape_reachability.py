@@ -102,7 +102,7 @@ class TapeRules:
         return self._known_answers[id(source)][1]
 
     def _compute_is_connected(self, source: TargetOrSource) -> bool:
-        last_answer = self._was_connected_in_last_call(source)
+        last_answer = self._find_answer_of_last_call(source)
         if last_answer is not None:
             return last_answer
         return source.dtype.differentiable and (
@@ -112,7 +112,7 @@ class TapeRules:
             )
         )
 
-    def _was_connected_in_last_call(self, source: TargetOrSource) -> bool | None:
+    def _find_answer_of_last_call(self, source: TargetOrSource) -> bool | None:
         """Return whether the last ``gradient`` call found a gradient for a source, or None if it had other targets.
 
         The result is also None if the source was not among the sources of that call.

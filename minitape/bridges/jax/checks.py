@@ -324,7 +324,7 @@ def collect_names_computed_from(source_name: str, end_statement: program_text.St
     for earlier in program_text.list_statements(end_statement.file)[: end_statement.order]:
         if earlier.enclosing_functions != end_statement.enclosing_functions:
             continue
-        for target, value in zip(earlier.targets, program_text.list_assigned_values(earlier), strict=True):
+        for target, value in program_text.pair_targets_with_values(earlier):
             if names & program_text.collect_names_and_attributes(ast.walk(value or earlier.node)):
                 names.add(ast.unparse(target))
     return names

@@ -221,7 +221,7 @@ class JaxOrigin:
         creations = [binding for binding in bindings if binding.read_names.isdisjoint(binding.bound_names)] or bindings
         if not creations:
             return None
-        parts = zip(creations[-1].targets, program_text.list_assigned_values(creations[-1]), strict=True)
+        parts = program_text.pair_targets_with_values(creations[-1])
         value = next((part for target, part in parts if find_last_name(target) == node.id), None)
         if value is None:
             return creations[-1].site

@@ -55,7 +55,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         checks=(check_unapplied_gradients, check_raw_updates, check_cancellation),
         find_source_rows=recording.list_rows,
         find_written_operand=find_written_operand,
-        find_logits=find_logits,
+        find_logits_row=find_logits_row,
     )
 
 
@@ -66,7 +66,7 @@ def find_written_operand(run: CheckedRun, row: RecordedRow, operand: int) -> int
     return operand
 
 
-def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
+def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     """Return the row of the logits that a jax.nn function receives, or None if the operation is not its first one."""
     input_row, name = row.inputs[0], LOGIT_FUNCTIONS[row.op]
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None

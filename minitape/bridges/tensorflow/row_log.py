@@ -333,11 +333,11 @@ class TensorFlowLog:
         self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows)))
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
 
-    def note_variables_changed_by_graph(self, inputs: Sequence, graph: Any) -> None:
-        """Record which variables a ``tf.function`` call changed.
+    def log_assignments_and_forget_rows(self, inputs: Sequence, graph: Any) -> None:
+        """Log the assignments of a ``tf.function`` call, and forget the rows of the variables that the call changed.
 
-        In a training step, no gradient flows through the stored values. Non-trainable variables are skipped in such a
-        step, because they are the optimizer's internal state.
+        A changed variable gets a new row at its next read. In a training step, no gradient flows through the stored
+        values. Non-trainable variables are skipped in such a step, because they are the optimizer's internal state.
 
         Args:
             inputs: The input tensors and handles of the graph call.

@@ -182,7 +182,7 @@ class TensorFlowWatcher(Watcher):
             try:
                 return original(concrete_function, tensor_inputs, captured_inputs)
             finally:
-                self.writer.run_safely(self.log.note_variables_changed_by_graph, inputs, graph)
+                self.writer.run_safely(self.log.log_assignments_and_forget_rows, inputs, graph)
 
     # -- what Python does while a graph is made ----------------------------------------------------
 

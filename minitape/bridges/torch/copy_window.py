@@ -105,7 +105,7 @@ class CopyWindow:
         if self._recording is not None:
             with contextlib.suppress(Exception):
                 if self.kind == "anomaly":
-                    problems = self._list_problems(self._recording)
+                    problems = self._list_nonfinite_problems(self._recording)
                 elif self.kind == "steps":
                     problems = list_problem_groups(self._recording.explain())
                 elif self.kind == "trial":
@@ -138,7 +138,7 @@ class CopyWindow:
             "shares": measure_shares(recording, fields["file"], fields["first_line"], fields["last_line"]),
         }
 
-    def _list_problems(self, recording: TorchRecording) -> list[ProblemGroup]:
+    def _list_nonfinite_problems(self, recording: TorchRecording) -> list[ProblemGroup]:
         groups = [group for group in list_problem_groups(recording.explain()) if group.kind == "nonfinite"]
         if not groups:
             explanation = explain_first_nonfinite_value(recording)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -341,8 +341,8 @@ def find_statement(site: Site) -> Statement:
     return read_program(site[0]).statement_by_site.get((site[0], site[1]), NO_STATEMENT)
 
 
-def find_called_name(site: Site) -> str:
-    """Return the last name of the function called at a site, or "" if the exact position is unknown.
+def find_last_name_of_call(site: Site) -> str:
+    """Return the last part of the name of the function called at a site, or "" if the exact position is unknown.
 
     Args:
         site: The site, which must store its position, like a `PlacedSite`.
@@ -515,14 +515,16 @@ def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tupl
     return set()
 
 
-def list_assigned_values(statement: Statement) -> list[ast.expr | None]:
-    """Return the value that an assignment assigns to each of its targets.
+def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """Return each target of an assignment with the value that the target receives.
 
     Args:
         statement: The statement. If it is not an assignment, each value is None.
     """
     values = getattr(statement.value, "elts", [])
-    return values if len(values) == len(statement.targets) > 1 else [statement.value] * len(statement.targets)
+    if len(statement.targets) == 1 or len(values) != len(statement.targets):
+        values = [statement.value] * len(statement.targets)
+    return zip(statement.targets, values, strict=True)
 
 
 def _find_standalone_class_name(file: str, name: str) -> str:

@@ -122,7 +122,7 @@ class CheckedRun:
         trained_keys: The keys of all sources that the program trains, if they are known.
         has_named_sources: Whether programs name each source whose gradient they request.
         find_written_operand: Returns the row of the operand as the program itself wrote it.
-        find_logits: Returns the row that a loss uses as logits, or None if the operation is not such a loss.
+        find_logits_row: Returns the row that a loss uses as logits, or None if the operation is not such a loss.
     """
 
     rows: Sequence[RecordedRow]
@@ -141,7 +141,7 @@ class CheckedRun:
     trained_keys: Collection[int] = ()
     has_named_sources: bool = False
     find_written_operand: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
-    find_logits: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: find_logits(run, row)
+    find_logits_row: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: find_logits_row(run, row)
 
     @cached_property
     def reached_operations(self) -> dict[int, BackwardPass]:
@@ -362,7 +362,9 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
 
 def _is_softmax(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is a softmax, or a loss that applies a softmax to its logits."""
-    takes_logits = run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_logits(run, row) is not None
+    takes_logits = (
+        run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_logits_row(run, row) is not None
+    )
     return takes_logits or run.find_activation_name(row) == "softmax"
 
 
@@ -371,13 +373,13 @@ def _is_combined_with_table(run: CheckedRun, row: RecordedRow, table: set[int]) 
     others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
         maker = run.find_row_before_reshapes(index)
-        is_table = tuple(maker.shape) == tuple(row.shape) and not _is_made_by_broadcast(run, maker)
+        is_table = tuple(maker.shape) == tuple(row.shape) and not _is_made_from_columns_and_vectors(run, maker)
         if is_table and ((values := run.find_array(index)) is None or np.ptp(values)):
             return True
     return False
 
 
-def _is_made_by_broadcast(run: CheckedRun, row: RecordedRow) -> bool:
+def _is_made_from_columns_and_vectors(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a table was computed only from tables that combine a column with a vector, as the mistake does.
 
     Args:
@@ -408,7 +410,7 @@ def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
     """
     for row in run.iter_reached_operations_named({*run.op_names.activation_of_loss, *LOGARITHM_OPS}):
         activation = run.op_names.activation_of_loss.get(row.op, "")
-        logits = run.find_logits(run, row) if activation else None
+        logits = run.find_logits_row(run, row) if activation else None
         if logits is None:
             activation, logits = _find_handwritten_activation(run, row)
         if logits is None:
@@ -427,7 +429,7 @@ def _find_called_loss_name(site: Site) -> str:
     )
 
 
-def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
+def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     """Return the row that a loss uses as logits, or None if the operation is not such a loss.
 
     TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.

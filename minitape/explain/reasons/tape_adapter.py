@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ...recording.recorded_rows import RowKind
 
 
-def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:
+def build_tape_adapter(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:
     """Read the rows that a question about a tape may need.
 
     If all sources have gradients, values that escaped under other tapes are not read.
@@ -490,7 +490,7 @@ class TapeAdapter(Adapter):
         label = self.find_operation_name(question.rows[row])
         if label == "function":
             return fill("the tf.function")
-        called_name = program_text.find_called_name(question.rows[row].site)
+        called_name = program_text.find_last_name_of_call(question.rows[row].site)
         if not label or not called_name or called_name in (label, "__call__"):
             return label or question.rows[row].op
         if label == "custom_gradient":

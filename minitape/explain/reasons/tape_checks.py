@@ -25,7 +25,7 @@ from ..translated_sentences import fill
 from . import checks, finding_sentences, program_text, zero_nan
 from .check_order import FrameworkChecks, find_nothing, find_path_break, run_checks
 from .question import ADD_OPS, Finding, find_nearest_tracked_consumers, list_distinct_breaks
-from .tape_adapter import TapeAdapter, TapeQuestion, build_question, read_tape
+from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
 
 if TYPE_CHECKING:
     from ...engine.types import TargetOrSource
@@ -458,7 +458,7 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
     replayed_call = None if adjoint is None else replay_call_on_new_tape(question.adapter.rules, node.row)
     if adjoint is None or replayed_call is None:
         return unchanged
-    inner_adapter = read_tape(*replayed_call)
+    inner_adapter = build_tape_adapter(*replayed_call)
     sweep = _replay_sweep_of_call(inner_adapter, adjoint)
     assert node.record is not None
     call = node.record.get_call(node.row)
@@ -546,7 +546,7 @@ def find_break_in_python(tape: GradientTape, target: TargetOrSource, source: Tar
         target: A result of the function.
         source: An input of the function.
     """
-    adapter = read_tape(tape, [target], [source])
+    adapter = build_tape_adapter(tape, [target], [source])
     if adapter.rules.is_connected(source):
         return None
     finding = run_checks(build_question(adapter, source), TAPE_CHECKS)

@@ -519,7 +519,7 @@ class TorchRunWatch:
             if _has_closure(args, kwargs):
                 self._closure_depth = 0
                 self._take_step(followed, optimizer)
-            self._sample_after_step(followed)
+            self._note_moves_after_step(followed)
             self._start_rest_if_nothing_is_new()
 
     def _take_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
@@ -613,7 +613,7 @@ class TorchRunWatch:
             was_undone = torch.equal(now, old) and not torch.equal(old, moved)
             account.undone_moves = account.undone_moves + 1 if was_undone else 0
 
-    def _sample_after_step(self, followed: FollowedOptimizer) -> None:
+    def _note_moves_after_step(self, followed: FollowedOptimizer) -> None:
         """Compare the sampled weight elements with their values before the step."""
         before, sample = followed.before, followed.sample
         followed.before = followed.last_move = None
