@@ -100,7 +100,7 @@ def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> 
     for call in record.calls:
         if call.row <= last_row and call.primitive.name == "py_function" and reachable[call.row]:
             return False
-    return not rules.tape._used or not any(
+    return not rules.tape._is_used or not any(
         record.get_value_or_none(row) is None
         and math.prod(record.get_shape_and_dtype(row)[0]) > MAX_SMALL_SIZE
         and reachable[row]

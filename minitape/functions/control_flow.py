@@ -186,7 +186,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Recor
     except Exception as error:
         # If Python then runs the function for real, the error is raised again.
         raise NotRecordableError from error
-    return RecordedBody(recording, [recording.table.shape_dtypes[row] for row in recording.results], pack)
+    return RecordedBody(recording, [recording.traced_rows.shape_dtypes[row] for row in recording.results], pack)
 
 
 def _write_control_flow_row(

@@ -175,7 +175,7 @@ class FirstRun:
         self.argument_names = argument_names
         self.write_guard = write_guard
         self.record = Record()
-        self.record.first_run, self.record.is_open = self, False
+        self.record.first_run, self.record.is_opened_by_tape = self, False
         self.has_values = True
         self.feeds: dict[int, Feed] = {}
         self.variable_states: dict[int, EagerTensor] = {}

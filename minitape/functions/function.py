@@ -102,8 +102,8 @@ class BranchRecordings:
         row = max(call.row for call in recording.effects if call.primitive.is_guard)
         raise RuntimeError(
             f"Python has taken {MAX_RECORDINGS} different paths through the traced function {function_name!r}, "
-            f"because a tensor decides the path in {describe_line_of_row(recording.table.record, row)}. Use tf.cond, "
-            "tf.while_loop or tf.where there. They need only one recording if they only compute."
+            f"because a tensor decides the path in {describe_line_of_row(recording.traced_rows.record, row)}. Use "
+            "tf.cond, tf.while_loop or tf.where there. They need only one recording if they only compute."
         )
 
 

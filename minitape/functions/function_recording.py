@@ -30,7 +30,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, create_tensor, from_arra
 from ..engine.values import nest
 from . import inner_rows
 from .first_run import Feed, FirstRun, GuardError
-from .row_program import FirstRunTable, RowProgram
+from .row_program import RowProgram, TracedRows
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -71,7 +71,7 @@ class FunctionRecording:
     """A function that computes some rows of a first run from other rows.
 
     Attributes:
-        table: The rows of the first run.
+        traced_rows: The rows of the first run.
         first_run: The first run that wrote the rows.
         name: The name of the traced function.
         feeds: The rows whose values each call provides. Arguments come first.
@@ -87,7 +87,7 @@ class FunctionRecording:
 
     def __init__(
         self,
-        table: FirstRunTable,
+        traced_rows: TracedRows,
         feeds: Sequence[Feed],
         results: Sequence[int],
         assignments: Sequence[Assignment] = (),
@@ -96,13 +96,13 @@ class FunctionRecording:
         """Describe a recording. Its programs and its gradient are built on first use.
 
         Args:
-            table: The rows of the first run.
+            traced_rows: The rows of the first run.
             feeds: The rows whose values each call provides. Arguments come first.
             results: The rows that a call returns.
             assignments: The new states of the variables that a call assigns.
             effects: The calls that run in every call of the function: effects and guards.
         """
-        self.table, self.first_run, self.name = table, table.first_run, table.first_run.name
+        self.traced_rows, self.first_run, self.name = traced_rows, traced_rows.first_run, traced_rows.first_run.name
         self.feeds, self.results = feeds, results
         self.assignments, self.effects = assignments, effects
         self.fetches = [*self.results, *(assignment.row for assignment in self.assignments)]
@@ -118,7 +118,7 @@ class FunctionRecording:
     @cached_property
     def program(self) -> RowProgram:
         """The program that computes results and new states from the varying feeds."""
-        return RowProgram(self.table, self.fetches, self.varying_rows, self.effects)
+        return RowProgram(self.traced_rows, self.fetches, self.varying_rows, self.effects)
 
     @property
     def gradient(self) -> GradientRecording:
@@ -161,7 +161,7 @@ class FunctionRecording:
                 tensors.append(feed.variable._read_state())
             else:
                 tensor = feed.captured_ref()  # type: ignore[misc]
-                tensors.append(create_tensor(self.table.constants[feed.row]) if tensor is None else tensor)
+                tensors.append(create_tensor(self.traced_rows.constants[feed.row]) if tensor is None else tensor)
         return tensors
 
     def call_recording(self, arguments: Sequence) -> list:
@@ -271,15 +271,15 @@ class GradientRecording:
         """
         self.recording = recording
         self.error: Exception | None = None
-        first_run, table, feeds = recording.first_run, recording.table, recording.feeds
-        table.read_and_release_new_rows()
-        first_gradient_row = len(table.record)
+        first_run, traced_rows, feeds = recording.first_run, recording.traced_rows, recording.feeds
+        traced_rows.read_and_release_new_rows()
+        first_gradient_row = len(traced_rows.record)
         first_run.has_values = False
         with first_run.record_operations():
-            targets = [_build_stand_in_tensor(table, row) for row in recording.results]
+            targets = [_build_stand_in_tensor(traced_rows, row) for row in recording.results]
             # The source is the variable instead of its fed state, because the gradient must include all states.
-            variables = {rows[0]: variable for variable, rows in table.record.variables.values()}
-            sources = [variables.get(feed.row, _build_stand_in_tensor(table, feed.row)) for feed in feeds]
+            variables = {rows[0]: variable for variable, rows in traced_rows.record.variables.values()}
+            sources = [variables.get(feed.row, _build_stand_in_tensor(traced_rows, feed.row)) for feed in feeds]
             seeds = [first_run.add_feed(np.ones(target.dims, target._value.dtype)) for target in targets]
             try:
                 gradients = compute_gradients(first_run.build_tape_watching_all(), targets, sources, list(seeds))
@@ -288,25 +288,25 @@ class GradientRecording:
                 self.error = error
                 gradients = [None] * len(feeds)
             self.gradient_rows = [
-                None if gradient is None else table.record.find_or_add_row(convert_to_tensor(gradient))
+                None if gradient is None else traced_rows.record.find_or_add_row(convert_to_tensor(gradient))
                 for gradient in gradients
             ]
-        table.read_and_release_new_rows()
+        traced_rows.read_and_release_new_rows()
         rows = [row for row in self.gradient_rows if row is not None]
         seed_rows = [target._row for target in seeds]
         self.saved_rows = sorted(
             self._find_read_forward_rows(rows, seed_rows, first_gradient_row) | set(recording.per_run_rows)
         )
         self.forward = RowProgram(
-            table, [*recording.fetches, *self.saved_rows], recording.varying_rows, recording.effects
+            traced_rows, [*recording.fetches, *self.saved_rows], recording.varying_rows, recording.effects
         )
-        effects = table.list_effects_from(first_gradient_row)
-        self.backward = RowProgram(table, rows, [*recording.varying_rows, *self.saved_rows, *seed_rows], effects)
+        effects = traced_rows.list_effects_from(first_gradient_row)
+        self.backward = RowProgram(traced_rows, rows, [*recording.varying_rows, *self.saved_rows, *seed_rows], effects)
         pure_feeds = [
             *(feed._replace(variable=None, captured_ref=None) for feed in feeds),
             *map(Feed, (*recording.per_run_rows, *seed_rows)),
         ]
-        self.pure_recording = FunctionRecording(table, pure_feeds, rows, (), effects)
+        self.pure_recording = FunctionRecording(traced_rows, pure_feeds, rows, (), effects)
 
     def _find_read_forward_rows(
         self, gradient_rows: Sequence[int], seed_rows: Sequence[int], first_gradient_row: int
@@ -318,10 +318,10 @@ class GradientRecording:
             seed_rows: The rows of the adjoints that the results start with.
             first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
         """
-        table, feed_rows = self.recording.table, {feed.row for feed in self.recording.feeds}
-        calls, _ = table.find_needed_calls_and_constants(gradient_rows, [*seed_rows, *feed_rows])
+        traced_rows, feed_rows = self.recording.traced_rows, {feed.row for feed in self.recording.feeds}
+        calls, _ = traced_rows.find_needed_calls_and_constants(gradient_rows, [*seed_rows, *feed_rows])
         read_rows = {*gradient_rows, *(row for call in calls if call.row >= first_gradient_row for row in call.inputs)}
-        return {row for row in read_rows - feed_rows if row < first_gradient_row and row not in table.constants}
+        return {row for row in read_rows - feed_rows if row < first_gradient_row and row not in traced_rows.constants}
 
     def compute_shares(self, adjoints: Sequence, inputs: Sequence, saved: Sequence) -> list:
         """Compute the share of each input of a call.
@@ -358,10 +358,10 @@ class GradientRecording:
         return [None if gradient_row is None else next(values) for gradient_row in self.gradient_rows]
 
 
-def _build_stand_in_tensor(table: FirstRunTable, row: int) -> EagerTensor:
+def _build_stand_in_tensor(traced_rows: TracedRows, row: int) -> EagerTensor:
     """Return a tensor for a row. Its value is the row's constant, or zeros if the row can differ between calls."""
-    tensor = from_array(table.constants.get(row, get_array_spec(*table.shape_dtypes[row]).zeros))
-    tensor._record, tensor._row = table.record, row
+    tensor = from_array(traced_rows.constants.get(row, get_array_spec(*traced_rows.shape_dtypes[row]).zeros))
+    tensor._record, tensor._row = traced_rows.record, row
     return tensor
 
 
@@ -455,14 +455,14 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
         new_states = [first_run.variable_states[key] for key in first_run.assigned_variables]
         values = [tensor._value for tensor in (*present_results, *new_states)]
         pack = _build_result_packer(returned, [tensor is not None for tensor in results])
-        table = FirstRunTable(first_run)
-        table.read_and_release_new_rows()
+        traced_rows = TracedRows(first_run)
+        traced_rows.read_and_release_new_rows()
     assignments = []
     for key, variable in first_run.assigned_variables.items():
         row = first_run.variable_states[key]._row
         assignments.append(Assignment(variable, row, first_run.record.find_site(row) or ()))
     feeds = [feed for feed in first_run.feeds.values() if feed.captured_ref is None or _is_live_capture_to_watch(feed)]
-    recording = FunctionRecording(table, feeds, result_rows, assignments, table.list_effects_from())
+    recording = FunctionRecording(traced_rows, feeds, result_rows, assignments, traced_rows.list_effects_from())
     return FirstRunResult(recording, pack, values)
 
 

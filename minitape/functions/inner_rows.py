@@ -30,10 +30,10 @@ def replay_recording(recording: FunctionRecording, inputs: Sequence, saved: Sequ
     saved_values = dict(zip(recording.gradient.saved_rows, saved, strict=False))
     values: dict = dict(zip((feed.row for feed in recording.feeds), inputs, strict=True))
     values |= {row: create_tensor(saved_values[row]) for row in recording.per_run_rows if row in saved_values}
-    calls, constants = recording.table.find_needed_calls_and_constants(recording.fetches, list(values))
+    calls, constants = recording.traced_rows.find_needed_calls_and_constants(recording.fetches, list(values))
     values |= {row: create_tensor(value) for row, value in constants.items() if row not in values}
     for call in calls:
-        with TemporaryAttributes(state, fixed_site=recording.table.record.find_site(call.row)):
+        with TemporaryAttributes(state, fixed_site=recording.traced_rows.record.find_site(call.row)):
             call_inputs = tuple([values[row] for row in call.inputs])
             replay = getattr(call.primitive, "replay", None)
             if replay is None:

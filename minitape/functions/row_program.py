@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FUSE_AFTER_RUNS = 63
 
 
-class FirstRunTable:
+class TracedRows:
     """The rows of a first run, without the values that differ between calls.
 
     Attributes:
@@ -121,11 +121,11 @@ def has_tuple_output(call: Call) -> bool:
     return call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False)
 
 
-@fast.replace_rows
-class Rows:
+@fast.replace_row_evaluator
+class RowEvaluator:
     """The plain form of a row program, which applies the needed primitives one after another.
 
-    ``speed/`` replaces this class with :class:`minitape.speed.compiled_rows.CompiledRows`.
+    ``speed/`` replaces this class with :class:`minitape.speed.compiled_rows.CompiledRowEvaluator`.
 
     Attributes:
         may_warn: Whether a run can cause NumPy warnings.
@@ -140,7 +140,7 @@ class Rows:
 
     def __init__(
         self,
-        table: FirstRunTable,
+        traced_rows: TracedRows,
         calls: Sequence[Call],
         constants: dict[int, Any],
         fetches: Sequence,
@@ -150,7 +150,7 @@ class Rows:
         """Build the array function of each call.
 
         Args:
-            table: The rows of the first run.
+            traced_rows: The rows of the first run.
             calls: The needed calls in row order.
             constants: The needed constants, keyed by row.
             fetches: The rows to compute.
@@ -197,7 +197,7 @@ class RowProgram:
     """A function that computes the arrays of some rows from the arrays of other rows.
 
     Attributes:
-        table: The rows of the first run.
+        traced_rows: The rows of the first run.
         fetches: The rows to compute.
         feeds: The rows whose arrays are provided.
         effects: Calls that run even if no fetched row depends on them.
@@ -205,25 +205,32 @@ class RowProgram:
         next_fuse: The run count at which to try fusing next, or 0 if the decision is final.
     """
 
-    def __init__(self, table: FirstRunTable, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()) -> None:
+    def __init__(
+        self, traced_rows: TracedRows, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()
+    ) -> None:
         """Describe a program. It is built when it first runs.
 
         Args:
-            table: The rows of the first run.
+            traced_rows: The rows of the first run.
             fetches: The rows to compute.
             feeds: The rows whose arrays are provided.
             effects: Calls that run even if no fetched row depends on them.
         """
         self.run_count, self.next_fuse = 0, FUSE_AFTER_RUNS
-        self.table, self.fetches, self.feeds, self.effects = table, fetches, feeds, effects
+        self.traced_rows, self.fetches, self.feeds, self.effects = traced_rows, fetches, feeds, effects
 
     @cached_property
-    def rows(self) -> Rows:
+    def evaluator(self) -> RowEvaluator:
         """The object that computes the fetched rows, built when the program first runs."""
-        self.table.read_and_release_new_rows()
-        calls, constants = self.table.find_needed_calls_and_constants(self.fetches, self.feeds, self.effects)
-        return Rows(
-            self.table, calls, constants, self.fetches, self.feeds, partial(build_call_function, self.table.record)
+        self.traced_rows.read_and_release_new_rows()
+        calls, constants = self.traced_rows.find_needed_calls_and_constants(self.fetches, self.feeds, self.effects)
+        return RowEvaluator(
+            self.traced_rows,
+            calls,
+            constants,
+            self.fetches,
+            self.feeds,
+            partial(build_call_function, self.traced_rows.record),
         )
 
     def count_run_and_get_function(self) -> Callable:
@@ -235,8 +242,8 @@ class RowProgram:
         if self.next_fuse:
             self.run_count += 1
             if self.run_count >= self.next_fuse:
-                self.next_fuse = self.rows.fuse_loops_if_faster(self.run_count)
-        return self.rows.compute_fetches
+                self.next_fuse = self.evaluator.fuse_loops_if_faster(self.run_count)
+        return self.evaluator.compute_fetches
 
     def compute_fetches(self, arrays: Sequence) -> tuple:
         """Compute the fetched rows without NumPy's floating-point warnings.
@@ -250,14 +257,14 @@ class RowProgram:
         Raises:
             GuardError: If the recording does not fit these arrays.
         """
-        rows = self.rows
+        evaluator = self.evaluator
         if self.next_fuse:
             self.count_run_and_get_function()
-        if not rows.may_warn:
-            return rows.compute_fetches(*arrays)
+        if not evaluator.may_warn:
+            return evaluator.compute_fetches(*arrays)
         warning_state = WARNINGS[OFF]
         try:
-            return rows.compute_fetches(*arrays)
+            return evaluator.compute_fetches(*arrays)
         finally:
             restore_fp_errors(warning_state)
 

@@ -66,7 +66,7 @@ def list_function_insides(
     ('steps', ['6.0', '12.0'])
     """
     record = reader.record
-    if record is None or record.is_open or remaining_depth == 0:
+    if record is None or record.is_opened_by_tape or remaining_depth == 0:
         return []
     rows = [
         call.row

@@ -140,7 +140,7 @@ class TapeReader(Reader):
                 context = self.enter_row_context(row)
                 end, forms, recording_tapes = context.end, context.forms, context.recording_tapes
             if op < FIRST_CODE or row in watchers_by_row or type(value) not in FLOAT_TYPES:
-                if record.is_open and op == LEAF and row not in record.leaves:
+                if record.is_opened_by_tape and op == LEAF and row not in record.leaves:
                     break  # The recording has written the row but not yet its leaf.
                 rows.append(self._build_general_row(row, (op, a, b, site), value, context))
             else:
@@ -188,7 +188,7 @@ class TapeReader(Reader):
             is_requested: Whether to recompute arrays of any size. If False, only small arrays are recomputed.
         """
         record = self.tape.record
-        if record is None or record.is_open or not (is_requested or are_released_values_small(record)):
+        if record is None or record.is_opened_by_tape or not (is_requested or are_released_values_small(record)):
             return
         for row, value in recompute_released_values(record).items():
             self.kept_arrays.setdefault(row, value)
@@ -283,7 +283,7 @@ class TapeReader(Reader):
             form |= build_primitive_fields(BY_CODE[op - FIRST_CODE])
         is_operation = form["kind"] == "operation"
         is_ghost = is_operation and not tapes
-        if is_ghost and context.is_paused and record.is_open:
+        if is_ghost and context.is_paused and record.is_opened_by_tape:
             form["cut"] = "paused"
         return {
             **form,
@@ -473,7 +473,7 @@ class TapeReader(Reader):
         from .source_names import find_names_in_source
         from .tangents import compute_tangents
 
-        if self.record is None or self.record.is_open:
+        if self.record is None or self.record.is_opened_by_tape:
             return []
         parts = find_names_in_source(self.record, rows)
         parts += [

@@ -187,7 +187,7 @@ class TapeSource(PictureSource):
     def list_large_arrays(self) -> list[tuple[int, Array]]:
         """Return (row, array) pairs for the arrays that the tape releases after its gradient call."""
         record = self.tape.record
-        if record is None or record.is_open or not record.has_large_arrays:
+        if record is None or record.is_opened_by_tape or not record.has_large_arrays:
             return []
         return [*iter_large_arrays(record)]
 

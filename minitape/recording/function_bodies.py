@@ -107,7 +107,7 @@ def _build_function_body(
     next_turn_rows = dict(zip(feed_rows[:carried_count], recording.results, strict=False))
     outer_rows = dict(zip(feed_rows, input_rows, strict=False))
     return FunctionBody(
-        recording.table.record,
+        recording.traced_rows.record,
         -1 if output_index is None else recording.results[output_index],
         outer_rows,
         next_turn_rows,

@@ -31,7 +31,7 @@ def count_kept_bytes(record: Record, spans: list[list[int]]) -> int:
     40040
     """
     byte_count = ROW_BYTES * sum(end - first for first, end in spans)
-    if record.has_large_arrays and (not record.is_open or len(record) < MAX_OPEN_ROWS):
+    if record.has_large_arrays and (not record.is_opened_by_tape or len(record) < MAX_OPEN_ROWS):
         values = (value for first, end in spans for value in record.read_columns(first, end)[-1])
         byte_count += sum(value.nbytes for value in values if type(value) is np.ndarray)
     return byte_count

@@ -63,8 +63,8 @@ class ValueGraph:
         self.excluded_rows: set[int] = set()
         self._passes_by_call: dict[int, tuple[Call, list[bool]]] = {}
         spans = list(tape.spans)
-        if tape._recording:
-            spans.append((tape._start, len(self.record)))
+        if tape._is_recording:
+            spans.append((tape._span_start, len(self.record)))
         self.spans = spans
 
     # -- nodes -------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ _FAST_MODULES = {
     "Record": "packed_rows",
     "apply": "operation",
     "run_sweep": "fast_sweeps",
-    "Rows": "compiled_rows",
+    "RowEvaluator": "compiled_rows",
     "update_variables": "variable_updates",
 }
 
@@ -116,7 +116,9 @@ class Speed(Accelerator):
         self.pairs[name] = FormPair(plain, fast_form)
         return fast_form
 
-    replace_record = replace_apply = replace_run_sweep = replace_rows = replace_update_variables = _build_fast_form
+    replace_record = replace_apply = replace_run_sweep = replace_row_evaluator = replace_update_variables = (
+        _build_fast_form
+    )
 
     def register_function(
         self,

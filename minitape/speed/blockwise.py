@@ -26,7 +26,7 @@ from .fusion import (
 )
 
 if TYPE_CHECKING:
-    from .fusion import ProgramTable
+    from .fusion import TracedRowsInterface
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
 BLOCK_SIZE = LARGE - 1  # The number of elements in a block. A block must not count as a large array.
@@ -46,52 +46,54 @@ class BlockTable(NamedTuple):
     calls: dict[int, Call]
 
 
-def find_blockwise_kind(table: ProgramTable, call: Call) -> tuple[tuple[int, ...], type] | None:
+def find_blockwise_kind(traced_rows: TracedRowsInterface, call: Call) -> tuple[tuple[int, ...], type] | None:
     """Return the shape and float type of a call on large arrays if it can be part of a run.
 
     Args:
-        table: The rows of the function.
+        traced_rows: The rows of the function.
         call: An elementwise call, or a sum or mean of all elements.
 
     Returns:
         (shape, float type), which are the same for all calls in a run, or None for any other call.
     """
     is_reduction = call.primitive.name in TOTAL_PRIMITIVES
-    shape = table.shape_dtypes[call.inputs[0] if is_reduction else call.row][0]
+    shape = traced_rows.shape_dtypes[call.inputs[0] if is_reduction else call.row][0]
     if math.prod(shape) < LARGE or not (is_reduction or (call.primitive.code and not call.attrs)):
         return None
-    arrays = {table.shape_dtypes[row][0] for row in call.inputs if find_broadcast_number_row(table, row) is None}
-    float_type = find_common_float_type(table, call) if arrays in ({shape}, {(), shape}) else None
+    arrays = {
+        traced_rows.shape_dtypes[row][0] for row in call.inputs if find_broadcast_number_row(traced_rows, row) is None
+    }
+    float_type = find_common_float_type(traced_rows, call) if arrays in ({shape}, {(), shape}) else None
     if float_type is None or (is_reduction and not is_total_of_all_elements(call, len(shape))):
         return None
     return shape, float_type
 
 
-def find_broadcast_number_row(table: ProgramTable, row: int) -> int | None:
+def find_broadcast_number_row(traced_rows: TracedRowsInterface, row: int) -> int | None:
     """Return the row of the scalar that was repeated to fill a large array.
 
     This is the row itself if it is a constant with equal elements, or the row of a scalar that was broadcast to the
     array, or None for all other arrays.
     """
-    if row in table.constants:
-        return row if find_uniform_number(table.constants[row]) is not None else None
-    call = table.calls.get(row)
+    if row in traced_rows.constants:
+        return row if find_uniform_number(traced_rows.constants[row]) is not None else None
+    call = traced_rows.calls.get(row)
     if call is None or call.primitive.name != "broadcast_to":
         return None
-    return call.inputs[0] if table.shape_dtypes[call.inputs[0]][0] == () else None
+    return call.inputs[0] if traced_rows.shape_dtypes[call.inputs[0]][0] == () else None
 
 
-def _read_uniform_constants(table: ProgramTable, rows: Iterable[int], float_type: type) -> dict[int, Any]:
+def _read_uniform_constants(traced_rows: TracedRowsInterface, rows: Iterable[int], float_type: type) -> dict[int, Any]:
     """Return the repeated element of each uniform constant among the given rows, keyed by row."""
     return {
-        row: float_type(np.ravel(table.constants[row])[0])
+        row: float_type(np.ravel(traced_rows.constants[row])[0])
         for row in rows
-        if row in table.constants and find_broadcast_number_row(table, row) == row
+        if row in traced_rows.constants and find_broadcast_number_row(traced_rows, row) == row
     }
 
 
 def compile_blockwise_run(
-    table: ProgramTable,
+    traced_rows: TracedRowsInterface,
     calls: Sequence[Call],
     kind: tuple[tuple[int, ...], type],
     find_alias: Callable,
@@ -101,7 +103,7 @@ def compile_blockwise_run(
     """Compile a run of calls into a single function that works block by block.
 
     Args:
-        table: The rows of the function.
+        traced_rows: The rows of the function.
         calls: The calls of the run, in order.
         kind: The shape and float type of the run's arrays (:func:`find_blockwise_kind`).
         find_alias: A function that takes a row and returns the row that contains its value.
@@ -119,15 +121,15 @@ def compile_blockwise_run(
     arrays = [row for row in outputs if row not in totals]
 
     def find_block_row(row: int) -> int:
-        number_row = find_broadcast_number_row(table, row)  # None for the rows of the run.
+        number_row = find_broadcast_number_row(traced_rows, row)  # None for the rows of the run.
         return find_alias(row if number_row is None else number_row)
 
     steps = [
         Call(c.row, c.primitive, (*map(find_block_row, c.inputs),), NO_ATTRS, 1) for c in calls if c.row not in totals
     ]
     read_rows = dict.fromkeys(row for step in steps for row in step.inputs if row not in rows)
-    fixed_numbers = _read_uniform_constants(table, read_rows, float_type)
-    large_inputs = [row for row in read_rows if row not in fixed_numbers and table.shape_dtypes[row][0] == shape]
+    fixed_numbers = _read_uniform_constants(traced_rows, read_rows, float_type)
+    large_inputs = [row for row in read_rows if row not in fixed_numbers and traced_rows.shape_dtypes[row][0] == shape]
     inputs = [*large_inputs, *(row for row in read_rows if row not in fixed_numbers and row not in large_inputs)]
     block, number = ((BLOCK_SIZE,), np.dtype(float_type)), ((), np.dtype(float_type))
     shape_dtypes: dict[int, tuple[tuple[int, ...], np.dtype]] = dict.fromkeys(read_rows, number)

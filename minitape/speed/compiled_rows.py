@@ -1,8 +1,8 @@
 """Compile the rows of a recording into a single Python function on arrays.
 
-This is the fast form of :class:`minitape.functions.row_program.Rows`. The generated function has one line for each
-call. If the call has a formula, the line contains it. If the function runs often, array operations are fused into loops
-that numba compiles. Repeated scalar operations are fused as well. In a compiled chain of a thousand scalars, each
+This is the fast form of :class:`minitape.functions.row_program.RowEvaluator`. The generated function has one line for
+each call. If the call has a formula, the line contains it. If the function runs often, array operations are fused into
+loops that numba compiles. Repeated scalar operations are fused as well. In a compiled chain of a thousand scalars, each
 operation takes a few nanoseconds.
 """
 
@@ -26,7 +26,7 @@ from .loop_detection import compile_repeated_rows
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
     from ..engine.types import Function, NumPyType
-    from .fusion import ProgramTable
+    from .fusion import TracedRowsInterface
 
 COMPILES_IN_BACKGROUND = True  # Calls to a function do not wait for numba.
 SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
@@ -48,7 +48,7 @@ class ProgramWriter:
     is written when a call that cannot join it reads one of its rows.
 
     Attributes:
-        table: The rows of the function: shapes, dtypes, constants and calls.
+        traced_rows: The rows of the function: shapes, dtypes, constants and calls.
         calls: The calls to write, except those whose result is an alias.
         constants: The values of constant rows.
         fetches: The rows that the program returns.
@@ -72,7 +72,7 @@ class ProgramWriter:
 
     def __init__(
         self,
-        table: ProgramTable,
+        traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
         constants: dict[int, Any],
         fetches: Sequence[int],
@@ -84,8 +84,8 @@ class ProgramWriter:
         """Find the aliases, consumers and runs of the calls. The class docstring describes the arguments."""
         self.can_fuse, self.build_call_function = can_fuse, build_call_function
         self.block_size = block_size
-        self.table, self.fetches, self.feeds = table, fetches, feeds
-        self.aliases = _find_aliases(table, calls)
+        self.traced_rows, self.fetches, self.feeds = traced_rows, fetches, feeds
+        self.aliases = _find_aliases(traced_rows, calls)
         self.calls = [call for call in calls if call.row not in self.aliases]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
@@ -103,21 +103,25 @@ class ProgramWriter:
         """Return one empty run for each kind that pays off here, in the order in which calls may join them."""
         # Unlike NumPy, compiled loops have no vectorized code for the functions in these calls.
         self.slow_kinds = {
-            blockwise.find_blockwise_kind(self.table, c)
+            blockwise.find_blockwise_kind(self.traced_rows, c)
             for c in self.calls
             if c.primitive.name not in fusion.CHEAP_PRIMITIVES
         }
         runs = [_CallRun(self._find_blockwise_kind_in_run, self._write_blockwise_calls)]
         if (
             self.can_fuse
-            and sum(find_scalar_float_type(self.table, c) is not None for c in self.calls) >= MIN_SCALAR_CALLS
+            and sum(find_scalar_float_type(self.traced_rows, c) is not None for c in self.calls) >= MIN_SCALAR_CALLS
         ):
             runs.append(
-                _CallRun(lambda run, call: find_scalar_float_type(self.table, call), self._write_repeated_scalar_calls)
+                _CallRun(
+                    lambda run, call: find_scalar_float_type(self.traced_rows, call), self._write_repeated_scalar_calls
+                )
             )
         if self.can_fuse:
             runs.append(
-                _CallRun(lambda run, call: fusion.find_fusable_float_type(self.table, call), self._write_fused_calls)
+                _CallRun(
+                    lambda run, call: fusion.find_fusable_float_type(self.traced_rows, call), self._write_fused_calls
+                )
             )
         return runs
 
@@ -173,13 +177,13 @@ class ProgramWriter:
 
         Return None for all other calls, including sums of rows outside the run and calls that read a sum in the run.
         """
-        kind = blockwise.find_blockwise_kind(self.table, call)
+        kind = blockwise.find_blockwise_kind(self.traced_rows, call)
         if kind is None or (self.can_fuse and kind not in self.slow_kinds):
             return None
         inputs_in_run = [row for row in self._list_unaliased_inputs(call) if row in run.rows]
         if call.primitive.name in fusion.TOTAL_PRIMITIVES and not inputs_in_run:
             return None
-        return kind if all(self.table.shape_dtypes[row][0] == kind[0] for row in inputs_in_run) else None
+        return kind if all(self.traced_rows.shape_dtypes[row][0] == kind[0] for row in inputs_in_run) else None
 
     def _write_blockwise_calls(self, calls: list[Call], kind: Any) -> bool:
         """Write calls on large arrays as one function that runs block by block.
@@ -198,7 +202,9 @@ class ProgramWriter:
         )
         self._write_run_function_call(
             calls,
-            *blockwise.compile_blockwise_run(self.table, calls, kind, self._find_alias, self.consumers, build_writer),
+            *blockwise.compile_blockwise_run(
+                self.traced_rows, calls, kind, self._find_alias, self.consumers, build_writer
+            ),
         )
         self.may_warn = True
         return True
@@ -209,13 +215,13 @@ class ProgramWriter:
         Returns:
             Whether the calls were written. False if there are too few calls, or if numba cannot compile them.
         """
-        shapes = {row: shape for row, (shape, _) in self.table.shape_dtypes.items()}
+        shapes = {row: shape for row, (shape, _) in self.traced_rows.shape_dtypes.items()}
         if sum(shapes[call.row] != () for call in calls) < (2 if self.block_size else fusion.MIN_CALLS):
             return False
         # In blocks, scalars are passed as arguments so that loops that differ only in a scalar can share their machine
         # code.
         constants = {} if self.block_size else self.constants
-        writer = fusion.FusedLoopWriter(self.table, calls, constants, self._find_alias, self.consumers)
+        writer = fusion.FusedLoopWriter(self.traced_rows, calls, constants, self._find_alias, self.consumers)
         text = writer.write_source()
         arguments = [*writer.inputs, *writer.array_outputs]
         if self.block_size:
@@ -310,7 +316,7 @@ class ProgramWriter:
 
     def _write_single_call(self, call: Call) -> None:
         arguments = [self._format_value_name(row) for row in call.inputs]
-        formula = _find_call_formula(self.table, call, arguments)
+        formula = _find_call_formula(self.traced_rows, call, arguments)
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
@@ -343,7 +349,7 @@ class ProgramWriter:
 
     def _is_worth_dropping(self, row: int) -> bool:
         is_kept_elsewhere = row in self.constants or row in self.feeds
-        return not is_kept_elsewhere and math.prod(self.table.shape_dtypes[row][0]) >= PIECE_SIZE
+        return not is_kept_elsewhere and math.prod(self.traced_rows.shape_dtypes[row][0]) >= PIECE_SIZE
 
 
 class _CallRun:
@@ -368,13 +374,13 @@ class _CallRun:
         self.kind: Any = None
 
 
-def find_scalar_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
+def find_scalar_float_type(traced_rows: TracedRowsInterface, call: Call) -> NumPyType | None:
     """Return the float type of an elementwise call on scalars, or None for any other call."""
-    is_scalar = call.primitive.code and all(table.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
-    return fusion.find_common_float_type(table, call) if is_scalar and call.outputs == 1 else None
+    is_scalar = call.primitive.code and all(traced_rows.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
+    return fusion.find_common_float_type(traced_rows, call) if is_scalar and call.outputs == 1 else None
 
 
-def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
+def _find_aliases(traced_rows: TracedRowsInterface, calls: Sequence[Call]) -> dict[int, int]:
     """Map each row that has the same value as an earlier row to that earlier row.
 
     Such rows are identities, first powers and repeated slices.
@@ -386,8 +392,8 @@ def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
         if call.primitive.name == "slice":
             first_row = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
         else:
-            is_alias = call.primitive.name in _ALIASES or fusion.find_constant_exponent(table, call) == 1
-            first_row = source if is_alias and table.shape_dtypes[call.row][1].kind != "O" else call.row
+            is_alias = call.primitive.name in _ALIASES or fusion.find_constant_exponent(traced_rows, call) == 1
+            first_row = source if is_alias and traced_rows.shape_dtypes[call.row][1].kind != "O" else call.row
         if first_row != call.row:
             aliases[call.row] = first_row
     return aliases
@@ -396,12 +402,12 @@ def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
 # -- what one call runs ----------------------------------------------------------------------------
 
 
-def _find_call_formula(table: ProgramTable, call: Call, arguments: list[str]) -> str | None:
+def _find_call_formula(traced_rows: TracedRowsInterface, call: Call, arguments: list[str]) -> str | None:
     """Return the formula of a call with its arguments, or None if the primitive has no formula for these dtypes."""
-    primitive, kinds = call.primitive, {table.shape_dtypes[row][1].kind for row in call.inputs}
+    primitive, kinds = call.primitive, {traced_rows.shape_dtypes[row][1].kind for row in call.inputs}
     if not primitive.code or call.attrs or (kinds != {"f"} and primitive.name not in _ANY_DTYPE_PRIMITIVES):
         return None
-    text = "x * x" if fusion.find_constant_exponent(table, call) == 2 else primitive.texts[0]
+    text = "x * x" if fusion.find_constant_exponent(traced_rows, call) == 2 else primitive.texts[0]
     return _build_formula_template(text).format(*arguments)
 
 
@@ -411,13 +417,13 @@ def _build_formula_template(text: str) -> str:
     return replace_operands(text, ["{0}", "{1}"])
 
 
-class CompiledRows:
+class CompiledRowEvaluator:
     """A single compiled function that computes the rows needed for a call to a traced function.
 
-    :class:`minitape.functions.row_program.Rows` is the plain form.
+    :class:`minitape.functions.row_program.RowEvaluator` is the plain form.
 
     Attributes:
-        table: The rows of the function: shapes, dtypes, constants and calls.
+        traced_rows: The rows of the function: shapes, dtypes, constants and calls.
         calls: The calls that compute the needed rows, in order.
         build_writer: A function that builds the ``ProgramWriter`` for these rows.
         compute_fetches: The compiled function, which takes the arrays of the feeds and returns the arrays of the
@@ -427,7 +433,7 @@ class CompiledRows:
 
     def __init__(
         self,
-        table: ProgramTable,
+        traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
         constants: dict[int, Any],
         fetches: Sequence[int],
@@ -437,7 +443,7 @@ class CompiledRows:
         """Compile the rows without loops.
 
         Args:
-            table: The rows of the function.
+            traced_rows: The rows of the function.
             calls: The calls that compute the needed rows, in order.
             constants: The values of constant rows.
             fetches: The rows whose values are returned.
@@ -445,8 +451,8 @@ class CompiledRows:
             build_call_function: A function that builds the function of a call from (call, whether its last output is
                 read).
         """
-        self.table, self.calls = table, calls
-        self.build_writer = partial(ProgramWriter, table, calls, constants, fetches, feeds, build_call_function)
+        self.traced_rows, self.calls = traced_rows, calls
+        self.build_writer = partial(ProgramWriter, traced_rows, calls, constants, fetches, feeds, build_call_function)
         self._compilation: _Compilation | None = None
         writer = self.build_writer(False)
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
@@ -467,9 +473,9 @@ class CompiledRows:
         if self._compilation is not None:
             return self._use_loops_when_compiled(run_count)
         sizes = [
-            math.prod(self.table.shape_dtypes[call.row][0])
+            math.prod(self.traced_rows.shape_dtypes[call.row][0])
             for call in self.calls
-            if fusion.find_fusable_float_type(self.table, call)
+            if fusion.find_fusable_float_type(self.traced_rows, call)
         ]
         if not kernels.can_compile_kernels() or len(sizes) < fusion.MIN_CALLS:
             return 0
@@ -539,13 +545,13 @@ class _Compilation:
             self.is_running = False
 
 
-def Rows(plain: type) -> type[CompiledRows]:  # noqa: N802
-    """Return the fast form of :class:`minitape.functions.row_program.Rows`.
+def RowEvaluator(plain: type) -> type[CompiledRowEvaluator]:  # noqa: N802
+    """Return the fast form of :class:`minitape.functions.row_program.RowEvaluator`.
 
     Args:
         plain: The plain form, which is not used.
 
     Returns:
-        The class :class:`CompiledRows`.
+        The class :class:`CompiledRowEvaluator`.
     """
-    return CompiledRows
+    return CompiledRowEvaluator

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
     from ..engine.types import Array, Function, NumPyType, Object
 
-    class ProgramTable(Protocol):
-        """The part of ``minitape.functions.row_program.FirstRunTable`` that the program writers use.
+    class TracedRowsInterface(Protocol):
+        """The part of ``minitape.functions.row_program.TracedRows`` that the program writers use.
 
         This class is a protocol because that class's package imports this one.
         """
@@ -58,25 +58,25 @@ CHEAP_PRIMITIVES = set(
 )
 
 
-def find_common_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
+def find_common_float_type(traced_rows: TracedRowsInterface, call: Call) -> NumPyType | None:
     """Return the float type that a call's inputs and result all share.
 
     Args:
-        table: The rows of the function.
+        traced_rows: The rows of the function.
         call: The call.
 
     Returns:
         np.float32 or np.float64, or None if there are several types or any other type.
     """
-    kinds = {table.shape_dtypes[row][1].type for row in (*call.inputs, call.row)}
+    kinds = {traced_rows.shape_dtypes[row][1].type for row in (*call.inputs, call.row)}
     return kinds.pop() if kinds in ({np.float32}, {np.float64}) else None
 
 
-def find_fusable_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
+def find_fusable_float_type(traced_rows: TracedRowsInterface, call: Call) -> NumPyType | None:
     """Return the float type of a call if it can be part of a fused loop.
 
     Args:
-        table: The rows of the function.
+        traced_rows: The rows of the function.
         call: The call.
 
     Returns:
@@ -85,18 +85,18 @@ def find_fusable_float_type(table: ProgramTable, call: Call) -> NumPyType | None
     primitive, name = call.primitive, call.primitive.name
     if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", *TOTAL_PRIMITIVES)):
         return None
-    shape, *inputs = [table.shape_dtypes[row][0] for row in (call.row, *call.inputs)]
+    shape, *inputs = [traced_rows.shape_dtypes[row][0] for row in (call.row, *call.inputs)]
     if max(map(len, (shape, *inputs))) > len(INDEX_NAMES):
         return None
     if primitive.code:
         size = math.prod(shape)
-        is_cheap = name in CHEAP_PRIMITIVES if name != "pow" else find_constant_exponent(table, call) in (1, 2)
+        is_cheap = name in CHEAP_PRIMITIVES if name != "pow" else find_constant_exponent(traced_rows, call) in (1, 2)
         is_fusable = set(inputs) <= {(), shape} and (is_cheap or size <= SHORT_SIZE)
     elif name in TOTAL_PRIMITIVES:
         is_fusable = is_total_of_all_elements(call, len(inputs[0]))
     else:
         is_fusable = _has_only_forward_slices(call.attrs["spec"])
-    return find_common_float_type(table, call) if is_fusable else None
+    return find_common_float_type(traced_rows, call) if is_fusable else None
 
 
 def _has_only_forward_slices(spec: Object) -> bool:
@@ -108,17 +108,17 @@ def _has_only_forward_slices(spec: Object) -> bool:
     return isinstance(spec, tuple) and all(isinstance(part, slice) and (part.step or 1) > 0 for part in spec)
 
 
-def find_constant_exponent(table: ProgramTable, call: Call) -> Array:
+def find_constant_exponent(traced_rows: TracedRowsInterface, call: Call) -> Array:
     """Return the exponent of a power if it is a constant scalar.
 
     Args:
-        table: The rows of the function.
+        traced_rows: The rows of the function.
         call: Any call.
 
     Returns:
         The scalar, or None if the call is not a power or its exponent is not a constant scalar.
     """
-    value: Any = table.constants.get(call.inputs[1]) if call.primitive.name == "pow" else None
+    value: Any = traced_rows.constants.get(call.inputs[1]) if call.primitive.name == "pow" else None
     return None if np.ndim(value) else value
 
 
@@ -166,7 +166,7 @@ class FusedLoopWriter:
     """A writer for the source of a fused function that performs a group of calls.
 
     Attributes:
-        table: The rows of the function: shapes, dtypes, constants and calls.
+        traced_rows: The rows of the function: shapes, dtypes, constants and calls.
         calls: The calls to write, in order.
         constants: The values of constant rows, which become part of the source.
         find_alias: A function that takes a row and returns the row that contains its value.
@@ -186,7 +186,7 @@ class FusedLoopWriter:
 
     def __init__(
         self,
-        table: ProgramTable,
+        traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
         constants: dict[int, Any],
         find_alias: Function,
@@ -195,20 +195,20 @@ class FusedLoopWriter:
         """Find the outputs of the function.
 
         Args:
-            table: The rows of the function: shapes, dtypes, constants and calls.
+            traced_rows: The rows of the function: shapes, dtypes, constants and calls.
             calls: The calls to write, in order.
             constants: The values of constant rows, which become part of the source.
             find_alias: A function that takes a row and returns the row that contains its value.
             consumers: For each row, the rows of the calls that read it.
         """
-        self.table, self.calls, self.constants = table, calls, constants
+        self.traced_rows, self.calls, self.constants = traced_rows, calls, constants
         self.find_alias, self.consumers = find_alias, consumers
         self.rows = {call.row for call in calls}
         output_calls = [call for call in calls if self._is_read_outside(call.row, self.rows)]
         self.array_outputs = [
             call.row
             for call in output_calls
-            if call.primitive.name != "slice" and table.shape_dtypes[call.row][0] != ()
+            if call.primitive.name != "slice" and traced_rows.shape_dtypes[call.row][0] != ()
         ]
         self.outputs = [call.row for call in output_calls if call.row not in self.array_outputs]
         self.lines: list[str] = []
@@ -239,7 +239,7 @@ class FusedLoopWriter:
     # -- calls -------------------------------------------------------------------------------------
 
     def _write_call(self, call: Call) -> None:
-        name, shape = call.primitive.name, self.table.shape_dtypes[call.row][0]
+        name, shape = call.primitive.name, self.traced_rows.shape_dtypes[call.row][0]
         sources = [self.find_alias(row) for row in call.inputs]
         if any(row in self.rows_after_loop for row in sources):
             self._write_and_close_loop()
@@ -288,7 +288,7 @@ class FusedLoopWriter:
 
     def _format_call_formula(self, call: Call, operands: list[str]) -> str:
         text = call.primitive.texts[0]
-        text = {1: "x", 2: "x * x"}.get(find_constant_exponent(self.table, call), text)
+        text = {1: "x", 2: "x * x"}.get(find_constant_exponent(self.traced_rows, call), text)
         return replace_operands(to_kernel_formula(text), operands)
 
     # -- operands ----------------------------------------------------------------------------------
@@ -309,14 +309,14 @@ class FusedLoopWriter:
 
     def _open_loop_and_name_element(self, row: int, shape: tuple[int, ...] | None = None) -> str:
         """Return the expression for an element of a row in the loop over its shape, and open that loop if necessary."""
-        shape = self.table.shape_dtypes[row][0] if shape is None else shape
+        shape = self.traced_rows.shape_dtypes[row][0] if shape is None else shape
         if self.loop_shape is not None and self.loop_shape != shape:
             self._write_and_close_loop()
         self.loop_shape = shape
         if row in self.loop_rows:
             return f"t{row}"
         constant = self._format_constant(row)
-        if constant or self.table.shape_dtypes[row][0] == ():
+        if constant or self.traced_rows.shape_dtypes[row][0] == ():
             return constant or self._name_array_or_input(row)
         return f"{self._name_array_or_input(row)}[{', '.join(INDEX_NAMES[: len(shape)])}]"
 

@@ -336,7 +336,7 @@ def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
         The site, or None if this recording is not open in this thread, or if the frame does not belong to the user. In
         these cases, ``record.write_rows`` finds the site.
     """
-    if state.record is not record or not record.is_open:
+    if state.record is not record or not record.is_opened_by_tape:
         return None
     if record.fixed_offset is None and (state.fixed_site or OWN_FILES[frame.f_code.co_filename]):
         return None

@@ -96,7 +96,7 @@ class PackedRecord(PlainRecord):
         Returns:
             Whether rows were packed. False if another thread may be writing rows.
         """
-        if self.is_open and get_ident() != self.thread:
+        if self.is_opened_by_tape and get_ident() != self.thread:
             return False
         leave_ended_tapes()
         cells = self.rows.copy()

@@ -291,10 +291,10 @@ def test_calls_do_not_wait_for_the_compilation(monkeypatch):
     traced(x)
     waiting = [traced(x).numpy() for _ in range(5)]
     (program,) = [r.sole_program for r in traced._recordings_by_types.values()]
-    without_loops = program.rows.compute_fetches
+    without_loops = program.evaluator.compute_fetches
     (task,) = tasks
     task()
     compiled = [traced(x).numpy() for _ in range(3)]
-    assert program.rows.compute_fetches is not without_loops
+    assert program.evaluator.compute_fetches is not without_loops
     assert program.next_fuse == 0
     assert {*waiting, *compiled} == {polynomial(x).numpy()}

@@ -18,7 +18,7 @@ from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import FIRST_CODE
 from minitape.engine.tensor.rule_functions import build_recorded_functions
-from minitape.functions.row_program import Rows  # noqa: F401 - its fast form is made when it is loaded
+from minitape.functions.row_program import RowEvaluator  # noqa: F401 - its fast form is made when it is loaded
 from minitape.recording.graph_nodes import find_operation_and_inputs
 from minitape.speed import fast_sweeps, kernels
 
@@ -65,7 +65,7 @@ def arrays(draw, shapes=SHAPES, dtypes=("float32", "float64")):
 
 def test_each_pair_has_a_test_here():
     tested_elsewhere = {"update_variables": "test_variable_updates.py"}
-    assert set(fast.pairs) - set(tested_elsewhere) == {"run_sweep", "Record", "apply", "Rows"}
+    assert set(fast.pairs) - set(tested_elsewhere) == {"run_sweep", "Record", "apply", "RowEvaluator"}
 
 
 # -- operators and apply ---------------------------------------------------------------------------

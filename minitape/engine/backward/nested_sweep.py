@@ -55,7 +55,7 @@ def run_recorded_sweep(
             GradientRows, (open_record.next, entry_index, [*seeds], [*source_rows], [*tape.spans])
         )
         open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, gradient_rows)
-        if open_record.is_open and state.fixed_site is not None:
+        if open_record.is_opened_by_tape and state.fixed_site is not None:
             open_record.fixed_offset = open_record.store_current_site()
         return run_sweep(record, seeds, source_rows, reachable, is_recorded=True)
     finally:

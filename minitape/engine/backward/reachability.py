@@ -31,7 +31,7 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
     assert record is not None
     row_count = record.next
     marks = bytearray(row_count)
-    spans = [*tape.spans, (tape._start, row_count)] if tape._recording else tape.spans
+    spans = [*tape.spans, (tape._span_start, row_count)] if tape._is_recording else tape.spans
     watches = deque(sorted((since, row) for row, since in tape.watched.items()))
     # The additional empty span at the end marks rows that were watched after the last row was written.
     for span_start, span_end in (*spans, (row_count, row_count + 1)):
@@ -61,7 +61,7 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray
     record = tape._record
     assert record is not None
     foreign_rows: set[int] = set()
-    if source_rows <= tape.watched.keys() and not (tape.irregular or tape._recording or record.first_run):
+    if source_rows <= tape.watched.keys() and not (tape.irregular or tape._is_recording or record.first_run):
         # The sources were watched before their first use, so every row that depends on them is on the tape.
         marks, ((start, end),) = None, tape.spans
     else:

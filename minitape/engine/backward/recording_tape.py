@@ -62,7 +62,7 @@ class RecordingTape:
     """
 
     _record: Record | None = None
-    _start = 0
+    _span_start = 0
     entry_index: int | None = None
     # This is False for the tape of an accumulator. Under such a tape, a closed tape cannot watch values.
     _gives_gradients = True
@@ -78,8 +78,8 @@ class RecordingTape:
             persistent: Whether the tape can compute several gradients.
             watch_accessed_variables: Whether the tape watches trainable variables when they are read.
         """
-        self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
-        self._recording = self._used = self._paused = self.irregular = False
+        self._is_persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
+        self._is_recording = self._is_used = self._is_paused = self.irregular = False
         self.history: list[TapeEvent] = []
         self.spans: list[tuple[int, int]] = []
         self.watched: dict[int, int] = {}
@@ -95,9 +95,9 @@ class RecordingTape:
             ValueError: If the tape is already recording, or is paused by ``stop_recording``.
             RuntimeError: If the tape has rows in a recording other than the open one.
         """
-        if self._recording or self._paused:
+        if self._is_recording or self._is_paused:
             raise tape_errors.build_reentry_error(self)
-        if self._used:  # A used-up tape starts from the beginning if it is entered again.
+        if self._is_used:  # A used-up tape starts from the beginning if it is entered again.
             self._forget_rows()
         tapes = state.tapes
         if tapes:
@@ -118,11 +118,11 @@ class RecordingTape:
             # Every RecordingTape is a GradientTape, but a base class cannot name its subclass as the type of `self`.
             record.tape_entries.append((ref(self), self.spans, self.watched))  # type: ignore[arg-type]
             self.entry_index = len(record.tape_entries) - 1
-        self._start = now = record.next
+        self._span_start = now = record.next
         self.history.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
-        self._recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
+        self._is_recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
         if open_record is None:
-            state.record, record.is_open = record, True
+            state.record, record.is_opened_by_tape = record, True
         tapes.append(self)  # type: ignore[arg-type]
         record.tape_set = object()
         if self.listeners:
@@ -141,27 +141,27 @@ class RecordingTape:
         record, tapes = self._record, state.tapes
         if record is None:
             return
-        if error and self._paused:  # This happens if Ctrl-C interrupted the end of a pause inside the block.
-            record.pause_count, self._paused = record.pause_count - 1, False
+        if error and self._is_paused:  # This happens if Ctrl-C interrupted the end of a pause inside the block.
+            record.pause_count, self._is_paused = record.pause_count - 1, False
         if self in tapes:
             tapes.remove(self)
         if tapes and error:
             leave_ended_tapes()
         if not (tapes or record.pause_count or record.first_run) and state.record is record:
-            record.is_open, record.frame, state.record = False, None, None
+            record.is_opened_by_tape, record.frame, state.record = False, None, None
         record.tape_set = object()
-        if self._recording:
+        if self._is_recording:
             if self.spans:
                 self.irregular = True
-            self.spans.append((self._start, record.next))
-            self._recording = False
+            self.spans.append((self._span_start, record.next))
+            self._is_recording = False
             if record.listeners:
                 record.notify_listeners()
         if error:
             self._exit_ref = None
 
     # This is `_leave`, which also runs if Ctrl-C arrives just before the call.
-    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_recording"))
+    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_is_recording"))
 
     def _begin_pause(self) -> None:
         """Stop recording, but keep the recording open, because other tapes may share it.
@@ -171,28 +171,28 @@ class RecordingTape:
             ValueError: If the tape is not recording.
         """
         record = self._record
-        if record is None or self._used:
+        if record is None or self._is_used:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        if not self._recording:
+        if not self._is_recording:
             raise ValueError("Tape is not recording.")
         # As long as `pause_count` is not 0, the recording stays open.
-        record.pause_count, self._paused = record.pause_count + 1, True
+        record.pause_count, self._is_paused = record.pause_count + 1, True
         self._leave()
         record.append_event("pause", self)
 
     def _end_pause(self) -> None:
         """Record again, unless the tape's own block ended during the pause. An interrupted call may be repeated."""
-        if not self._paused:
+        if not self._is_paused:
             return
         record: Record = self._record  # type: ignore[assignment]  # A paused tape has a recording.
-        if self._used:  # If a gradient during the pause used the tape up, the tape starts again.
+        if self._is_used:  # If a gradient during the pause used the tape up, the tape starts again.
             self._forget_rows()
         if self not in state.tapes:
             state.tapes.append(self)  # type: ignore[arg-type]  # Every RecordingTape is a GradientTape.
-        if not self._recording:
-            self._start, self._recording = record.next, True
+        if not self._is_recording:
+            self._span_start, self._is_recording = record.next, True
         record.tape_set = object()
-        record.pause_count, self._paused = record.pause_count - 1, False
+        record.pause_count, self._is_paused = record.pause_count - 1, False
         record.append_event("resume", self)
 
     def __del__(self) -> None:
@@ -212,7 +212,7 @@ class RecordingTape:
         return self
 
     def _forget_rows(self) -> None:
-        self.spans, self.watched, self.variables, self._used, self.irregular = [], {}, {}, False, False
+        self.spans, self.watched, self.variables, self._is_used, self.irregular = [], {}, {}, False, False
 
     def watch(self, tensor: Structure) -> None:
         """Watch a tensor, a variable or a nested structure of them from now on.
@@ -242,14 +242,14 @@ class RecordingTape:
         record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.history) < MAX_TAPE_EVENTS:
-                row, event = 0 if record is None else record.next, "watch in pause" if self._paused else "watch"
+                row, event = 0 if record is None else record.next, "watch in pause" if self._is_paused else "watch"
                 self.history.append((event, row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
             if type(t) is not EagerTensor and self._watch_if_variable(t):
                 continue
             is_watchable = t._value.dtype in FLOAT_DTYPES or t.dtype.differentiable
             if not is_watchable:
                 warn_not_watchable(t.dtype)
-            can_watch = self._recording or self._can_watch()
+            can_watch = self._is_recording or self._can_watch()
             assert record is not None
             if can_watch and is_watchable:
                 self._watch_row(record.find_or_add_row(t, None, record.store_current_site(frame)))
@@ -281,9 +281,11 @@ class RecordingTape:
         Raises:
             AttributeError: If the tape was never entered, or is used up.
         """
-        if self._record is None or self._used:
+        if self._record is None or self._is_used:
             raise tape_errors.build_watch_error(self)
-        return self._record is state.record and (self._recording or any(tape._gives_gradients for tape in state.tapes))
+        return self._record is state.record and (
+            self._is_recording or any(tape._gives_gradients for tape in state.tapes)
+        )
 
     def _watch_row(self, row: int) -> None:
         """Watch a row from now on. The tape becomes irregular unless the row is a new leaf and the tape is recording.
@@ -296,7 +298,7 @@ class RecordingTape:
         record: Record = self._record  # type: ignore[assignment]  # A tape that watches a row has a recording.
         self.watched[row] = now = record.next
         record.untracked.discard(row)
-        if row != now - 1 or not self._recording or row not in record.leaves:
+        if row != now - 1 or not self._is_recording or row not in record.leaves:
             self.irregular = True
 
     def _has_read_row(self, row: int) -> bool:
@@ -308,7 +310,7 @@ class RecordingTape:
             row: The row of the state.
         """
         record: Record = self._record  # type: ignore[assignment]  # The row is in the tape's recording.
-        first_row = self.spans[0][0] if self.spans else self._start
+        first_row = self.spans[0][0] if self.spans else self._span_start
         return any(
             row in (call.inputs if call else (a, b)) and not (call and call.primitive.name == "function")
             for _, _, a, b, call in iter_operations_backward(record, max(first_row, row + 1), record.next - 1)
@@ -329,10 +331,10 @@ class RecordingTape:
         >>> print(tape.gradient(z, x))
         tf.Tensor(1.0, shape=(), dtype=float32)
         """
-        if not self._recording:
+        if not self._is_recording:
             raise ValueError("Tape is not recording.")
         assert self._record is not None
-        self._start = now = self._record.next
+        self._span_start = now = self._record.next
         if len(self.history) < MAX_TAPE_EVENTS:
             self.history.append(("reset", now, None, capture_stack(max_frames=1)))
         self._forget_rows()
@@ -378,17 +380,17 @@ class RecordingTape:
     @property
     def is_recording(self) -> bool:
         """Whether the tape is recording."""
-        return self._recording
+        return self._is_recording
 
     @property
     def is_used(self) -> bool:
         """Whether the tape is used up, because it has computed its only gradient."""
-        return self._used
+        return self._is_used
 
     @property
     def is_persistent(self) -> bool:
         """Whether the tape can compute several gradients."""
-        return self._persistent
+        return self._is_persistent
 
     @property
     def watches_variables(self) -> bool:
@@ -398,4 +400,4 @@ class RecordingTape:
     @property
     def span_start(self) -> int:
         """The first row of the open span, or of the last span if no span is open."""
-        return self._start
+        return self._span_start

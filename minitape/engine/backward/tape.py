@@ -136,7 +136,7 @@ class GradientTape(RecordingTape):
         tapes = state.tapes
         if tapes:
             leave_ended_tapes()
-        if self._used or self._recording or self._record is None:
+        if self._is_used or self._is_recording or self._record is None:
             self._begin_gradient()
         returns_zeros = unconnected_gradients is not NONE and should_return_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else flatten_targets(target)
@@ -174,10 +174,10 @@ class GradientTape(RecordingTape):
         Raises:
             RuntimeError: If the tape was never entered, or is used up.
         """
-        if self._used or self._record is None:
+        if self._is_used or self._record is None:
             raise tape_errors.build_used_up_error(self)
-        if self._recording:
-            if self._persistent:
+        if self._is_recording:
+            if self._is_persistent:
                 tape_errors.warn_gradient_inside_block()
             else:
                 self._leave()
@@ -196,15 +196,15 @@ class GradientTape(RecordingTape):
             record.notify_listeners()
         if True in request.is_none:  # If the None later causes an error, a note on the error can explain the None.
             state.memory.last_none_tape = ref(self)
-        if self._persistent:
+        if self._is_persistent:
             if len(self.requests) < MAX_REQUESTS:
                 self.requests = append_to_list_or_tuple(self.requests, request)
         else:
-            self._used = True
+            self._is_used = True
             self.history.append(("gradient", record.next, None, call_stack))
             if record.has_large_arrays and (
                 record.tape_count == 1
-                or all(other_tape is None or other_tape._used for other_tape in record.list_tapes_or_none())
+                or all(other_tape is None or other_tape._is_used for other_tape in record.list_tapes_or_none())
             ):
                 release_large_arrays(record, record.leaves)
 
@@ -337,8 +337,8 @@ class GradientTape(RecordingTape):
     def __repr__(self) -> str:
         """Return the number of rows that the tape has recorded, and the number of rows that it watches."""
         rows = sum(end - start for start, end in self.spans)
-        if self._recording:
-            rows += len(self._record or ()) - self._start
+        if self._is_recording:
+            rows += len(self._record or ()) - self._span_start
         return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
 
     def __dir__(self) -> list[str]:

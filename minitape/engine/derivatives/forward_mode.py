@@ -121,7 +121,7 @@ class ForwardAccumulator:
         self._tape._leave(*error)
         self._exit_ref = None
 
-    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_tape._recording"))
+    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_tape._is_recording"))
 
     def jvp(self, primals: Structure, unconnected_gradients: Unconnected = NONE) -> Structure:
         """Compute the derivative of values in the direction of the tangents.
@@ -176,7 +176,7 @@ class ForwardAccumulator:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
                 stack.enter_context(tape.stop_recording())
             for tape in self._outer_tapes:
-                if not (tape.is_recording or tape.is_used or tape._paused):
+                if not (tape.is_recording or tape.is_used or tape._is_paused):
                     stack.enter_context(tape)
             yield
 

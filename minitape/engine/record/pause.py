@@ -40,4 +40,4 @@ class Pause:
         self.tape._end_pause()
         self._exit_ref = None
 
-    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("tape._paused"))
+    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("tape._is_paused"))

@@ -13,6 +13,23 @@ after another in a flat list. Each row has six cells:
 * ``site``: The bytecode offset of the user's statement. It is converted to a line number only on request.
 * ``value``: A scalar, an array, or an :class:`~minitape.engine.record.array_spec.ArraySpec` in place of an array that
   no rule reads.
+
+For example, this program records two rows. Row 0 is the leaf ``x``, and row 1 is the product. The code of ``multiply``
+is 6.
+
+>>> import minitape as tf
+>>> x = tf.constant(3.0)
+>>> with tf.GradientTape() as tape:
+...     tape.watch(x)
+...     y = x * x
+>>> for row in range(len(tape.record)):
+...     op, a, b, call, site, value = tape.record.read_all_cells(row)
+...     print(f"row {row}: {op=} {a=} {b=} {call=} value={value}")
+row 0: op=0 a=0 b=0 call=None value=3.0
+row 1: op=6 a=0 b=0 call=None value=9.0
+
+``Record.write_rows`` appended row 1, and ``Record.find_or_add_row`` appended row 0. The classes for calls, leaves and
+events are in :mod:`minitape.engine.record.row_parts`.
 """
 
 from __future__ import annotations
@@ -101,10 +118,10 @@ class Record(RowTable):
     Attributes:
         first_run: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`).
             Otherwise None.
-        is_open: Whether a tape has opened this recording and no tape has closed it yet. Only then is the frame of the
-            last row cached in `frame`, and only then does a recorded sweep set `fixed_offset`. The recording of a first
-            run is never open in this sense, although the run appends rows, because no tape would clear the cached frame
-            at the end.
+        is_opened_by_tape: Whether a tape has opened this recording and no tape has closed it yet. Only then is the
+            frame of the last row cached in `frame`, and only then does a recorded sweep set `fixed_offset`. The
+            attribute is always False for the recording of a first run, because no tape would clear the cached frame at
+            the end of the run.
         blocks: The packed rows (:mod:`minitape.speed.packed_rows`).
         tape_count: The number of tapes that still exist, including tapes that are used up.
         pause_count: The number of open ``stop_recording()`` blocks.
@@ -137,7 +154,7 @@ class Record(RowTable):
     """
 
     first_run: FirstRunInterface | None = None
-    is_open = True
+    is_opened_by_tape = True
     blocks: Sequence[Any] = ()  # The blocks have types from minitape.speed, which may be deleted.
     tape_count = 0
     pause_count = 0
@@ -243,8 +260,8 @@ class Record(RowTable):
             site = self.store_current_site()
         variable_ref, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), variable_ref, version, None, tensor._origin))
-        self.kinds.add(type(value := tensor._value))
-        row = self.next
+        value, row = tensor._value, self.next
+        self.kinds.add(type(value))
         self.rows += (LEAF, 0, 0, None, site, value)
         self.next = self.untracked_end = row + 1
         self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
@@ -277,8 +294,15 @@ class Record(RowTable):
     ) -> None:
         """Append a row for each output of an operation.
 
-        Inputs without a row become leaves first. If no input is both tracked and differentiable, the new rows are
-        untracked.
+        1. Find the bytecode offset of the user's statement, which is the same for all new rows.
+        2. Find the rows of the inputs. An input without a row becomes a leaf. If no input is both tracked and
+           differentiable, the outputs are constants, and their rows are untracked.
+        3. Choose what the cells contain. Rows of elementwise operations on floats contain the code of the operation and
+           its input rows. All other operations need a ``Call``.
+        4. Append a row for each output, and store the row number in the output. A large array becomes a spec unless a
+           rule will read it.
+
+        The steps are not separate functions, because calling them would slow down every operation.
 
         Args:
             primitive: The operation.
@@ -287,30 +311,37 @@ class Record(RowTable):
             outputs: The results. Each of them stores this recording and its row number.
             frame: The frame of the user's statement, or a frame called from that statement. None stands for the caller.
         """
+        # Step 1: the user's statement.
         site = self.fixed_offset
         if site is None:
             site = frame.f_lasti if frame and frame is self.frame else self.store_current_site(frame)
+
+        # Step 2: the rows of the inputs.
         cells, untracked = self.rows, self.untracked
-        rows: tuple[int, ...] = ()
+        input_rows: tuple[int, ...] = ()
         is_constant = True  # This remains True if no gradient can reach a tracked input.
         for t in inputs:
             row = t._row if t._record is self else self.find_or_add_row(t, None, site)
-            rows += (row,)
+            input_rows += (row,)
             if is_constant and row not in untracked and t._value.dtype.kind in DIFFERENTIABLE_KINDS:
                 is_constant = primitive.code == STOP_CODE
+
+        # Step 3: the cells. Operations on other dtypes become calls, so that sweeps do not have to check dtypes.
         code, call, row = primitive.code, None, self.next
-        # Operations on other dtypes become calls, so that sweeps do not have to check dtypes.
         if code and outputs[0]._value.dtype in FLOAT_DTYPES:
-            a, b = rows[0], rows[-1]
+            a, b = input_rows[0], input_rows[-1]
         else:
             code, a, b, self.has_calls = CALL, 0, 0, True
             call = new_call(Call)  # Bypassing the constructor saves time.
-            call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(outputs)
+            call.row, call.primitive, call.inputs = row, primitive, input_rows
+            call.attrs, call.outputs = attrs, len(outputs)
             if primitive.mandatory:
                 self.mandatory_calls = append_to_list_or_tuple(self.mandatory_calls, call)
+
+        # Step 4: a row for each output.
         is_tracked = not is_constant and state.tapes
         if self.has_large_arrays and is_tracked and primitive.kept_inputs != ():
-            keep_large_inputs_read_by_rules(self, primitive, rows, inputs)
+            keep_large_inputs_read_by_rules(self, primitive, input_rows, inputs)
         for tensor in outputs:
             value = tensor._value
             if value.size > self.max_small_size:
@@ -360,7 +391,7 @@ class Record(RowTable):
             if candidate is last_frame:
                 return candidate.f_lasti
             offset = candidate.f_lasti
-            if self.is_open and get_ident() == self.thread:
+            if self.is_opened_by_tape and get_ident() == self.thread:
                 self.frame = candidate
         segments = self.segments
         if not segments or segments[-1][1] is not code or segments[-1][2] != fixed_offset:

@@ -53,10 +53,10 @@ class Accelerator:
         """
         return plain
 
-    def replace_rows(self, plain: Decorated) -> Decorated:
+    def replace_row_evaluator(self, plain: Decorated) -> Decorated:
         """Return the class that computes the rows of a traced function.
 
-        The default is :class:`minitape.functions.row_program.Rows`.
+        The default is :class:`minitape.functions.row_program.RowEvaluator`.
 
         Args:
             plain: The plain class.
