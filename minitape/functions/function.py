@@ -7,7 +7,7 @@ import inspect
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, cast, overload
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
@@ -86,6 +86,23 @@ class BranchRecordings:
         self.sole_recording = None if has_guards else recording
         self.sole_program = recording.program if recording.is_plain and not has_guards else None
         self.pack_results = pack
+
+    def call_first_fitting(self, tensors: list, log: EffectLog, first_index: int = 0) -> tuple[Structure] | None:
+        """Call the first recording whose guards hold.
+
+        Args:
+            tensors: The tensors among the arguments of the call.
+            log: The effects of the call. Each attempt starts again at the first effect.
+            first_index: The index of the first recording to try.
+
+        Returns:
+            A tuple that contains only the packed results, or None if no recording fits.
+        """
+        for recording, pack in self.recordings[first_index:]:
+            log.position = 0
+            with suppress(GuardError):
+                return (pack(recording.call_recording(tensors)),)
+        return None
 
     def check_recording_limit(self, function_name: str) -> None:
         """Raise an error if there are already `MAX_RECORDINGS` recordings.
@@ -190,7 +207,7 @@ class Function(Generic[Params, Returned]):
         arrays, arguments_record = [], record
         for argument in args:
             if type(argument) is not EagerTensor:
-                return self._call_or_trace_recording(args, kwargs)
+                return self._call_fitting_recording_or_trace(args, kwargs)
             value = argument._value
             tensor_types += value.dtype, value.shape
             arrays.append(value)
@@ -200,7 +217,7 @@ class Function(Generic[Params, Returned]):
                 arguments_record = argument._record
         recordings = None if kwargs else self._recordings_by_types.get(tensor_types)
         if recordings is None or recordings.sole_recording is None:
-            return self._call_or_trace_recording(args, kwargs, tensor_types)
+            return self._call_fitting_recording_or_trace(args, kwargs, tensor_types)
         if arguments_record is None and recordings.sole_program is not None:
             return recordings.pack_results([*map(from_array, recordings.sole_program.compute_fetches(arrays))])
         return recordings.pack_results(recordings.sole_recording.call_recording(args))
@@ -224,19 +241,21 @@ class Function(Generic[Params, Returned]):
         ]
 
         def pack_arguments(new_values: Sequence) -> tuple[tuple, dict]:
-            args, keyword_values = new_values[:positional_count], new_values[positional_count:]
-            return tuple(args), dict(zip(names, keyword_values, strict=True))
+            keyword_values = zip(names, new_values[positional_count:], strict=True)
+            return tuple(new_values[:positional_count]), dict(keyword_values)
 
         return BoundCall(names, values, pack_arguments)
 
-    def _call_or_trace_recording(self, args: tuple, kwargs: dict, tensor_types: tuple | None = None) -> Structure:
+    def _call_fitting_recording_or_trace(
+        self, args: tuple, kwargs: dict, tensor_types: tuple | None = None
+    ) -> Structure:
         """Call the first recording whose guards hold, or trace the function, and return the packed results.
 
-        The recordings of this kind of arguments are tried from oldest to newest. A recording whose guard fails raises
-        `GuardError`, and the next one is tried. If none fits, the method takes the lock, tries the recordings that
-        other threads have added in the meantime, and then traces the function. The results of this first run are the
-        results of the call, unless a recording is open. In that case, the new function recording is called as well, so
-        that the open recording contains a row for the call.
+        1. Try the recordings of this kind of arguments, from oldest to newest.
+        2. If none fits, take the lock. Try the recordings that other threads have added in the meantime.
+        3. If none of these fits either, trace the function (`_trace_new_path`). The results of this first run are the
+           results of the call, unless a recording is open. In that case, the new function recording is called as well,
+           so that the open recording contains a row for the call.
 
         An `EffectLog` stores the effects that already ran during attempted recordings, so that no effect runs twice.
 
@@ -249,29 +268,24 @@ class Function(Generic[Params, Returned]):
         Returns:
             The results in the structure that the Python function returned.
         """
-        names, values, pack_arguments = self._bind_arguments(args, kwargs)
-        tensors = [leaf for value in values for leaf in nest.flatten(value) if isinstance(leaf, Tensor)]
-        key = (*names, *map(build_argument_key, values))
+        call = self._bind_arguments(args, kwargs)
+        tensors = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
+        key = (*call.names, *map(build_argument_key, call.values))
         recordings = self._recordings_by_key.setdefault(key, BranchRecordings())
-        tried_count = 0
+        tried_count = len(recordings.recordings)
         log = EffectLog()
         with TemporaryAttributes(thread_effects, log=log):
-            # In the second round, the lock is held. Try new recordings first, because another thread may have traced
-            # the function.
-            for lock in (nullcontext(), self._lock):
-                with lock:
-                    for recording, pack_results in recordings.recordings[tried_count:]:
-                        tried_count += 1
+            results = recordings.call_first_fitting(tensors, log)
+            if results is None:
+                with self._lock:
+                    results = recordings.call_first_fitting(tensors, log, tried_count)
+                    if results is None:
                         log.position = 0
-                        with suppress(GuardError):
-                            return pack_results(recording.call_recording(tensors))
-                    if lock is self._lock:
-                        recordings.check_recording_limit(self._name)
-                        log.position = 0
-                        recording, pack_results, arrays = self._trace_first_run(values, pack_arguments, tensors)
-                        recordings.add_recording(recording, pack_results)
+                        recording, pack_results, arrays = self._trace_new_path(recordings, call, tensors)
                         if tensor_types is not None and not kwargs and self.input_signature is None:
                             self._recordings_by_types[tensor_types] = recordings
+            if results is not None:
+                return results[0]
             if state.record is None:
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
             # Under a tape, the first call therefore computes everything twice. The row of the call keeps the values
@@ -280,20 +294,21 @@ class Function(Generic[Params, Returned]):
             log.position = 0
             return pack_results(recording.call_recording(tensors))
 
-    def _trace_first_run(self, values: list, pack_arguments: Callable, tensors: list) -> FirstRunResult:
-        """Record a first run.
+    def _trace_new_path(self, recordings: BranchRecordings, call: BoundCall, tensors: list) -> FirstRunResult:
+        """Run the Python function for a path that no recording fits, and add the new recording.
 
         If the run creates variables, a second, tentative run checks that the function creates them only once.
 
         Args:
-            values: The bound arguments.
-            pack_arguments: A function that returns (args, kwargs) for values.
+            recordings: The recordings of this kind of arguments.
+            call: The bound arguments.
             tensors: The tensors among the arguments, in the order of ``tf.nest.flatten``.
 
         Returns:
-            The recording with the results of this run.
+            The recording with the results of the first run.
 
         Raises:
+            RuntimeError: If there are already `MAX_RECORDINGS` recordings.
             ValueError: If the second run creates a variable again.
         """
 
@@ -301,21 +316,25 @@ class Function(Generic[Params, Returned]):
             remaining = iter(copies)
             new_values = [
                 nest.map_structure(lambda leaf: next(remaining) if isinstance(leaf, Tensor) else leaf, value)
-                for value in values
+                for value in call.values
             ]
-            return self._run_python(*pack_arguments(new_values))
+            return self._run_python(*call.pack(new_values))
 
+        recordings.check_recording_limit(self._name)
         parameters = [*self._signature.parameters]
-        indexed_leaves = [(index, leaf) for index, value in enumerate(values) for leaf in nest.flatten(value)]
-        names = [
-            parameters[min(index, len(parameters) - 1)] for index, leaf in indexed_leaves if isinstance(leaf, Tensor)
+        tensor_names = [
+            parameters[min(index, len(parameters) - 1)]
+            for index, value in enumerate(call.values)
+            for leaf in nest.flatten(value)
+            if isinstance(leaf, Tensor)
         ]
-        first_run = FirstRun(self._name, write_branch_guard, names)
+        first_run = FirstRun(self._name, write_branch_guard, tensor_names)
         traced = record_function(first_run, run_on_copies, tensors)
         self._trace_count += 1
         if first_run.new_variables:
             with suppress(NotRecordableError):
                 record_function(FirstRun(self._name), run_on_copies, tensors)
+        recordings.add_recording(traced.recording, traced.pack)
         return traced
 
 

@@ -250,6 +250,38 @@ class FunctionRecording:
 class GradientRecording:
     """The backward sweep through a recording, as further rows of the same first run.
 
+    For example, the first run of ``x * x * w`` writes rows 0 to 3. Rows 0 and 2 are feeds, and row 3 is the result. The
+    sweep starts with the adjoint in row 4 and writes rows 5 to 9. It reads one computed row of the forward pass: row 1,
+    which is ``x * x``. A call under a tape therefore returns the value of row 1 in addition to the result.
+
+    >>> import minitape as tf
+    >>> from minitape.functions.first_run import FirstRun
+    >>> from minitape.functions.function_recording import record_function
+    >>> from minitape.recording.graph_nodes import find_operation_and_inputs
+    >>> w = tf.Variable(2.0)
+    >>> recording = record_function(FirstRun("f"), lambda x: x * x * w, [tf.constant(3.0)]).recording
+    >>> gradient = recording.gradient
+    >>> record = recording.first_run.record
+    >>> for row in range(len(record)):
+    ...     primitive, inputs = find_operation_and_inputs(record, row)
+    ...     print(row, "leaf" if primitive is None else f"{primitive.name} of rows {inputs}")
+    0 leaf
+    1 multiply of rows (0, 0)
+    2 leaf
+    3 multiply of rows (1, 2)
+    4 leaf
+    5 multiply of rows (4, 2)
+    6 multiply of rows (4, 1)
+    7 multiply of rows (5, 0)
+    8 multiply of rows (5, 0)
+    9 add of rows (7, 8)
+    >>> gradient.gradient_rows, gradient.saved_rows
+    ([9, 6], [1])
+    >>> gradient.forward.feeds, gradient.forward.fetches
+    ([0, 2], [3, 1])
+    >>> gradient.backward.feeds, gradient.backward.fetches
+    ([0, 2, 1, 4], [9, 6])
+
     Attributes:
         recording: The recording of the forward pass.
         error: The LookupError for an operation without a registered gradient, or None.
@@ -264,46 +296,69 @@ class GradientRecording:
     """
 
     def __init__(self, recording: FunctionRecording) -> None:
-        """Record the sweep.
+        """Record the sweep, and create its programs.
 
         Args:
             recording: The recording of the forward pass.
         """
         self.recording = recording
         self.error: Exception | None = None
-        first_run, traced_rows, feeds = recording.first_run, recording.traced_rows, recording.feeds
-        traced_rows.read_and_release_new_rows()
-        first_gradient_row = len(traced_rows.record)
+        recording.traced_rows.read_and_release_new_rows()
+        first_gradient_row = len(recording.traced_rows.record)
+        seed_rows = self._record_sweep()
+        self._create_programs(seed_rows, first_gradient_row)
+
+    def _record_sweep(self) -> list[int]:
+        """Append the rows of the sweep to the first run, and set `gradient_rows`.
+
+        The sweep computes with zeros instead of the arrays that the first run has released. Only its operations matter,
+        because later calls compute their values.
+
+        Returns:
+            The rows of the adjoints that the results start with.
+        """
+        recording, traced_rows = self.recording, self.recording.traced_rows
+        first_run, record = recording.first_run, recording.first_run.record
         first_run.has_values = False
         with first_run.record_operations():
             targets = [_build_stand_in_tensor(traced_rows, row) for row in recording.results]
             # The source is the variable instead of its fed state, because the gradient must include all states.
-            variables = {rows[0]: variable for variable, rows in traced_rows.record.variables.values()}
-            sources = [variables.get(feed.row, _build_stand_in_tensor(traced_rows, feed.row)) for feed in feeds]
+            variables = {rows[0]: variable for variable, rows in record.variables.values()}
+            sources = [
+                variables.get(feed.row, _build_stand_in_tensor(traced_rows, feed.row)) for feed in recording.feeds
+            ]
             seeds = [first_run.add_feed(np.ones(target.dims, target._value.dtype)) for target in targets]
             try:
                 gradients = compute_gradients(first_run.build_tape_watching_all(), targets, sources, list(seeds))
             except LookupError as error:
                 # `compute_shares` raises the error, because calls that need no gradient must still work.
                 self.error = error
-                gradients = [None] * len(feeds)
+                gradients = [None] * len(sources)
             self.gradient_rows = [
-                None if gradient is None else traced_rows.record.find_or_add_row(convert_to_tensor(gradient))
+                None if gradient is None else record.find_or_add_row(convert_to_tensor(gradient))
                 for gradient in gradients
             ]
         traced_rows.read_and_release_new_rows()
+        return [seed._row for seed in seeds]
+
+    def _create_programs(self, seed_rows: Sequence[int], first_gradient_row: int) -> None:
+        """Set `saved_rows`, and create the two programs and the differentiable recording.
+
+        Args:
+            seed_rows: The rows of the adjoints that the results start with.
+            first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
+        """
+        recording, traced_rows = self.recording, self.recording.traced_rows
         rows = [row for row in self.gradient_rows if row is not None]
-        seed_rows = [target._row for target in seeds]
-        self.saved_rows = sorted(
-            self._find_read_forward_rows(rows, seed_rows, first_gradient_row) | set(recording.per_run_rows)
-        )
+        read_rows = self._find_read_forward_rows(rows, seed_rows, first_gradient_row)
+        self.saved_rows = sorted(read_rows | set(recording.per_run_rows))
         self.forward = RowProgram(
             traced_rows, [*recording.fetches, *self.saved_rows], recording.varying_rows, recording.effects
         )
         effects = traced_rows.list_effects_from(first_gradient_row)
         self.backward = RowProgram(traced_rows, rows, [*recording.varying_rows, *self.saved_rows, *seed_rows], effects)
         pure_feeds = [
-            *(feed._replace(variable=None, captured_ref=None) for feed in feeds),
+            *(feed._replace(variable=None, captured_ref=None) for feed in recording.feeds),
             *map(Feed, (*recording.per_run_rows, *seed_rows)),
         ]
         self.pure_recording = FunctionRecording(traced_rows, pure_feeds, rows, (), effects)
