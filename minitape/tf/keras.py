@@ -353,12 +353,15 @@ class Layer:
             kwargs["training"] = training
         if "training" in kwargs and not _accepts_training(inspect.getattr_static(self, "call"), 2 + len(args)):
             del kwargs["training"]
-        with self._open_name_scope(), TemporaryAttributes(_call_context, training=training):
+        with self._open_name_scope():
             if not self.built:
                 with init_scope():
                     self.build(input_tensor.shape)
                 self.built = True
-            return self.call(input_tensor, *args, **kwargs)
+            if training is _call_context.training:
+                return self.call(input_tensor, *args, **kwargs)
+            with TemporaryAttributes(_call_context, training=training):
+                return self.call(input_tensor, *args, **kwargs)
 
     @property
     def variables(self) -> list[KerasVariable]:
@@ -884,11 +887,25 @@ class Adam(Optimizer):
         """
         is_array = isinstance(gradient, np.ndarray)
         root = np.sqrt if is_array else sqrt
-        rate = self._find_or_compute_rate(dtypes.as_dtype(gradient.dtype))
+        rate: Tensor | np.floating
+        if is_array and isinstance(self.learning_rate, float):
+            rate = self._compute_rate_of_arrays(gradient.dtype.type)
+        else:
+            rate = self._find_or_compute_rate(dtypes.as_dtype(gradient.dtype))
+            rate = rate.numpy() if is_array else rate
         mean, squares = slots
         mean = mean + (gradient - mean) * (1 - self.beta_1)
         squares = squares + ((gradient * gradient if is_array else square(gradient)) - squares) * (1 - self.beta_2)
-        return mean * (rate.numpy() if is_array else rate) / (root(squares) + self.epsilon), (mean, squares)
+        return mean * rate / (root(squares) + self.epsilon), (mean, squares)
+
+    def _compute_rate_of_arrays(self, float_type: type[np.floating]) -> np.floating:
+        """Return a step's learning rate for arrays, which is bit-for-bit identical to the rate for tensors."""
+        steps = float(self.iterations.numpy())
+        # Like `pow`, compute each power in double precision and round once.
+        correction_1, correction_2 = (
+            1 - float_type(float(float_type(np.float32(beta))) ** steps) for beta in (self.beta_1, self.beta_2)
+        )
+        return self.learning_rate * np.sqrt(correction_2) / correction_1
 
     def _find_or_compute_rate(self, dtype: dtypes.DType) -> Tensor:
         """Return a step's learning rate, which all variables with the same dtype share."""
