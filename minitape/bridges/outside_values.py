@@ -99,7 +99,7 @@ def iter_function_and_callees(function: Any) -> Iterator:
             pending += [value for value in read_outside_values(current).values() if callable(value)]
 
 
-def read_all_outside_values(function: Any) -> dict[tuple[Any, str], Any]:
+def read_outside_data_with_callees(function: Any) -> dict[tuple[Any, str], Any]:
     """Return the outside values that a function and its callees read, except functions and modules.
 
     Args:

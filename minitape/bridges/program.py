@@ -145,11 +145,11 @@ class FrameworkBlock:
             self.run_problems = [build_problem_group(explanation, [])]
         if isinstance(program_error, Exception):
             try:
-                self._keep_answers_to_error(program_error)
+                self._reduce_answers_to_error(program_error)
             except Exception as error:
                 warn_at_user_line(f"The error could not be explained: {type(error).__name__}: {error}")
 
-    def _keep_answers_to_error(self, program_error: Exception) -> None:
+    def _reduce_answers_to_error(self, program_error: Exception) -> None:
         """Explain only the call that failed, or keep the gradients that the program had requested if none is known.
 
         Args:
@@ -157,7 +157,7 @@ class FrameworkBlock:
         """
         failed_call = getattr(self.recording, "failed_call", None)
         if failed_call is not None and failed_call[2] is program_error:
-            explanation = self.recording.explain_failed_call(*failed_call[:2])
+            explanation = self.recording.explain_failed_gradient_call(*failed_call[:2])
             if explanation is not None:
                 self.run_problems, self.page = [build_problem_group(explanation, [])], ModelPage()
                 return

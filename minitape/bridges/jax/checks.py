@@ -298,7 +298,7 @@ def name_step_function(question: JaxQuestion, finding: Finding) -> None:
         finding.cause, finding.detail = "zero_derivative", step_function
 
 
-def build_finding_of_escape(question: JaxQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_escape_or_earlier_break(question: JaxQuestion, escapes: Sequence[Escape]) -> Finding:
     """Return the finding about the first value that Python read while the function was traced.
 
     Args:
@@ -560,7 +560,7 @@ JAX_CHECKS = FrameworkChecks(
     specialize_break=name_step_function,
     rank_escapes=rank_branches_last,
     does_escape_matter=lambda question, escape: True,  # Without values, a trace does not show whether it matters.
-    build_escape_finding=build_finding_of_escape,
+    build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_reason_for_no_use=find_reason_for_no_use,
     build_unused_finding=build_unused_finding,
     find_lost_gradient=find_lost_gradient,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..outside_values import explain_stale_value, read_all_outside_values
+from ..outside_values import explain_stale_value, read_outside_data_with_callees
 from .mutable_state import save_mutable_state
 from .transforms import list_float_arrays
 
@@ -83,11 +83,11 @@ class CompiledFunction:
             uncompiled_results: The results of the Python function.
             results: The results of the compiled function.
         """
-        is_same = have_same_values(uncompiled_results, results)
+        is_same = have_close_values(uncompiled_results, results)
         if self._call_count == 1:
-            self._outside_values = read_all_outside_values(self._function) if is_same else None
+            self._outside_values = read_outside_data_with_callees(self._function) if is_same else None
         elif not is_same and self._outside_values is not None:
-            values = read_all_outside_values(self._function)
+            values = read_outside_data_with_callees(self._function)
             for (function, name), value in self._outside_values.items():
                 if values.get((function, name), value) is not value:
                     self._gradient_block.stale_values.append(
@@ -104,7 +104,7 @@ class CompiledFunction:
         return getattr(self.__dict__["_jitted"], name)
 
 
-def have_same_values(first: Any, second: Any) -> bool:
+def have_close_values(first: Any, second: Any) -> bool:
     """Return whether two trees of arrays agree up to rounding.
 
     Args:
@@ -113,7 +113,7 @@ def have_same_values(first: Any, second: Any) -> bool:
 
     >>> import jax
     >>> ones = jax.numpy.ones(2)
-    >>> have_same_values([ones, 2], [ones + 1e-7, 2]), have_same_values([ones], [ones + 0.1])
+    >>> have_close_values([ones, 2], [ones + 1e-7, 2]), have_close_values([ones], [ones + 0.1])
     (True, False)
     """
     pairs = zip(list_float_arrays(first), list_float_arrays(second), strict=False)

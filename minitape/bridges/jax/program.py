@@ -25,7 +25,14 @@ from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .mutable_state import save_mutable_state
 from .recording import JaxRecording, jax, record
 from .static_fields import explain_static_field
-from .transforms import are_finite, find_bad_example, find_bad_row, flatten_results, list_float_arrays, take_example
+from .transforms import (
+    are_finite,
+    find_bad_row,
+    find_first_bad_example,
+    flatten_results,
+    list_float_arrays,
+    take_example,
+)
 
 if TYPE_CHECKING:
     from ...engine.types import ExitProperty
@@ -322,7 +329,7 @@ class FirstGradients:
             out_axes: The axes of the examples in the results.
         """
         try:
-            index = find_bad_example(results, out_axes)
+            index = find_first_bad_example(results, out_axes)
             example_args = take_example(args, in_axes, index)
             example_kwargs = take_example(kwargs, 0, index)
         except Exception:  # The axes are in an unsupported form. The gradient is counted as unrecorded.

@@ -157,7 +157,7 @@ def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count
     is_cleared_by_optimizer = any(optimizer.cleared_at == route.site for optimizer in optimizers)
     if used and count >= max(2, used) and is_cleared_by_optimizer:
         yield RunFinding("discarded", "", route.site, fields, frozenset([account.key]))
-    elif not used and count > 1 and any(map(_has_only_empty_steps, optimizers)):
+    elif not used and count > 1 and any(map(_has_almost_only_empty_steps, optimizers)):
         fields = {"other": format_bracketed_place(*optimizers[-1].site)}
         yield RunFinding("not_applied", "cleared", route.site, fields, frozenset([account.key]))
 
@@ -166,7 +166,7 @@ def _has_act(route: Route, *kinds: str) -> bool:
     return any(act.kind in kinds for act in route.acts)
 
 
-def _has_only_empty_steps(optimizer: OptimizerAccount) -> bool:
+def _has_almost_only_empty_steps(optimizer: OptimizerAccount) -> bool:
     """Return whether almost all followed steps of an optimizer found no new gradient."""
     return optimizer.followed_steps > 1 and optimizer.empty_steps >= optimizer.followed_steps - 1
 
@@ -266,7 +266,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
     count = max(run.count_fates(account, CLEARED, LEFT), _find_largest_sum(run, account))
     # If no step found a gradient, the optimizers hold another model.
     are_others_trained = (
-        not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_only_empty_steps, run.optimizers))
+        not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_almost_only_empty_steps, run.optimizers))
     )
     if not are_others_trained or count < min(2, run.passes) or not account.is_unchanged():
         return

@@ -121,7 +121,7 @@ def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collecti
     if starved:
         sentence = "A patch was tried, but it removed the gradient that this line sends to {value}."
         return PatchVerdict(False, fill(sentence, value=starved))
-    return _describe_gain(after, wanted, others)
+    return _judge_recovered_gradient(after, wanted, others)
 
 
 def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
@@ -137,7 +137,7 @@ def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
     return ""
 
 
-def _describe_gain(after: PassFacts, wanted: Collection[str], others: Mapping[str, float]) -> PatchVerdict:
+def _judge_recovered_gradient(after: PassFacts, wanted: Collection[str], others: Mapping[str, float]) -> PatchVerdict:
     """Judge whether a patch that restores the missing gradient also changes other gradients.
 
     Args:

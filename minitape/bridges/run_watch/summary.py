@@ -35,7 +35,7 @@ def summarize_run(
             groups.setdefault(_describe_lack(account), []).append(account)
     well = groups.pop("", [])
     count = sum(map(len, groups.values())) + len(well) + len(accused_keys)
-    sentences = [_describe_events(run), _describe_healthy_accounts(well, count)]
+    sentences = [_describe_pass_and_step_counts(run), _describe_healthy_accounts(well, count)]
     for lack, accounts in groups.items():
         names = join_parameter_names([find_name(account.key) or "?" for account in accounts][:MAX_NAMES])
         more = fill(" and {n} more", n=len(accounts) - MAX_NAMES) if len(accounts) > MAX_NAMES else ""
@@ -47,7 +47,7 @@ def summarize_run(
     return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
 
 
-def _describe_events(run: RunAccounts) -> str:
+def _describe_pass_and_step_counts(run: RunAccounts) -> str:
     taken, skipped = run.count_steps()
     passes = fill("1 backward pass") if run.passes == 1 else fill("{n} backward passes", n=run.passes)
     if not taken:

@@ -105,7 +105,7 @@ class TensorFlowRecording(FrameworkRecording):
 
         return read_weights_around_last_step(self, source)
 
-    def explain_failed_call(self, args: tuple, kwargs: Mapping[str, Any]) -> Explanation | None:
+    def explain_failed_gradient_call(self, args: tuple, kwargs: Mapping[str, Any]) -> Explanation | None:
         """Explain why ``tape.gradient`` raised an error.
 
         Args:

@@ -283,6 +283,6 @@ def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: set[
 
 
 def _is_log_prob_row(row: RecordedRow) -> bool:
-    """Return whether a line that calls ``log_prob`` computed a row directly, and not in a function called there."""
+    """Return whether a call of ``log_prob`` computed a row, and not another call on the same line."""
     line = read_line_at_site(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line

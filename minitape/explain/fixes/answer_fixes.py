@@ -47,7 +47,7 @@ def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanatio
     is_one_block = answer.kind == "paused" and all(part.cause == finding.cause for part in breaks)
     answers = (answer, *answer.others)
     fixes = [
-        _find_fix_and_set_sentence(question, part, explanation)
+        _find_fix_and_add_advice(question, part, explanation)
         for part, explanation in zip((finding, *finding.more), answers, strict=False)
     ]
     is_enough = (is_one_site or is_one_block) and not _is_blamed_outside_block(question, finding)
@@ -92,7 +92,7 @@ def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
     return bool(is_near_block) or any(part.cause == "outside_tape" for part in finding.more)
 
 
-def _find_fix_and_set_sentence(question: Question, finding: Finding, answer: Explanation) -> Fix | None:
+def _find_fix_and_add_advice(question: Question, finding: Finding, answer: Explanation) -> Fix | None:
     """Return the fix for one break, and add any advice on the operation at the break to the answer."""
     statement = find_statement(finding.site)
     if not statement or (answer.connected and answer.kind == "connected"):

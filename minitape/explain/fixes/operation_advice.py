@@ -145,7 +145,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
     return unparse(parse_expression(f"{_spell_path_or_keep(fault, fault.dialect.sigmoid)}({height} / 0.1)"))
 
 
-def _are_indices_taken(fault: FaultSite, node: Any) -> bool:
+def _are_indices_of_maximum_used(fault: FaultSite, node: Any) -> bool:
     """Return whether the indices of a maximum are used: ``max(x, 1)[1]``, ``max(x).indices``, ``_, i = max(x, 1)``."""
     is_unpacked = node is fault.statement.value and len(fault.statement.bound_names) == 2
     is_part_taken = any(getattr(n, "value", None) is node for n in fault.statement.nodes)
@@ -203,7 +203,7 @@ OPERATION_FIXES = [
         "argmax|argmin|max|min|argsort|categorical|multinomial",
         "`{it}` returns integers, so its result changes only in jumps. Weight all the candidates with `{softmax}` of "
         "`{high}`, or pass `{high}` itself to a cross-entropy loss.",
-        lambda fault, node: _is_source_float(fault) and _are_indices_taken(fault, node),
+        lambda fault, node: _is_source_float(fault) and _are_indices_of_maximum_used(fault, node),
     ),
     OperationFix(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",

@@ -240,7 +240,7 @@ def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
     return finding if is_same_kind else None
 
 
-def build_finding_of_escape(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
     """Return a finding about the first escape, or about a break before the escape, which then comes second.
 
     Args:
@@ -275,7 +275,7 @@ TAPE_CHECKS = FrameworkChecks(
     # minitape's own recording contains the rows of every target.
     has_known_target=lambda question: True,
     rank_escapes=checks.rank_escapes_by_path,
-    build_escape_finding=build_finding_of_escape,
+    build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_replaced_source=find_replaced_source,
     find_dropped_result=find_nothing,  # The sentence for "independent" names the last use.
     find_uncalled_layer=find_unused_layer,

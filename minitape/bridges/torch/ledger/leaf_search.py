@@ -88,10 +88,10 @@ class LeafSearch:
         while frame is not None:
             if frame.f_code.co_name == "<module>":
                 for name, value in list(frame.f_locals.items()):
-                    self._add_name(name, value)
+                    self._add_parameter_names(name, value)
             frame = frame.f_back
 
-    def _add_name(self, name: str, value: object) -> None:
+    def _add_parameter_names(self, name: str, value: object) -> None:
         if name.startswith("_"):
             return
         if isinstance(value, torch.nn.Module):

@@ -373,10 +373,10 @@ class TorchRunWatch:
     def _on_parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
         if self._is_ignored() or type(parameter) is not torch.nn.Parameter:
             return
-        birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", self._find_late_site())
+        birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_training_function())
         self.accounts.births[id(parameter)] = birth
 
-    def _find_late_site(self) -> Site:
+    def _find_line_in_training_function(self) -> Site:
         """Return the running line of the function that created the last optimizer, or NOWHERE before that.
 
         In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
