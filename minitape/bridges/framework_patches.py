@@ -56,7 +56,8 @@ class FrameworkPatches:
         """Add the function that undoes the next change.
 
         Args:
-            undo_action: The function that undoes the change. It may be called twice, or even before the change is made.
+            undo_action: The function that undoes the change. The function may be called twice, or even before the
+            change is made.
         """
         self._undo_actions.append(undo_action)
 

@@ -91,7 +91,7 @@ class PageGroup(NamedTuple):
 
 
 class ModelPage(ExplanationPage, dict[str, Explanation]):
-    """A dictionary of explanations for a model's sources, keyed by name. It prints as a page.
+    """A dictionary of explanations for a model's sources, keyed by name. The dictionary prints as a page.
 
     ``problems`` lists the explanations of all problems, worst first. The list is empty for a healthy model.
     """
@@ -283,7 +283,7 @@ def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
 
 
 def round_percent(share: float) -> int:
-    """Return a share as a whole percentage, which is 0 or 100 only if the share is exactly 0 or 1.
+    """Return a share as a whole percentage. Only a share of exactly 0 or 1 becomes 0 or 100.
 
     ``percent`` in value.ts does the same.
 

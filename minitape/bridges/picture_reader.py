@@ -396,7 +396,7 @@ class RecordingReader(Reader):
     """Reads the rows of a complete recording.
 
     Attributes:
-        recording: The recording. It is also the `record`, once it is complete.
+        recording: The recording. Once the recording is complete, `record` refers to it as well.
     """
 
     def __init__(self, recording: Recording, namespaces: Iterable[dict[str, object]] = ()) -> None:

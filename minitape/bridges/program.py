@@ -86,7 +86,7 @@ class FrameworkBlock:
 
     Attributes:
         framework: The name of the framework.
-        recording: The recording. It exists while the block is open and afterwards.
+        recording: The recording. The recording exists while the block is open and afterwards.
         page: The explanations of everything that the program trained. Empty if explaining failed.
         run_problems: The problems of the run that no single gradient shows, such as a NaN loss.
         remarks: Further sentences about the run.

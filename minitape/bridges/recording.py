@@ -1,4 +1,4 @@
-"""Define the recording of a program in another framework, which pictures and ``explain`` read.
+"""Define the recording of a program in another framework.
 
 No framework is imported here. A bridge writes a recording, which pictures and ``explain`` then read.
 
@@ -49,7 +49,7 @@ WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 class Recording(PictureSource):
     """The recorded computation of a program in another framework.
 
-    ``TapeView``, ``tf.draw`` and ``tf.snapshot`` accept a recording in place of a tape. They show its rows after
+    ``TapeView``, ``tf.draw`` and ``tf.snapshot`` accept a recording in place of a tape. The rows are shown after
     :meth:`close` is called.
 
     Attributes:

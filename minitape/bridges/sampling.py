@@ -152,7 +152,7 @@ class SampledSteps:
         return self.first in (None, self.steps)  # The first steps share one recording.
 
     def _note_loss(self, loss: float | None) -> None:
-        """Note the loss of the running step, which is not recorded."""
+        """Note the loss of the running step, although the step is not recorded."""
         if loss is not None:
             self.watched_count += 1
             if self.bad_step is None and not math.isfinite(loss):

@@ -1,4 +1,4 @@
-"""Parse the advice on errors, which pairs message patterns with sentences."""
+"""Parse the advice on errors, a list of message patterns with their sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Define the explanation that a user receives, which puts a finding into words."""
+"""Define the explanation, a finding in words as a user receives it."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def _render_picture(explanation: Explanation) -> str:
 
 
 def describe_remaining_breaks(answer: Explanation) -> str:
-    """Return a sentence about another line that also blocks the gradient, which means that the first fix is not enough.
+    """Return a sentence that the first fix is not enough, because another line also blocks the gradient.
 
     Another break on the same path takes precedence over a break on a different path.
 

@@ -1,4 +1,4 @@
-"""Find the layer or module that a variable belongs to, which is the nearest callable object that holds the variable.
+"""Find the layer or module of a variable: the nearest callable object that holds the variable.
 
 The search selects objects by their class. ``gc.get_referrers`` could find the owner of a variable directly, but visits
 the objects of all libraries and can crash the process if TensorFlow is loaded.

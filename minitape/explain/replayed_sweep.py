@@ -33,7 +33,7 @@ MAX_ROWS = 20_000  # Sweeps are not repeated for recordings with more rows than 
 
 
 def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
-    """Return the initial adjoints of a sweep, which are arrays of ones for the rows of differentiable targets.
+    """Return the initial adjoints of a sweep: arrays of ones for the rows of differentiable targets.
 
     Args:
         rules: The tape's rows, and which rows its adjoints reach.

@@ -133,7 +133,7 @@ def guess_cause_after_failure(adapter: TapeAdapter | None, source: TargetOrSourc
 def warn(on: bool = True) -> None:
     """Switch warnings about missing gradients on or off for the whole session.
 
-    While they are on, a Python warning explains every gradient that is None.
+    While these warnings are on, a Python warning explains every gradient that is None.
 
     Args:
         on: Whether to warn.

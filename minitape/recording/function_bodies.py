@@ -115,7 +115,7 @@ def _build_function_body(
 
 
 def find_loop_condition(call: Call) -> FunctionBody | None:
-    """Return the condition of a loop, which decides how many iterations run.
+    """Return the function body that decides whether a loop runs another iteration.
 
     Args:
         call: The call. If it is not a loop, the result is None.

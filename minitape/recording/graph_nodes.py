@@ -111,7 +111,7 @@ class Break(NamedTuple):
 
 
 class ValueNode:
-    """A value, which may be a row of a recording or lie outside all recordings.
+    """A value in a recording or outside all recordings.
 
     Attributes:
         key: The key that identifies the node in its graph.

@@ -15,18 +15,18 @@ _RULE_TEXTS: list[tuple[str, ...]] = [()] * FIRST_CODE + [p.texts[1:] for p in B
 
 
 class ScalarChains:
-    """The rows of a long recording as plain lists, which can be searched quickly.
+    """The rows of a long recording as plain lists, because lists can be searched quickly.
 
     Attributes:
         ops: The operation code of each row.
         left: The first input of each row.
         right: The second input of each row.
         is_recorded: For each row, whether the tape recorded it.
-        excluded_rows: Rows that a search looks for, which are therefore kept out of all chains.
+        excluded_rows: Rows that are kept out of all chains, because a search looks for them.
     """
 
     def __init__(self, record: Record, spans: list[tuple[int, int]], excluded_rows: set[int]) -> None:
-        """Read the columns of a recording, in which `spans` are the ranges of rows that the tape recorded."""
+        """Read the columns of a recording. The tape recorded the ranges of rows in `spans`."""
         self.ops, self.left, self.right, *_ = record.read_columns()
         self.is_recorded = bytearray(len(self.ops))
         for first, last in spans:

@@ -87,7 +87,7 @@ class ValueGraph:
         return nodes if current in nodes else [current, *nodes]
 
     def find_or_add_tensor_node(self, tensor: Tensor) -> ValueNode:
-        """Return the node of a tensor, which may be a row of any recording or a value without a row.
+        """Return the node of a tensor: a row of any recording, or a value without a row.
 
         Args:
             tensor: The tensor.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class ValueOrigin(NamedTuple):
     """The operation or event that produced a value.
 
-    To save time, the engine stores plain tuples of these fields, which :func:`to_value_origin` converts.
+    To save time, the engine stores these fields in plain tuples, and :func:`to_value_origin` converts them.
 
     The kinds are:
 
@@ -29,7 +29,7 @@ class ValueOrigin(NamedTuple):
     * "row": a row of a recording that was released.
 
     Attributes:
-        clock: The time, by which origins and escapes are ordered.
+        clock: The time. Origins and escapes are ordered by it.
         kind: The kind of origin.
         place: The user's frames in packed form.
         packed_inputs: For each input of the computation, a weak reference to the tensor, and the tensor's origin. For a

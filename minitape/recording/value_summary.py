@@ -27,7 +27,7 @@ class ValueSummary:
     __slots__ = ("content", "_facts", "__weakref__")
 
     def __init__(self, content: Adjoint) -> None:
-        """Create a summary, which is computed only on demand."""
+        """Create a summary whose numbers are computed on demand."""
         self.content = content
         self._facts: tuple[bool, bool] | None = None
 

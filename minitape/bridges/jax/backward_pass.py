@@ -17,7 +17,7 @@ from .row_log import JaxCall, JaxLog, JaxVariable, is_inexact
 
 
 class JaxBackwardPass:
-    """A backward pass, which releases each array as soon as JAX no longer needs the array.
+    """A backward pass that releases each array as soon as JAX no longer needs the array.
 
     Attributes:
         log: The recording's log.

@@ -351,7 +351,7 @@ def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
 
 
 def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLeaf) -> Finding | None:
-    """Find an argument whose value the function also reads from outside and uses.
+    """Find an argument whose value the function reads from outside instead, for example from a global.
 
     Args:
         question: The question about the argument.
@@ -451,7 +451,7 @@ def refine_zero_finding(question: JaxQuestion, finding: Finding) -> Finding:
 
 
 def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> int | None:
-    """Return the row of the step function that caused the zeros of a row, which may be the row itself."""
+    """Return the row of the step function that caused the zeros of a row, possibly the row itself."""
     if row.op in zero_nan.MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
             if is_only_broken_by_step(question, index):

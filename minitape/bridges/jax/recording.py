@@ -162,7 +162,7 @@ class JaxRecording(FrameworkRecording):
             is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
             if is_deleted:
                 continue
-            if took_no_step:  # The same array shows nothing about steps.
+            if took_no_step:  # No step took place, so the array does not show whether steps change it.
                 if earlier.row in previous.was_changed:
                     self.was_changed[leaf.row] = previous.was_changed[earlier.row]
                 continue

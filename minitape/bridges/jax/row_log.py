@@ -52,7 +52,7 @@ NORMALIZING_FUNCTIONS = set("softmax log_softmax logsumexp standardize var std _
 
 
 class JaxValue(KeptValue):
-    """A JAX array that can be shown later. It need not be copied, because JAX arrays do not change."""
+    """A JAX array that can be shown later. JAX arrays do not change, so the array is not copied."""
 
     __slots__ = ()
 
@@ -95,7 +95,7 @@ class JaxVariable:
 
     @property
     def required_row(self) -> int:
-        """Return the row, which must exist."""
+        """The row of a variable that is known to have one."""
         assert self.row is not None
         return self.row
 

@@ -1,4 +1,4 @@
-"""Find arrays in static fields of modules, which JAX takes for constants."""
+"""Find arrays in static fields of modules. JAX treats such arrays as constants."""
 
 from __future__ import annotations
 

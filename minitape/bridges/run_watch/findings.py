@@ -35,7 +35,8 @@ from .accounts import (
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
 MAX_SINGLE_BIRTHS = 2  # So many parameters may be created on a line, get one gradient and be replaced.
 SHORT_RUN = 3  # In a run of so few backward passes, one occurrence is enough.
-# For a float32 weight, a vanished update only means a small gradient or learning rate, which may be intended.
+# For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
+# purpose.
 HALF_DTYPES = ("float16", "bfloat16")
 
 
@@ -103,7 +104,7 @@ def find_gradients_switched_off(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find passes that were added to the leftover gradient of another loss, which another optimizer had already used.
+    """Find passes that were added to a leftover gradient of another loss, already used by another optimizer.
 
     Args:
         run: The accounts of the run.

@@ -1,4 +1,4 @@
-"""Write the last line of the page about a run, which states how much of the run was observed.
+"""Write the last line of the page about a run. This line states how much of the run was observed.
 
 The line begins with "Healthy:" only if no problem was observed. Otherwise, it begins with "Observed:".
 """

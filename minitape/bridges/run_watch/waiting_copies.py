@@ -103,7 +103,7 @@ def create_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
         pass_number: The number of backward passes that the program has run.
 
     Returns:
-        In this process, the copy. In a copy that was woken to continue from here, the request to answer.
+        In the original process, the waiting copy. In a copy that has been woken, the request that the copy must answer.
     """
     sys.stdout.flush()
     sys.stderr.flush()

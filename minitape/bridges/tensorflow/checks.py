@@ -267,7 +267,7 @@ def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | 
 
 
 def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a non-trainable variable, which tapes do not watch automatically.
+    """Find a source that no tape watches automatically because it is a non-trainable variable.
 
     Args:
         question: The question about the source.
@@ -278,7 +278,7 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Findi
     finding = build_row_finding(question, "not_trainable", use.leaf.index, site=find_freezing_site_or_use(question))
     sweep = question.sweep
     if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
-        # No source of this sweep got a gradient, which the program cannot have intended.
+        # No program intends a sweep in which no source gets a gradient.
         finding.is_intended = False
     return finding
 

@@ -23,7 +23,7 @@ pause_recording = make_interrupt_safe(record.stop_recording.__wrapped__)
 
 
 class TensorFlowValue(KeptValue):
-    """A tensor that can be shown later. It need not be copied, because TensorFlow tensors do not change."""
+    """A tensor that can be shown later. TensorFlow tensors do not change, so the tensor is not copied."""
 
     __slots__ = ("_released_tensor",)
 

@@ -34,7 +34,7 @@ LABELS = {
     "Pow": "xʸ",
     "StridedSlice": "[ ]",
 }
-# The later inputs of these operations are axes, shapes or positions, which do not become rows.
+# The later inputs of these operations are axes, shapes or positions, and do not become rows.
 OPS_WITH_PARAMETERS = set(
     "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad "
     "Fill BroadcastTo "

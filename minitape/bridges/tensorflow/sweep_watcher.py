@@ -44,7 +44,7 @@ class SweepWatcher:
 
     def _on_wrap_backward(self, original: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
         """Wrap the gradient function of a ``tf.function`` to keep the shares that it sends to its inputs."""
-        # TensorFlow creates zeros here for the lists of a loop, which must not be recorded.
+        # TensorFlow creates zeros here for the lists of a loop, and these zeros must not be recorded.
         with self.writer.suspend_writing():
             backward_function, recorded_outputs = original(functions, graph, backward, outputs)
         name = functions._forward.cached_definition.signature.name
@@ -144,7 +144,7 @@ class SweepWatcher:
         out_grads: Any,
         *extra_arguments: Any,
     ) -> Any:
-        """Keep the shares of an operation in the sweep, which TensorFlow's own function computes."""
+        """Keep the shares of an operation in the sweep, as computed by TensorFlow's own function."""
         shares = original(op_name, attrs, num_inputs, inputs, outputs, out_grads, *extra_arguments)
         if self.recording.internal_error is None:
             self.sweep_operations.append(
@@ -277,5 +277,5 @@ class ShareRecorder:
 
 
 def register_current_gradient_function() -> None:
-    """Register the current ``backprop._gradient_function`` with TensorFlow's sweep, which is written in C++."""
+    """Register the current ``backprop._gradient_function`` with TensorFlow's C++ sweep."""
     pywrap_tfe.TFE_Py_RegisterGradientFunction(backprop._gradient_function)

@@ -110,7 +110,7 @@ def _read_python_values(function: Any) -> dict[tuple[Any, str], Any]:
 
 
 def _list_keras_models(function: Any, depth: int = 4) -> list[tf.keras.Model]:
-    """Return the Keras models whose training steps a function runs, which only its closures refer to.
+    """Return the Keras models whose training steps a function runs, according to its closures.
 
     Args:
         function: The function.

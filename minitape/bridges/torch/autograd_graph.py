@@ -82,7 +82,7 @@ class TorchGraph:
         tensor.register_hook(hook)
 
     def move_own_hooks_last(self, tensor: torch.Tensor) -> None:
-        """Move the recorder's hooks behind the program's hooks on a tensor, which may change the adjoint."""
+        """Move the recorder's hooks on a tensor behind the program's hooks, because those may change the adjoint."""
         hooks = tensor._backward_hooks or {}
         for key, hook in [*hooks.items()]:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
@@ -227,7 +227,7 @@ class TorchGraph:
         summed_adjoint, value = self._partial_sums.pop(row, (None, None))
         if value is None or summed_adjoint is not adjoint or earlier_adjoint is not None:
             total = adjoint if earlier_adjoint is None else earlier_adjoint + adjoint
-            # The adjoint of a leaf becomes .grad, which may change later.
+            # The adjoint of a leaf becomes .grad, and .grad may change later.
             value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)
         sweep.arrive(row, value)
 
@@ -293,7 +293,7 @@ def build_next_port_finder(recorded_row: RecordedRow) -> Callable[[int], int]:
     def take_next_port(row: int) -> int:
         positions = [position for position, input_row in enumerate(recorded_row.inputs) if input_row == row]
         if use_counts[row] >= len(positions):
-            # The arguments of the call did not contain this input, which may be a hidden state.
+            # The arguments of the call did not contain this input. It may be a hidden state.
             recorded_row.inputs = [*recorded_row.inputs, row]
             positions.append(len(recorded_row.inputs) - 1)
         use_counts[row] += 1

@@ -22,7 +22,7 @@ SUMMARIZED_TYPES = "float16 bfloat16 float32 float64 uint8 int8 int16 int32 int6
 
 
 class DeviceSummary(NamedTuple):
-    """A summary of a tensor, which is still on the tensor's device.
+    """A summary of a tensor, still on the tensor's device.
 
     The minimum and the maximum show exactly whether all elements are zero and whether all are finite. The norm does
     not, because its squares may overflow or underflow.

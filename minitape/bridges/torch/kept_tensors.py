@@ -116,7 +116,7 @@ class KeptTensors:
 
 
 def count_in_place_changes(tensor: torch.Tensor) -> int:
-    """Return the number of in-place changes to a tensor, or 0 for an inference tensor, which has no counter."""
+    """Return the number of in-place changes to a tensor. An inference tensor has no counter, so the result is 0."""
     return 0 if tensor.is_inference() else tensor._version
 
 

@@ -69,7 +69,7 @@ class GradClearing(NamedTuple):
     """An event in which ``.grad`` was set to None.
 
     Attributes:
-        site: The line that set it to None.
+        site: The line that set ``.grad`` to None.
         sweep_count: The number of earlier backward passes.
     """
 
@@ -263,7 +263,7 @@ class TorchLog:
             self.grad_reads[gradient] = target_rows, find_user_site()
 
     def note_missing_grad_read(self, tensor: torch.Tensor) -> None:
-        """Record that the program read ``.grad`` of the result of an operation, which is None.
+        """Record that the program read the missing ``.grad`` of an operation's result.
 
         Args:
             tensor: The result.
@@ -430,7 +430,7 @@ CUT_BY_CAUSE = {
 
 
 def is_differentiable(dtype: torch.dtype) -> bool:
-    """Return whether gradients flow through values of a dtype, which must be floating-point or complex."""
+    """Return whether gradients flow through values of a dtype because it is floating-point or complex."""
     return dtype.is_floating_point or dtype.is_complex
 
 

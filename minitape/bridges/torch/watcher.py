@@ -192,7 +192,7 @@ class TorchWatcher(Watcher):
         self.patches.undo_all()
 
     def _add_global_hook(self, hook: Callable, registry: dict, *mark_registries: dict[int, bool]) -> None:
-        """Add a hook to every module or optimizer, which runs only in this thread and outside of the compiler."""
+        """Add a hook to every module or optimizer. The hook runs only in this thread and outside of the compiler."""
 
         def run_hook(*args: Any) -> Any:
             if torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread:
@@ -202,7 +202,7 @@ class TorchWatcher(Watcher):
         add_global_hook(self.patches, run_hook, registry, *mark_registries)
 
     def _on_new_parameter(self, original: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Run and record ``nn.Parameter(t)`` and ``Variable(t)``, which function modes do not intercept."""
+        """Run and record ``nn.Parameter(t)`` or ``Variable(t)``, because function modes intercept neither."""
         if data is None:  # Each class has its own default value for the data.
             return original(cls, *args, **kwargs)
         result = original(cls, data, *args, **kwargs)

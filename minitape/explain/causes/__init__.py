@@ -49,7 +49,7 @@ def find_kind(cause: str) -> Kind:
 
 
 def get_bridge_name(cause: str) -> str:
-    """Return the name that the bridges use for a cause, which is usually the same name.
+    """Return the name that the bridges use for a cause, usually the name of the cause itself.
 
     Args:
         cause: The name of a cause, or "".

@@ -502,7 +502,7 @@ def clear_gradients_after_step(fault: FaultSite, node: Any) -> Change | None:
 
 
 def sample_with_gradient(fault: FaultSite, node: Any) -> Change | None:
-    """Replace ``sample`` with ``rsample``, which passes gradients. This is an `Edit`.
+    """Replace ``sample`` with ``rsample``, because only ``rsample`` passes gradients. This is an `Edit`.
 
     The edit does not apply to discrete distributions, or inside a block that switches autograd off.
 

@@ -153,7 +153,7 @@ def _are_indices_of_maximum_used(fault: FaultSite, node: Any) -> bool:
 
 
 def _yields_truth_value(node: ast.AST) -> bool:
-    """Return whether an expression computes a truth value, which would also block the gradient."""
+    """Return whether an expression computes a truth value. A truth value would also block the gradient."""
     return isinstance(node, ast.Compare) or find_called_operation_name(node) in ("equal", "notequal")
 
 

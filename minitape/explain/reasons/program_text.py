@@ -31,7 +31,7 @@ ScopedName = tuple[object, str]
 
 @dataclass(eq=False)
 class Statement:
-    """A statement of a program. An unknown statement is represented by `NO_STATEMENT`, which is false.
+    """A statement of a program. `NO_STATEMENT` stands for an unknown statement, and its truth value is False.
 
     Attributes:
         node: The syntax node of the statement.

@@ -240,14 +240,14 @@ def find_cheapest_steps(question: Question) -> dict[int, PathStep | None]:
 
 
 def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEdge | None) -> float:
-    """Return the cost of a break, which is lowest for the most likely culprit.
+    """Return the cost of a break. The most likely culprit has the lowest cost.
 
     The base cost depends on the cause's kind (`causes.KINDS`). Three rules modify it:
 
     * A break that repeats the cause of the next break is almost free, so that a chain of such breaks counts only once.
-    * An integer row costs more if no gradient can begin at the target.
-    * Among paths of equal cost, code before the block and lines that detach a training target are less likely to be
-      wrong, and cuts that remove a whole term of a sum are more likely to be wrong.
+    * If the target is not tracked, each break at an integer row has the same cost (`INDEX_BREAK_COST`).
+    * Among paths of equal cost, a break before the block costs more, and so does a line that detaches a training
+      target. A break that removes a whole term of a sum costs less.
 
     Args:
         question: The question about the path.
@@ -320,7 +320,7 @@ def is_training_target_detached(site: Site) -> bool:
 
 
 def does_repeat_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
-    """Return whether a break only repeats the previous break, which is nearer to the source.
+    """Return whether a break only repeats the break before it on the path from the source.
 
     A break is a repetition in three cases:
 

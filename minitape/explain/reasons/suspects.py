@@ -1,7 +1,7 @@
 """Find gradients that exist but are wrong.
 
-A check reads the rows and backward passes of a `CheckedRun`, which comes from a tape or any framework. The check yields
-a `Suspicion` for each thing that looks wrong, with the line, the values and the affected sources.
+A check reads the rows and backward passes of a `CheckedRun`, built from a tape or from a recording of any framework.
+The check yields a `Suspicion` for each thing that looks wrong, with the line, the values and the affected sources.
 
 `LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
 run in between. The sentences are in ``causes/suspicions.py``.
@@ -263,7 +263,7 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 
 
 def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find an operation on a column (N, 1) and a row (N,), which makes the loss average N × N terms by mistake.
+    """Find an operation on a column (N, 1) and a row (N,) that makes the loss average N × N terms by mistake.
 
     Args:
         run: The run to check.

@@ -241,7 +241,9 @@ def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
 
 
 def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Return a finding about the first escape, or about a break before the escape, which then comes second.
+    """Return a finding about the first escape, or about a break before the escape.
+
+    If there is such a break, the escape is the second part of its finding.
 
     Args:
         question: The question about the source.

@@ -21,7 +21,7 @@ from . import program_text
 from .object_names import find_access_path
 from .question import Finding, Question
 
-# The names of clipping functions, which may consist of maximum and minimum.
+# The names of clipping functions. These functions may consist of maximum and minimum.
 find_clip_word = re.compile(r"\bclip\w*").search
 MIN_MAX_OPS = {"max", "min", "Maximum", "Minimum"}
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
@@ -473,7 +473,7 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
 def is_relu_inactive(question: Question, row: int) -> bool:
     """Return whether a relu yields zeros at all elements at which an adjoint arrived.
 
-    If not, the value is at another limit, such as the upper limit of a relu6 or a hard sigmoid.
+    If the result is False, the value is at another limit, such as the upper limit of a relu6 or a hard sigmoid.
 
     Args:
         question: The question that contains the backward pass.

@@ -3,8 +3,8 @@
 The watch checks ``.grad`` before and after each event, and never intercepts an operation. A contribution is recognized
 by the identity and version of ``.grad``, so parameters need no hooks and compiled code stays compiled.
 
-In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps without a new route, the watch rests. It
-then reads only the losses, and follows a few steps at intervals.
+In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps without a new route, the watch rests. A
+resting watch reads only the losses, and follows a few steps at intervals.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class TorchRunWatch:
         Args:
             follows_all: Whether to follow and measure every step.
             on_pass: A function to call after each backward pass with the pass's number.
-            measures: Whether to measure gradients and updates, for which a step waits for the device.
+            measures: Whether to measure gradients and updates. A measurement makes a step wait for the device.
         """
         self.tensor_accounts: dict[int, TensorAccount] = {}
         self.accounts = RunAccounts(self.tensor_accounts)

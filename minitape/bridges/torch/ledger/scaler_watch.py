@@ -37,7 +37,7 @@ class ScalerWatch:
         """Wrap the methods of scalers.
 
         Args:
-            patches: The collection of changes to PyTorch, to which these wrappers are added.
+            patches: The collection of changes to PyTorch. These wrappers are added to it.
         """
         patches.wrap_function(GradScaler, "scale", self._on_scale)
         patches.wrap_function(GradScaler, "unscale_", self._on_unscale)
