@@ -1,4 +1,4 @@
-"""Define what the adapters and checks of the frameworks share."""
+"""Define the parts that the frameworks' adapters and checks share."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def is_any_name_read_later(statement: program_text.Statement, names: Iterable[st
 
 
 def find_first_nonfinite_cause(
-    question: Any,  # The question and the recording are those of a bridge, hence Any.
+    question: Any,  # Any, because each bridge has its own types of question and recording.
     build_question: Callable[[Any, RowNumber, Any], Question],
 ) -> Finding | None:
     """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN.

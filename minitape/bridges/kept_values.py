@@ -1,7 +1,7 @@
 """Keep the values of a framework until they are shown, and attach notes to its tensors and variables.
 
-The memory for values is limited. When the limit is exceeded, the oldest large arrays are reduced to what a picture
-shows of them.
+The memory for values is limited. When the limit is exceeded, the oldest large arrays are reduced to the summaries that
+a picture shows.
 """
 
 from __future__ import annotations

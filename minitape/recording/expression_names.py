@@ -120,7 +120,7 @@ def _list_operands(node: ast.AST) -> list[ast.expr]:
 
 
 def format_readable_name(node: ast.expr) -> str | None:
-    """Return the text of a name, of an attribute or of an element with a constant index, or None otherwise.
+    """Return the text of a name, of an attribute or of an element with a constant index, or None for any other node.
 
     Args:
         node: The expression.

@@ -227,7 +227,7 @@ class JaxOrigin:
             return creations[-1].site
         return self._find_expression_creation_site(value, creations[-1]) or creations[-1].site
 
-    # -- what it reads -----------------------------------------------------------------------------
+    # -- outside reads -----------------------------------------------------------------------------
 
     def find_outside_read(self, is_wanted: Callable[[str, Any], bool]) -> OutsideRead:
         """Return the first read of a wanted value from outside the function.

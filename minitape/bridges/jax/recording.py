@@ -374,10 +374,10 @@ def _is_bad_gradient(leaves: list) -> Any:
 def _trace_function(
     recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
 ) -> FunctionTrace | None:
-    """Trace a function with ``jax.make_jaxpr``. If JAX refuses it, store the error and return None.
+    """Trace a function with ``jax.make_jaxpr``. If JAX refuses the function, store the error and return None.
 
     If the program compiles the function, all leaves are traced. Otherwise only arrays and floats are traced. If JAX
-    refuses that, only the differentiated leaves are traced, with known values as in ``jax.grad``.
+    refuses such a trace, only the differentiated leaves are traced, with known values as in ``jax.grad``.
     """
     from .checks import find_error_site
 

@@ -54,7 +54,7 @@ class RunFinding(NamedTuple):
     cause: str
     variant: str
     site: Site
-    fields: Mapping[str, Any]  # The types of the values depend on the sentence, hence Any.
+    fields: Mapping[str, Any]  # Any, because the types of the values depend on the sentence.
     keys: frozenset[int]
 
     def to_explanation(self, framework: str, name: str = "") -> Explanation:

@@ -49,7 +49,7 @@ class SideEffects:
         self.on_effect(effect)
 
 
-def _on_event(event: str, args: tuple[Any, ...]) -> None:  # The arguments depend on the event, hence Any.
+def _on_event(event: str, args: tuple[Any, ...]) -> None:  # Any, because the arguments depend on the event.
     """Pass side effects on to the listeners. Python runs this for each audited event, so it must be fast."""
     if not _listeners:
         return

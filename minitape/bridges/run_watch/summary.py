@@ -82,7 +82,7 @@ def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
 
 
 def _describe_lack(account: Account) -> str:
-    """Describe what a parameter lacks, or return "" if the parameter got a gradient and changed.
+    """Describe the missing gradient or update of a parameter, or return "" if nothing is missing.
 
     Args:
         account: The account of the parameter.

@@ -65,7 +65,7 @@ class WaitingCopy:
         self.pass_number, self._process_id = pass_number, process_id
         self._requests, self._answers = os.fdopen(requests, "wb"), os.fdopen(answers, "rb")
 
-    def send_request(self, fields: dict[str, Any]) -> Any:  # The fields and the answer are JSON, hence Any.
+    def send_request(self, fields: dict[str, Any]) -> Any:  # Any, because the fields and the answer are JSON.
         """Wake the copy and return its answer, or None if it ended without answering.
 
         Args:

@@ -472,7 +472,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> 
 
 
 def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow) -> str:
-    """Return why no tape recorded a row, such as a pause, an unwatched input or a later tape.
+    """Return the reason why no tape recorded a row, such as a pause, an unwatched input or a later tape.
 
     Args:
         question: The question about the source.
@@ -753,7 +753,7 @@ def _find_recreated_source(question: TensorFlowQuestion) -> Finding | None:
 
 
 def _find_derived_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source that was computed from what the target uses, and then never used.
+    """Find an unused source that was computed from an ancestor of the target.
 
     Args:
         question: The question about the source.

@@ -139,7 +139,7 @@ class TensorFlowLog:
             op: TensorFlow's name for the operation.
             inputs: Its input tensors and handles.
             outputs: Its results.
-            function_call: The `FunctionCall` if the operation is a ``tf.function`` call, or None otherwise.
+            function_call: The `FunctionCall` of a ``tf.function`` call, or None for any other operation.
 
         Raises:
             RowLimitReached: If a repeated call has too many rows.

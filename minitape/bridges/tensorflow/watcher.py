@@ -136,7 +136,7 @@ class TensorFlowWatcher(Watcher):
         if name in vars(owner):
             self.log.patches.wrap_function(owner, name, call_handler_when_eager)
 
-    # -- what is seen ------------------------------------------------------------------------------
+    # -- observed calls ----------------------------------------------------------------------------
 
     def _on_operation(
         self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
@@ -184,7 +184,7 @@ class TensorFlowWatcher(Watcher):
             finally:
                 self.writer.run_safely(self.log.log_assignments_and_forget_rows, inputs, graph)
 
-    # -- what Python does while a graph is made ----------------------------------------------------
+    # -- Python calls while a graph is traced ------------------------------------------------------
 
     def _on_custom_function(self, original: Any, rule: Any, args: Any, kwargs: Any) -> Any:
         """Record a call to a function with a custom gradient (``tf.custom_gradient``) as one row.

@@ -22,7 +22,7 @@ from ..run_watch.report import ProblemGroup
 if TYPE_CHECKING:
     from .recording import TorchRecording
 
-SendRequest = Callable[[dict[str, Any]], dict[str, Any] | None]  # Requests and answers are JSON, hence Any.
+SendRequest = Callable[[dict[str, Any]], dict[str, Any] | None]  # Any, because requests and answers are JSON.
 JUDGED_PASSES = 5  # The number of passes that are recorded to see whether a patch corrects a wrong gradient.
 
 
@@ -73,7 +73,7 @@ def _try_to_correct(
     return judge_wrong_gradient(before, after, group.cause, group.names, error, answer["pass"])
 
 
-def _read_facts(answer: Mapping[str, Any]) -> PassFacts:  # The answer is JSON, hence Any.
+def _read_facts(answer: Mapping[str, Any]) -> PassFacts:  # Any, because the answer is JSON.
     return PassFacts(answer["norms"], answer["shares"], answer["error"] or "")
 
 
@@ -97,7 +97,7 @@ def measure_shares(recording: TorchRecording, file: str, first_line: int, last_l
         for row in rows
         if row.kind == "operation" and row.site[0] == file and first_line <= (row.site[1] or 0) <= last_line
     }
-    sums: dict[str, Any] = {}  # The values are arrays or numbers, hence Any.
+    sums: dict[str, Any] = {}  # Any, because the values are arrays or numbers.
     for call, shares in recording.sweeps[-1].edges.items():
         for share in shares if call in inside else ():
             array = to_float_array(share.product)

@@ -63,7 +63,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
 
     Args:
         question: The question about the source.
-        first_use: The first row under the tape that read the source, or None otherwise.
+        first_use: The first row under the tape that read the source, or None if no row did.
     """
     adapter, source = question.adapter, question.source
     site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)

@@ -213,7 +213,7 @@ class TorchRunWatch:
                 account.remember_gradient(tensor.grad)
 
     def _forget_all(self) -> None:
-        """Forget what the gradients currently contain, because the watch did not follow their history."""
+        """Forget the current contributions to the gradients, because the watch did not follow their history."""
         for account in self._list_tensor_accounts():
             account.forget_pending()
             tensor = account.tensor_ref()
