@@ -79,9 +79,17 @@ class Checkup:
                 explanation.intended |= (
                     explanation.cause in CANCELLING_CAUSES and name.rpartition(".")[0] in learning_layers
                 )
+            elif is_untrained and explanation.kind == "unused":
+                explanations[name] = Explanation("connected", "", "")
+                explanations[name].intended = True
             elif explanation.kind != "error":
-                explanation.intended |= is_untrained
+                explanation.intended |= is_untrained or self._is_frozen_by_call(explanation, named_sources[name])
         return ModelPage(explanations)
+
+    def _is_frozen_by_call(self, explanation: Explanation, source: Any) -> bool:
+        """Return whether the program passes the source itself, not a value computed from it, to ``stop_gradient``."""
+        inputs = {input_row for row in explanation._rows for input_row in self.recording.rows[row].inputs}
+        return explanation.cause == "stop_gradient" and inputs <= {*self.recording.list_rows(source)}
 
     def explain_source(self, source_name: str, source: Any) -> Explanation:
         """Explain one source, using the name shown on the page.

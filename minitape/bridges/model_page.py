@@ -111,7 +111,8 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
     def is_all_frozen(self) -> bool:
         """Whether the program deliberately froze every source on the page."""
         return bool(self) and all(
-            explanation.intended and explanation.cause in FROZEN_CAUSES for explanation in self.values()
+            explanation.intended and explanation.cause in (*FROZEN_CAUSES, "stop_gradient")
+            for explanation in self.values()
         )
 
     def group_names_by_explanation(self) -> list[list[str]]:
@@ -174,7 +175,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         if self.is_all_frozen:
             return fill("All parameters are frozen: {which}.", which=names_text), "problem"
         if first.intended and first.kind == "unused":
-            heading = fill("Not used in the recorded steps because of a condition: {which}.", which=names_text)
+            heading = fill("Not used in the recorded steps: {which}.", which=names_text)
             return heading, "untrained"
         if first.intended and not first.connected:
             place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)

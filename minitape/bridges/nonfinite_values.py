@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..explain.caller import format_bracketed_place
-from ..explain.causes import CAUSES
-from ..explain.explanation import Explanation
-from ..explain.translated_sentences import fill
+from ..explain.explanation import Explanation, explain_cause
 from ..recording.recorded_rows import RecordedRow, collect_ancestors
 from ..recording.value_summary import ValueSummary
 
@@ -71,9 +68,7 @@ def _is_origin(recording: Recording, row: RecordedRow) -> bool:
 
 def _explain_row(recording: Recording, row: RecordedRow) -> Explanation:
     variant = next((name for name, ops in VARIANTS.items() if row.op.lower() in ops.split()), "")
-    text = CAUSES["nonfinite_value"].find_text(recording.framework, variant)
-    message = fill(text.message, what=row.op, line=format_bracketed_place(*row.site))
-    return Explanation("nonfinite_value", message, fill(text.fix), *row.site)
+    return explain_cause(recording.framework, "nonfinite_value", row.site, variant, {"what": row.op})
 
 
 def _is_finite(row: RecordedRow) -> bool:

@@ -11,11 +11,8 @@ from types import CodeType
 from typing import Any
 
 from ..engine.record.user_frames import is_minitape_or_library_file
-from ..explain.caller import format_bracketed_place
-from ..explain.causes import CAUSES
-from ..explain.explanation import Explanation
+from ..explain.explanation import Explanation, explain_cause
 from ..explain.reasons import program_text
-from ..explain.translated_sentences import fill
 from ..recording.sites import Site, read_line_at_site
 
 
@@ -116,7 +113,7 @@ def read_outside_data_with_callees(function: Any) -> dict[tuple[Any, str], Any]:
     }
 
 
-def explain_stale_value(framework: str, function: Any, name: str, call_number: int) -> Explanation:
+def explain_stale_value(framework: str, function: Any, name: str, call_number: int, variant: str = "") -> Explanation:
     """Explain that a compiled function uses a value that the program has replaced.
 
     Args:
@@ -124,10 +121,10 @@ def explain_stale_value(framework: str, function: Any, name: str, call_number: i
         function: The function that reads the value.
         name: The name of the value.
         call_number: The number of the first call in which the compiled function and its Python code disagreed.
+        variant: Which of the sentences fits.
     """
-    text, site = CAUSES["stale_value"].find_text(framework, ""), find_reading_site(function, name)
-    fields = {"name": name, "line": format_bracketed_place(*site), "n": call_number}
-    return Explanation("stale_value", fill(text.message, **fields), fill(text.fix, **fields), *site)
+    site = find_reading_site(function, name)
+    return explain_cause(framework, "stale_value", site, variant, {"name": name, "n": call_number})
 
 
 def find_reading_site(function: Any, name: str) -> Site:

@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
 from ..explain.caller import warn_at_user_line
-from ..explain.causes import CAUSES
-from ..explain.explanation import Explanation
-from ..explain.translated_sentences import fill
+from ..explain.explanation import Explanation, explain_cause
 from .model_page import ModelPage, is_problem
 from .run_watch.report import ProblemGroup, build_problem_group
 
@@ -140,8 +138,7 @@ class FrameworkBlock:
         self._explain_until_first_problem(bool)
         bad_step = getattr(self.recording, "bad_step", None)
         if bad_step is not None and not self.has_problems:
-            text = CAUSES["nonfinite_value"].find_text(self.framework, "step")
-            explanation = Explanation("nonfinite_value", fill(text.message, n=bad_step), fill(text.fix, n=bad_step))
+            explanation = explain_cause(self.framework, "nonfinite_value", variant="step", fields={"n": bad_step})
             self.run_problems = [build_problem_group(explanation, [])]
         if isinstance(program_error, Exception):
             try:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..common.translation import join_sentences
 from ..engine.hooks import hooks
-from ..recording.sites import read_source_lines
-from .caller import format_place
+from ..recording.sites import NOWHERE, Site, read_source_lines
+from .caller import format_bracketed_place, format_place
 from .causes import CAUSES, find_kind
 from .translated_sentences import fill
 
@@ -179,6 +179,23 @@ class Explanation:
         rows.append(_render_picture(self))
         body = "".join(f'<div style="margin:2px 0">{row}</div>' for row in rows if row)
         return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'
+
+
+def explain_cause(
+    framework: str, cause: str, site: Site = NOWHERE, variant: str = "", fields: Mapping[str, object] | None = None
+) -> Explanation:
+    """Return an explanation that consists of the sentences of a cause.
+
+    Args:
+        framework: The name of the framework.
+        cause: The cause, one of `causes.CAUSES`.
+        site: The line to blame.
+        variant: Which of the cause's sentences fits.
+        fields: The values of the sentences' fields, except the line.
+    """
+    text = CAUSES[cause].find_text(framework, variant)
+    values = {"line": format_bracketed_place(*site), **(fields or {})}
+    return Explanation(cause, fill(text.message, **values), fill(text.fix, **values), *site)
 
 
 def _render_picture(explanation: Explanation) -> str:

@@ -147,3 +147,13 @@ def step(params, state):
 for _ in range(6):
     params, state = step(params, state)
 """
+
+FIXED_ARRAY = """
+def loss(p):
+    fixed = jax.lax.stop_gradient(p["fixed"])
+    return jnp.sum((jnp.sin(fixed * 0.3) * p["w"] - 1.0) ** 2)
+p = {"fixed": jnp.arange(1.0, 4.0), "w": jnp.ones(3)}
+for _ in range(3):
+    gradient = jax.jit(jax.grad(loss))(p)
+    p = {name: p[name] - 0.1 * gradient[name] for name in p}
+"""

@@ -37,9 +37,10 @@ model.fit(inputs, inputs, batch_size=4, shuffle=False, verbose=0)
 import keras
 class Gain(keras.layers.Layer):
     def build(self, shape):
-        self.gain = tf.Variable(tf.ones(shape[-1:]))  #!  #- self.gain = self.add_weight(shape=shape[-1:])
+        self.gains = []
+        self.gains.append(tf.Variable(tf.ones(shape[-1:])))  #!  #- self.gains.append(self.add_weight(shape=shape[-1:]))
     def call(self, x):
-        return x * self.gain
+        return x * self.gains[0]
 model = keras.Sequential([Gain(), keras.layers.Dense(1)])
 model.compile("sgd", "mse")
 model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), epochs=2, verbose=0)
@@ -75,6 +76,18 @@ def step(rate_now):
     w.assign_sub(rate * tape.gradient(loss, w))  #!  #- w.assign_sub(rate_now * tape.gradient(loss, w))
 for rate in (0.1, 0.2, 0.3):
     step(tf.constant(rate))
+#@ an_optimizer_is_replaced_after_the_trace stale_value
+import keras
+w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(0.1)
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    optimizer.apply([tape.gradient(loss, w)], [w])  #!
+for number in range(9):
+    if number == 7:
+        optimizer = keras.optimizers.SGD(0.01)  #- optimizer.learning_rate.assign(0.01)
+    step()
 #@ layers_are_trained_again_without_compile stale_value
 import keras
 base = keras.layers.Dense(3, trainable=False)
@@ -113,4 +126,15 @@ for step in range(3):
         loss = tf.reduce_mean((layer(tf.ones((4, 3))) * scale - 1.0) ** 2)
     variables = layer.trainable_variables  #- variables = [*layer.trainable_variables, scale]
     optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+"""
+
+LATER_VARIABLE = """
+import keras
+layer, later, optimizer = keras.layers.Dense(1), tf.Variable(2.0), keras.optimizers.SGD(0.1)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(tf.ones((4, 3))) - 1.0) ** 2)
+    variables = [*layer.trainable_variables, later]
+    gradients = tape.gradient(loss, variables)
+    optimizer.apply_gradients((g, v) for g, v in zip(gradients, variables) if g is not None)
 """

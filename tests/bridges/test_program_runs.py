@@ -61,6 +61,19 @@ def test_cause_and_line_of_a_run_and_nothing_of_the_repaired_one(tmp_path, capsy
     assert explain(tmp_path, framework, fixed) == (0, set()), capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("framework", "text", "sentence"),
+    [
+        ("jax", jax_runs.FIXED_ARRAY, "Frozen: p['fixed'] (1 of 2), train.py, line 5."),
+        ("tensorflow", tensorflow_runs.LATER_VARIABLE, "Not used in the recorded steps: later (1 of 3)."),
+    ],
+)
+def test_what_the_program_leaves_out_on_purpose_is_no_problem(tmp_path, capsys, framework, text, sentence):
+    code, _ = explain(tmp_path, framework, text)
+    printed = capsys.readouterr().err
+    assert (code, sentence in printed) == (0, True), printed
+
+
 def test_the_index_of_the_bad_example_and_frozen_parameters_are_named(tmp_path, capsys):
     explain(tmp_path, "jax", parse_programs_by_name(jax_runs.CASES)["an_example_under_vmap_has_a_nan_gradient"][1])
     assert "only the example with index 2 is recorded" in capsys.readouterr().err

@@ -181,12 +181,11 @@ class JaxRecording(FrameworkRecording):
             new_value: Its value after the step.
         """
         adjoint = to_float_array(self.sweeps[-1].adjoints.get(leaf.row)) if self.sweeps else None
-        if adjoint is None or not adjoint.any():
+        scale = 0.0 if adjoint is None else np.abs(adjoint).max(initial=0.0)
+        if adjoint is None or not 0 < scale < np.inf:
             return False
         difference = np.asarray(new_value, np.float64) - np.asarray(leaf.value, np.float64)
-        return difference.shape == adjoint.shape and bool(
-            np.allclose(difference, adjoint, 1e-2, 1e-4 * np.abs(adjoint).max())
-        )
+        return difference.shape == adjoint.shape and bool(np.allclose(difference, adjoint, 1e-2, 1e-4 * scale))
 
     def note_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
         """Note the effect of an ``apply_updates`` call on this recording's arguments.

@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...explain.caller import format_bracketed_place
-from ...explain.causes import CAUSES
-from ...explain.explanation import Explanation
+from ...explain.explanation import Explanation, explain_cause
 from ...explain.reasons import program_text
-from ...explain.translated_sentences import fill
 from .recording import JaxRecording, jax
 from .row_log import is_inexact
 
@@ -38,9 +35,7 @@ def explain_static_field(recording: JaxRecording) -> Explanation | None:
             if name in statement.bound_names and statement.line > class_line
         ]
         site = declarations[0] if declarations else (file, class_line)
-        text = CAUSES["not_trainable"].find_text("jax", "")
-        values = {"x": f"{owner.__name__}.{name}", "line": format_bracketed_place(*site)}
-        return Explanation("not_trainable", fill(text.message, **values), fill(text.fix, **values), *site)
+        return explain_cause("jax", "not_trainable", site, fields={"x": f"{owner.__name__}.{name}"})
     return None
 
 

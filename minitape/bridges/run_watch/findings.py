@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...explain.caller import format_bracketed_place
-from ...explain.causes import CAUSES
-from ...explain.explanation import Explanation
+from ...explain.explanation import Explanation, explain_cause
 from ...explain.reasons.suspects import format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.sites import NOWHERE, Site
@@ -64,9 +63,7 @@ class RunFinding(NamedTuple):
             framework: The name of the framework, such as "torch".
             name: The program's name for the parameter, or "" if the finding concerns the whole run.
         """
-        text = CAUSES[self.cause].find_text(framework, self.variant)
-        fields = {"line": format_bracketed_place(*self.site), **self.fields}
-        explanation = Explanation(self.cause, fill(text.message, **fields), fill(text.fix, **fields), *self.site)
+        explanation = explain_cause(framework, self.cause, self.site, self.variant, self.fields)
         explanation.name = name
         return explanation
 

@@ -928,7 +928,25 @@ def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
     )
 
 
+def build_unused_finding(question: TensorFlowQuestion) -> Finding:
+    """Report that the target was not computed from the source.
+
+    A program that leaves out each gradient that is None expects this.
+
+    Args:
+        question: The question about the source.
+    """
+    request = program_text.find_statement(NOWHERE if question.sweep is None else question.sweep.site)
+    is_expected = any(
+        not statement.read_names.isdisjoint(request.bound_names)
+        and " is not None" in program_text.unparse(statement.node)
+        for statement in program_text.list_statements(request.file)
+    )
+    return Finding("independent", is_intended=is_expected or None)
+
+
 TENSORFLOW_CHECKS = FrameworkChecks(
+    build_unused_finding=build_unused_finding,
     find_invalid_target=find_invalid_target,
     find_non_float_source=find_non_float_source,
     find_untracked_source=find_untracked_source,

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from ...explain.caller import format_bracketed_place
-from ...explain.causes import CAUSES
-from ...explain.explanation import Explanation
+from ...explain.explanation import Explanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons import program_text
-from ...explain.translated_sentences import fill
 from ...recording.sites import NOWHERE
 from .function_calls import replay_compiled_steps
 from .model_variables import collect_requested_handle_ids
@@ -43,9 +40,7 @@ def explain_unscaled_loss(recording: TensorFlowRecording) -> Explanation | None:
     step_line = step[1] or 0
     earlier, later = [line for line in lines if line <= step_line], [line for line in lines if line > step_line]
     site = step[0], max(earlier, default=min(later, default=step[1]))
-    text = CAUSES["scaler"].find_text("tensorflow", "unscaled_loss")
-    fields = {"line": format_bracketed_place(*site)}
-    return Explanation("scaler", fill(text.message, **fields), fill(text.fix, **fields), *site)
+    return explain_cause("tensorflow", "scaler", site, "unscaled_loss")
 
 
 def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | None:
@@ -67,7 +62,6 @@ def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | No
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
         is_trained = any(id(to_handle_or_value(variable)) in requested for variable in layer.trainable_variables)
         if is_trained and layer.losses:
-            text = CAUSES["in_part"].find_text("tensorflow", "losses")
-            fields = {"what": find_program_name(layer) or layer.name, "line": format_bracketed_place(*site)}
-            return Explanation("in_part", fill(text.message, **fields), fill(text.fix, **fields), *site)
+            fields = {"what": find_program_name(layer) or layer.name}
+            return explain_cause("tensorflow", "in_part", site, "losses", fields)
     return None

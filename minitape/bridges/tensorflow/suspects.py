@@ -157,7 +157,7 @@ def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
         return
     yield from _check_variables_of_loss(run, list(candidates.values()))
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
-        for name, value in list(vars(layer).items()):
+        for name, value in _list_held_objects(layer):
             if id(value) not in candidates or any(value is listed for listed in layer.variables):
                 continue
             key, variable = candidates.pop(id(value))
@@ -173,6 +173,12 @@ def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
             site = next(iter([*call_stack[-1:], *bindings]), NOWHERE)
             fields = {"what": f"{type(layer).__name__}.{name}"}
             yield Suspicion("not_optimized", site, fields, source_keys={key}, variant="untracked")
+
+
+def _list_held_objects(layer: Any) -> list[tuple[str, Any]]:  # An attribute may be of any type.
+    """Return the objects in the attributes of a layer and in its lists, with the names of the attributes."""
+    parts = {name: value if isinstance(value, list) else [value] for name, value in vars(layer).items()}
+    return [(name, part) for name in parts for part in parts[name]]
 
 
 def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Iterator[Suspicion]:

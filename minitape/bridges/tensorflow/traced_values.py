@@ -10,11 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...explain.caller import format_bracketed_place
-from ...explain.causes import CAUSES
-from ...explain.explanation import Explanation
+from ...explain.explanation import Explanation, explain_cause
 from ...explain.reasons import program_text
-from ...explain.translated_sentences import fill
 from ...recording.sites import Site, find_user_site
 from ..framework_adapter import list_named_program_objects
 from ..outside_values import explain_stale_value, iter_function_and_callees, read_outside_values
@@ -76,20 +73,20 @@ def explain_stale_trace(function: Any) -> Explanation | None:
         return None
     reader, name = state.stale_key
     if not name.endswith(".trainable_variables"):
-        return explain_stale_value("tensorflow", reader, name, state.stale_call)
+        is_state = isinstance(state.values[state.stale_key], (tf.Variable, tf.keras.optimizers.Optimizer))
+        return explain_stale_value("tensorflow", reader, name, state.stale_call, "state" if is_state else "")
     switches = [
         statement.site
         for statement in program_text.list_statements(state.stale_site[0])
         if any(bound.endswith(".trainable") for bound in statement.bound_names)
     ]
     site = switches[-1] if switches else state.stale_site
-    text = CAUSES["stale_value"].find_text("tensorflow", "trainable")
-    fields = {"line": format_bracketed_place(*site), "n": state.stale_call, "name": name.partition(".")[0]}
-    return Explanation("stale_value", fill(text.message, **fields), fill(text.fix, **fields), *site)
+    fields = {"n": state.stale_call, "name": name.partition(".")[0]}
+    return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 
 
 def _read_python_values(function: Any) -> dict[tuple[Any, str], Any]:
-    """Return the numbers, arrays and lists of trainable variables that a function and its callees read from outside."""
+    """Return the values that a function and its callees read from outside, such as numbers, arrays and optimizers."""
     values = dict[tuple[Any, str], Any]()
     models = {find_program_name(model) or model.name: model for model in _list_keras_models(function)}
     owner: Any = getattr(inspect.unwrap(function), "__self__", None)
@@ -97,7 +94,7 @@ def _read_python_values(function: Any) -> dict[tuple[Any, str], Any]:
         owner = owner.weakrefself_target__()
     for reader in [function, *iter_function_and_callees(function)]:
         for name, value in ({"self": owner} | models | read_outside_values(reader)).items():
-            if isinstance(value, (*PYTHON_TYPES, np.ndarray, tf.Tensor)):
+            if isinstance(value, (*PYTHON_TYPES, np.ndarray, tf.Tensor, tf.Variable, tf.keras.optimizers.Optimizer)):
                 values[reader, name] = value
             elif isinstance(value, tf.keras.Model):
                 values[reader, f"{name}.trainable_variables"] = [id(item) for item in value.trainable_variables]

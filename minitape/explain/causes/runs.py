@@ -108,6 +108,12 @@ CAUSES = (
         Fix in jax: Pass {name} to the function as an argument.
         Fix in tensorflow: Keep {name} in a tf.Variable and assign to it, or pass it to the function as a tensor.
 
+        [tensorflow: state]
+        The compiled function still uses the object that {name} stood for when it was traced{line}. The program has
+        since replaced {name}, so from call {n} on, the compiled function and its Python code use different objects.
+        Fix: Keep the object and change its value, such as with {name}.learning_rate.assign(0.01) for an optimizer or
+        {name}.assign(value) for a variable. Otherwise, create the tf.function again.
+
         [tensorflow: trainable]
         The compiled step trains the variables of {name} that were trainable when it was traced. The program has
         changed `trainable`{line} since, so from call {n} on the step trains other variables than {name} lists.

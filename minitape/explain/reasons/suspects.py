@@ -24,8 +24,8 @@ from ...recording.recorded_rows import BackwardPass, Escape, OptionalArray, Reco
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
 from ..caller import format_bracketed_place
-from ..causes import CAUSES, get_kind_name
-from ..explanation import Explanation, warn_of_patch_errors
+from ..causes import get_kind_name
+from ..explanation import Explanation, explain_cause, warn_of_patch_errors
 from ..fixes.answer_fixes import add_fixes_to_answer
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
@@ -76,9 +76,7 @@ class Suspicion(NamedTuple):
             source_name: The program's name for the source.
             question: The question through which a fix may read the rows.
         """
-        text = CAUSES[self.cause].find_text(question.adapter.framework, self.variant)
-        fields = {"line": format_bracketed_place(*self.site), **self.fields}
-        answer = Explanation(self.cause, fill(text.message, **fields), fill(text.fix, **fields), *self.site)
+        answer = explain_cause(question.adapter.framework, self.cause, self.site, self.variant, self.fields)
         answer.name = source_name
         answer._rows = [] if self.row is None else [self.row]
         with warn_of_patch_errors():
