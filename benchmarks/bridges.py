@@ -35,7 +35,7 @@ def iter_torch_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
             nn.functional.cross_entropy(net(x), labels).backward()
             optimizer.step()
 
-        return training_step
+        return step
 
     for batch in (32, 64, 256):
         network = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))

@@ -43,19 +43,24 @@ def unwrap_call(*names: str) -> Edit:
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
+        is_named_attribute = isinstance(node, ast.Attribute) and node.attr in names
+        if not is_named_attribute and not is_call(node, *names):
+            return None
         row, rows = fault.row, fault.question.rows
         equal_rows = [
             other
             for other in rows
             if row is not None and (other.op, other.site, other.inputs) == (row.op, row.site, row.inputs)
         ]
-        if equal_rows[1:] or any(is_call(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.nodes):
+        if equal_rows[1:] or any(is_call(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls):
             # Either the line blocks a different use on purpose, or it builds a new tensor from the value.
             return None
-        if isinstance(node, ast.Attribute) and node.attr in names and not is_module(fault, node.value):
+        if is_named_attribute:
+            if is_module(fault, node.value):
+                return None
             changes = [n for n in fault.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
             return None if changes or fault.statement.targets[:1] == [node] else unparse(node.value)
-        receiver = find_call_operand(fault, node) if is_call(node, *names) else None
+        receiver = find_call_operand(fault, node)
         if receiver is None or any(argument is not receiver for argument in node.args):
             return None
         if _is_straight_through(fault.statement.nodes, node, receiver):
