@@ -249,6 +249,11 @@ class Escape(NamedTuple):
     row_count: int
     clock: int = 0
 
+    @property
+    def is_condition(self) -> bool:
+        """Whether the program asked for the truth value, and so decided which code runs."""
+        return self.method in ("bool", "__bool__")
+
 
 class AdjointShare(NamedTuple):
     """The share of an adjoint that an operation sent to one of its inputs.

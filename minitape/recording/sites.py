@@ -11,7 +11,7 @@ import linecache
 import sys
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 Site = tuple[str | None, int | None]
 NOWHERE: Site = (None, None)
+
+
+def find_innermost_site(call_stack: Sequence[Site], default: Site = NOWHERE) -> Site:
+    """Return the last statement of a call stack.
+
+    Args:
+        call_stack: The running statements, outermost first.
+        default: The site to return if the call stack is empty because it is unknown.
+    """
+    return call_stack[-1] if call_stack else default
 
 
 def find_user_call_stack() -> list[Site]:

@@ -17,7 +17,7 @@ from ...explain.explanation import Explanation
 from ...explain.reasons import finding_sentences, program_text, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, run_checks
 from ...explain.reasons.question import Finding
-from ...explain.reasons.zero_nan import build_row_finding
+from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
@@ -192,7 +192,7 @@ def find_cause_of_backward_error(question: JaxQuestion) -> Finding | None:
         row for row in sorted(question.ancestors) if question.rows[row].extra.custom_rule and question.rows[row].tracked
     ]
     if rule_rows and "bwd rule" in message:
-        return build_custom_rule_finding(question, rule_rows[0], "refused", message)
+        return build_custom_rule_finding(question, rule_rows[0], "refused", detail=message)
     return Finding("refused", find_error_site(error).site, detail=message)
 
 
@@ -307,7 +307,7 @@ def build_finding_of_escape_or_earlier_break(question: JaxQuestion, escapes: Seq
     """
     escape = escapes[0]
     statement = program_text.find_statement(escape.site)
-    if escape.method != "__bool__":
+    if not escape.is_condition:
         number = next((name for name in CONVERSIONS if statement.find_call(name)), "")
         return Finding("left_jax", escape.site, detail=f"{number}()", variant="number" if number else "values")
     modules = program_text.read_program(statement.file).imported_modules.keys()
@@ -390,11 +390,6 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
         if "while" in question.rows[row].op:
             return build_row_finding(question, "while_loop", row)
     return None
-
-
-def build_custom_rule_finding(question: JaxQuestion, row: int, cause: str = "custom_rule", detail: str = "") -> Finding:
-    """Build the finding about a custom rule of the program, on the line of the rule's return statement."""
-    return Finding(cause, zero_nan.find_blamed_return_of_rule(question, row), row, detail)
 
 
 def refine_nonfinite_finding(question: JaxQuestion, finding: Finding) -> Finding:
@@ -532,7 +527,7 @@ def rank_branches_last(question: JaxQuestion, escapes: Iterable[Escape]) -> list
         question: The question about the source.
         escapes: The relevant escapes, at least one.
     """
-    return sorted(escapes, key=lambda escape: escape.method == "__bool__")
+    return sorted(escapes, key=lambda escape: escape.is_condition)
 
 
 def build_unused_finding(question: JaxQuestion) -> Finding:

@@ -20,7 +20,7 @@ from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ..framework_adapter import find_first_nonfinite_cause
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
 from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_compiled_steps
@@ -70,7 +70,7 @@ def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
     gradient: ReturnedGradient | None = returned_gradients.get(question.target)
     if gradient is None:
         return None
-    site = gradient.call_stack[-1] if gradient.call_stack else NOWHERE
+    site = find_innermost_site(gradient.call_stack)
     return Finding("computed_after_tape", site, detail="tape.gradient", variant="gradient")
 
 
@@ -103,10 +103,15 @@ def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
     Args:
         question: The question about the source.
     """
+    first_use = find_first_recorded_use(question)
+    return NOWHERE if first_use is None else first_use.site
+
+
+def find_first_recorded_use(question: TensorFlowQuestion) -> RecordedRow | None:
+    """Return the first row that read the source while the tape was recording, or else the first row that read it."""
     uses = question.list_direct_source_uses()
     recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
-    first_use = next(recorded_uses, uses[0] if uses else None)
-    return NOWHERE if first_use is None else first_use.site
+    return next(recorded_uses, uses[0] if uses else None)
 
 
 def find_creating_line_that_fits(
@@ -239,13 +244,11 @@ def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
 
 def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
     rows = [question.rows[row] for row in question.used_source_rows]
-    uses = question.list_direct_source_uses()
-    recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
     return SourceUse(
         rows,
         next((row for row in rows if row.kind != "operation"), None),
-        uses,
-        next(recorded_uses, uses[0] if uses else None),
+        question.list_direct_source_uses(),
+        find_first_recorded_use(question),
         question.adapter.list_tapes_told_to_watch(question.source),
     )
 
@@ -432,9 +435,18 @@ def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding
         question: The question about the source.
         finding: The finding of the shared checks.
     """
+    is_unexplained = finding.cause in ("", "nondifferentiable", "not_recorded")
+    return move_finding_into_call(question, finding) if is_unexplained else finding
+
+
+def move_finding_into_call(question: TensorFlowQuestion, finding: Finding) -> Finding:
+    """Replace a finding about a ``tf.function`` call with the finding inside the function, if there is one.
+
+    Args:
+        question: The question about the source.
+        finding: The finding of the shared checks.
+    """
     if finding.row is None or question.rows[finding.row].extra.function_call is None:
-        return finding
-    if finding.cause not in ("", "nondifferentiable", "not_recorded"):
         return finding
     inner_finding = find_cause_in_function_call(question, finding.row)
     return finding if inner_finding is None or inner_finding.cause == "connected" else inner_finding
@@ -652,9 +664,9 @@ def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> lis
         if (site := find_numpy_use_of_result(question.rows[row].site)) is not None
     ]
     return [
-        *[escape for escape in reversed(escapes) if escape.method != "__bool__"],
+        *[escape for escape in reversed(escapes) if not escape.is_condition],
         *memory_reads,
-        *[escape for escape in escapes if escape.method == "__bool__"],
+        *[escape for escape in escapes if escape.is_condition],
     ]
 
 
@@ -682,7 +694,7 @@ def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Findin
         question: The question about the source.
         escape: A value that was computed from the source and left the framework.
     """
-    if escape.method == "__bool__":
+    if escape.is_condition:
         return Finding("python_branch", escape.site, escape.row)
     keras_function = find_keras_numpy_function(program_text.find_statement(escape.site))
     detail = f"{keras_function}()" if keras_function else finding_sentences.describe_escape_method(escape.method)
@@ -858,10 +870,7 @@ def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding) ->
     row = question.rows[finding.row]
     if row.op in PYTHON_OPS:
         return build_row_finding(question, "left_through_numpy", row.index, "python", PYTHON_OPS[row.op])
-    if row.extra.function_call is not None:
-        inner_finding = find_cause_in_function_call(question, row.index)
-        return finding if inner_finding is None or inner_finding.cause == "connected" else inner_finding
-    return finding
+    return move_finding_into_call(question, finding)
 
 
 def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
@@ -921,11 +930,7 @@ def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
         question: The question about the source.
         escape: A value that was computed from the source and left the framework.
     """
-    return (
-        escape.method == "__bool__"
-        or checks.does_escape_reach_target(question, escape)
-        or is_returned_by_keras_loss(escape)
-    )
+    return escape.is_condition or checks.does_escape_reach_target(question, escape) or is_returned_by_keras_loss(escape)
 
 
 def build_unused_finding(question: TensorFlowQuestion) -> Finding:

@@ -8,7 +8,7 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
-from ...recording.sites import NOWHERE
+from ...recording.sites import find_innermost_site
 from ..kept_values import IdentityMap, MemoryBudget
 from .kept_tensors import ReturnedGradient, TapeHistory, TensorFlowExtra, TensorFlowValue, pause_recording
 from .operation_log import RunningLine, find_variable_name, is_watched_by_open_tape, to_handle_or_value
@@ -125,7 +125,7 @@ class TensorRows:
         gradient: ReturnedGradient | None = None if is_watched else self.returned_gradients.get(tensor)
         if gradient is not None:
             extra.row_count, extra.call_stack = gradient.row_count, gradient.call_stack
-            site = gradient.call_stack[-1] if gradient.call_stack else NOWHERE
+            site = find_innermost_site(gradient.call_stack)
         row = self.recording.leaf(
             value,
             kind="source" if is_watched else "constant",

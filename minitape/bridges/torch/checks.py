@@ -17,7 +17,7 @@ from ...explain.explanation import Explanation
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, run_checks
 from ...explain.reasons.question import Finding, Question
-from ...explain.reasons.zero_nan import build_row_finding
+from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
@@ -210,7 +210,7 @@ def build_escape_finding(escape: Escape) -> Finding:
     Args:
         escape: A value that was computed from the source and then left the framework.
     """
-    if escape.method == "__bool__":
+    if escape.is_condition:
         return Finding("branch", escape.site, escape.row)
     return Finding("left_torch", escape.site, escape.row, finding_sentences.describe_escape_method(escape.method))
 
@@ -233,7 +233,7 @@ def does_escape_matter(question: Question, escape: Escape) -> bool:
         question: The question about the source.
         escape: A value that was computed from the source and left the framework.
     """
-    if escape.method == "__bool__":
+    if escape.is_condition:
         return True
     target_statement = find_statement_of_rowless_target(question)
     if not target_statement:
@@ -250,8 +250,8 @@ def build_finding_of_escapes(question: Question, escapes: Sequence[Escape]) -> F
         question: The question about the source.
         escapes: The values that returned to PyTorch or decided a branch.
     """
-    branching = [escape for escape in escapes if escape.method == "__bool__"]
-    returning = [escape for escape in escapes if escape.method != "__bool__"]
+    branching = [escape for escape in escapes if escape.is_condition]
+    returning = [escape for escape in escapes if not escape.is_condition]
     differentiable = [
         escape for escape in returning if not question.rows[escape.row].dtype.startswith(checks.INTEGER_DTYPES)
     ]
@@ -390,7 +390,7 @@ def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer:
     log = get_torch_adapter(question).log
     siblings = [[*sibling.parameters()] for sibling in container.children()]
     used = [any(not question.ancestors.isdisjoint(log.list_rows(p)) for p in parameters) for parameters in siblings]
-    branches = {escape.site for escape in question.escapes if escape.method == "__bool__"}
+    branches = {escape.site for escape in question.escapes if escape.is_condition}
     sibling_rows = {row for parameters in siblings for parameter in parameters for row in log.list_rows(parameter)}
     uses = {row.site for row in question.rows if not sibling_rows.isdisjoint(row.inputs)}
     enclosing = [block.site for site in uses for block in program_text.find_statement(site).enclosing]
@@ -412,7 +412,9 @@ def find_cause_of_lost_grad(question: Question) -> Finding | None:
     row = next((row for row in question.used_source_rows if row in sweep.adjoints), None)
     if row is None:
         last_reached = zero_nan.find_last_reached_row(question)
-        return Finding("unused") if last_reached is None else build_custom_rule_finding(question, last_reached)
+        if last_reached is None:
+            return Finding("unused")
+        return build_custom_rule_finding(question, last_reached, "no_gradient")
     if source.is_leaf:
         return _find_cause_of_lost_leaf_grad(question, row)
     if not source.retains_grad and sweep.function_name != "grad":
@@ -440,18 +442,6 @@ def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | Non
     if is_filled_with_zeros and not adjoint.is_all_zero:
         return Finding("grad_cleared", question.rows[grad_rows[-1]].site, row, variant="zeros")
     return None
-
-
-def build_custom_rule_finding(question: Question, row: int, variant: str = "") -> Finding:
-    """Return the finding for a custom ``backward()`` that returned zeros or no gradient.
-
-    Args:
-        question: The question about the gradient.
-        row: The row of the Function call.
-        variant: "zeros" if ``backward()`` returned zeros.
-    """
-    site = zero_nan.find_blamed_return_of_rule(question, row)
-    return Finding("no_gradient", question.rows[row].site if site is NOWHERE else site, row, variant=variant)
 
 
 def find_return_of_only_hook(file: str | None) -> Site:
@@ -485,7 +475,7 @@ def refine_zero_finding(question: Question, finding: Finding) -> Finding:
         name = finding_sentences.find_access_path(question, row.find_object()) or fill("a tensor")
         return build_row_finding(question, "hook", row.index, detail=name, site=find_return_of_only_hook(row.site[0]))
     if get_extra(row).custom_rule:
-        return build_custom_rule_finding(question, row.index, "zeros")
+        return build_custom_rule_finding(question, row.index, "no_gradient", "zeros")
     if row.op in SAMPLING_OPS:
         return build_row_finding(question, "zero_derivative", row.index, "sampled")
     if row.op == "grid_sample" and "nearest" in read_line_at_site(row.site):

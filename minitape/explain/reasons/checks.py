@@ -13,7 +13,7 @@ import numpy as np
 
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ..causes import find_kind, get_kind_name
 from . import program_text
 from .object_names import find_name_bound_at_site
@@ -51,12 +51,8 @@ def find_non_float_source(question: Question) -> Finding | None:
     if not dtype.startswith((*INTEGER_DTYPES, "string")):
         return None
     first_row = question.rows[question.source_rows[0]] if question.source_rows else None
-    created_at = question.adapter.find_creation(question.source).call_stack
-    site = NOWHERE
-    if created_at:
-        site = created_at[-1]
-    elif first_row is not None:
-        site = first_row.site
+    call_stack = question.adapter.find_creation(question.source).call_stack
+    site = find_innermost_site(call_stack, NOWHERE if first_row is None else first_row.site)
     return Finding("integer_dtype", site, None if first_row is None else first_row.index, dtype, "source")
 
 
@@ -501,7 +497,7 @@ def find_unused_derived_source(question: Question) -> Finding | None:
         return None
     first_row = question.source_rows[0]
     call_stack = question.rows[first_row].call_stack or question.adapter.find_creation(question.source).call_stack
-    return Finding("wrong_object", call_stack[-1] if call_stack else NOWHERE, first_row)
+    return Finding("wrong_object", find_innermost_site(call_stack), first_row)
 
 
 def find_leaf_equal_to_source(question: Question) -> Finding | None:
@@ -533,8 +529,8 @@ def find_leaf_equal_to_source(question: Question) -> Finding | None:
         if any(np.array_equal(source_values, values.ravel()) for source_values in source_arrays):
             created = [adapter.find_creation(adapter.to_handle(question.source)), adapter.find_leaf_creation(leaf)]
             call_stack = max(created, key=lambda creation: creation.clock).call_stack
-            newest_row = max([leaf.index, *question.source_rows])
-            return Finding("wrong_object", call_stack[-1] if call_stack else question.rows[newest_row].site, leaf.index)
+            newest_row = question.rows[max([leaf.index, *question.source_rows])]
+            return Finding("wrong_object", find_innermost_site(call_stack, newest_row.site), leaf.index)
     return None
 
 

@@ -532,7 +532,7 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Itera
         row, start = run.rows[escape.row], program_text.find_statement(escape.site)
         is_variable_of_tape = run.recording is None and row.kind == "variable"
         has_gradient = row.tracked and (row.kind == "operation" or is_variable_of_tape)
-        if not has_gradient or escape.method in ("__bool__", "bool") or escape.site in seen_sites or not start:
+        if not has_gradient or escape.is_condition or escape.site in seen_sites or not start:
             continue
         seen_sites.add(escape.site)
         later = [

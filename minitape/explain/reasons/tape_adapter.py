@@ -27,7 +27,7 @@ from ...recording.graph_nodes import (
     to_site,
 )
 from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, InputEdge, OptionalArray, RecordedRow
-from ...recording.sites import NOWHERE, Site, find_last_return_site
+from ...recording.sites import NOWHERE, Site, find_innermost_site, find_last_return_site
 from ...recording.tape_reachability import TapeRules, read_given_variable_name, unwrap_to_base_variable
 from ...recording.value_origins import ValueRef
 from ...recording.value_summary import ValueSummary
@@ -358,7 +358,7 @@ class TapeAdapter(Adapter):
             place = node.find_creation_place() if is_leaf(node) else node.find_recorded_place()
             return Creation(clock, build_call_stack(place))
         call_stack = build_call_stack(find_origin_place(origin))
-        innermost = program_text.find_statement(call_stack[-1] if call_stack else NOWHERE)
+        innermost = program_text.find_statement(find_innermost_site(call_stack))
         if innermost.find_call("Variable", "add_weight", "deepcopy", "copy") is not None:
             return Creation(clock, call_stack)
         layer = self.owners.find_owner(obj)

@@ -14,7 +14,7 @@ from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack, find_origin_place, to_site
 from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, RecordedRow
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ...recording.value_origins import find_origin
 from ...recording.value_summary import ValueSummary
 from ..causes import get_kind_name
@@ -73,8 +73,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
     if not adapter.is_variable(source):
         return checks.find_rebound_name(question) or Finding("not_watched", site, row)
     if not source.trainable:
-        call_stack = adapter.find_creation(source).call_stack
-        return Finding("not_trainable", call_stack[-1] if call_stack else site)
+        return Finding("not_trainable", find_innermost_site(adapter.find_creation(source).call_stack, site))
     if not adapter.rules.tape._watch_accessed_variables:
         return Finding("not_accessed_watched", adapter.find_block_site(), row)
     return None
@@ -216,7 +215,7 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
         call_stack = question.adapter.find_creation(question.source).call_stack
     name, class_name = getattr(owner, "name", None), type(owner).__name__
     detail = f"{name} ({class_name})" if isinstance(name, str) else class_name
-    return Finding("unused_layer", call_stack[-1] if call_stack else NOWHERE, detail=detail)
+    return Finding("unused_layer", find_innermost_site(call_stack), detail=detail)
 
 
 def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:

@@ -108,6 +108,23 @@ def find_blamed_return_of_rule(question: Question, row: int) -> Site:
     return last_return
 
 
+def build_custom_rule_finding(
+    question: Question, row: int, cause: str = "custom_rule", variant: str = "", detail: str = ""
+) -> Finding:
+    """Return a finding about the program's own derivative rule for an operation.
+
+    The return statement of the rule is to blame, or the line of the operation if the rule's text is unknown.
+
+    Args:
+        question: The question that contains the row.
+        row: The row of the operation.
+        cause: The cause.
+        variant: Which of the cause's sentences fits.
+        detail: The value of the sentence's field ``what``.
+    """
+    return build_row_finding(question, cause, row, variant, detail, find_blamed_return_of_rule(question, row))
+
+
 def find_last_reached_row(question: Question) -> int | None:
     """Return the row on the path that received an adjoint but did not pass any adjoint on.
 
