@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from minitape.course.checker import collect_exercises
+from minitape.course.exercise import collect_built_in_exercises
 
 from .handins import ExerciseRecord, HandIn
 
@@ -134,13 +134,14 @@ def _list_exercises_by_lesson(exercise_names: Iterable[str]) -> dict[str, list[s
     """Return each lesson's exercises.
 
     For the course's own lessons, all exercises are known. For other lessons, the exercises in `exercise_names` are
-    used.
+    used. Exercises that were added in this process do not count, because they may belong to a different lesson with the
+    same name.
     """
     names_by_lesson: dict[str, set[str]] = {}
     for name in exercise_names:
         names_by_lesson.setdefault(_get_lesson_of_exercise(name), set()).add(name)
     return {
-        lesson: list(collect_exercises(lesson)) or sorted(names, key=_build_exercise_sort_key)
+        lesson: list(collect_built_in_exercises(lesson)) or sorted(names, key=_build_exercise_sort_key)
         for lesson, names in sorted(names_by_lesson.items())
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -172,6 +172,21 @@ def list_built_in_lessons() -> frozenset[str]:
     return frozenset(lesson for prefix, _, lesson in module_names if prefix == "lesson")
 
 
+def collect_built_in_exercises(lesson: str) -> dict[str, Exercise]:
+    """Collect the exercises of one of the course's own lessons.
+
+    Args:
+        lesson: The prefix of the exercises' names, such as "04".
+
+    Returns:
+        The exercises by name. Empty if the lesson is not one of the course's own lessons.
+    """
+    if lesson not in list_built_in_lessons():
+        return {}
+    exercises = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
+    return {exercise.name: exercise for exercise in exercises}
+
+
 def collect_exercises(lesson: str) -> dict[str, Exercise]:
     """Collect the exercises of a lesson: the course's own, and those added in this session.
 
@@ -181,11 +196,8 @@ def collect_exercises(lesson: str) -> dict[str, Exercise]:
     Returns:
         The exercises by name.
     """
-    own_exercises: Iterable[Exercise] = ()
-    if lesson in list_built_in_lessons():  # a progress file names others, too
-        own_exercises = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
-    added = (exercise for exercise in ADDED_EXERCISES.values() if exercise.lesson == lesson)
-    return {exercise.name: exercise for exercise in (*own_exercises, *added)}
+    added = {name: exercise for name, exercise in ADDED_EXERCISES.items() if exercise.lesson == lesson}
+    return collect_built_in_exercises(lesson) | added
 
 
 def complete_exercises(lesson: str, exercises: Sequence[Exercise]) -> tuple[Exercise, ...]:

@@ -17,6 +17,7 @@ from minitape.cli import main
 from minitape.cli.class_figures import compute_class_figures
 from minitape.cli.handins import ExerciseRecord, find_hand_in_files_by_learner, read_hand_ins
 from minitape.course.checker import collect_exercises, count_try_and_build_feedback
+from minitape.course.exercise import Exercise
 from minitape.course.progress import FILE_NAME
 
 from .conftest import run_minitape
@@ -212,7 +213,7 @@ def test_learners_whose_names_look_alike_are_numbered(tmp_path):
     assert sorted(find_hand_in_files_by_learner([tmp_path])) == ["bob\ufffd", "bob\ufffd (2)", "张三", "张三 (2)"]
 
 
-def test_a_lesson_that_was_renamed_with_a_number_counts_once(tmp_path):
+def test_a_lesson_that_was_renamed_with_a_number_counts_once(tmp_path, monkeypatch):
     write_notebook(
         tmp_path / "ann" / "my_topic.ipynb", "Exercise my-topic.1: correct.", "Exercise 02-other.1: correct."
     )
@@ -223,6 +224,10 @@ def test_a_lesson_that_was_renamed_with_a_number_counts_once(tmp_path):
     for learner in ("cem", "dan"):
         write_notebook(tmp_path / learner / "01_my_topic.ipynb", "Exercise 01-my-topic.1: correct.")
     write_notebook(tmp_path / "dan" / "mine.ipynb", "Exercise 9-other.1: correct.", "Exercise 02-other.1: correct.")
+    # An exercise that this process has added to a lesson of the same name does not count.
+    monkeypatch.setattr(
+        "minitape.course.exercise.ADDED_EXERCISES", {"01-my-topic.3": Exercise("01-my-topic.3", expect=1.0)}
+    )
     ann, bob, *_ = hand_ins = read_hand_ins(find_hand_in_files_by_learner([tmp_path]))
     assert list(ann.records) == ["01-my-topic.1", "02-other.1"] and ann.records["01-my-topic.1"].is_solved
     assert bob.records["01-my-topic.1"].is_solved and list(bob.records["01-my-topic.1"].wrong_answers) == ["7.0"]
