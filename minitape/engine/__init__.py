@@ -1,63 +1,93 @@
 """The engine, which consists of the tape, the table of rows that it records, and the backward sweep over the rows.
 
-To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in the order of the calls.
-``docs/engine.md`` follows the same calls and quotes the lines that run.
+The words: A *row* is one result, either a *leaf*, which no operation computed, or the output of an operation. The
+*adjoint* of a row is the derivative of the target with respect to the row's value. A *share* is what an operation adds
+to the adjoint of one of its inputs. A *seed* is the adjoint with which a sweep starts. A *tracked* row depends on
+something that a tape watches. The *site* of a row is the user's statement that wrote it.
 
-1. ``backward/recording_tape``: ``with tf.GradientTape()`` opens a recording. ``tape.watch(x)`` gives a tensor ``x`` a
-   row. A variable needs no watch: when an operator first reads it (``tensor/variable_operators`` calls
-   ``tensor/variable``, ``_read_state``), its state gets a row, and the open tapes watch that row.
-2. ``record/record``: the recording is a table of rows. The docstring of the module describes the six cells of a row.
-   ``record/thread_state`` stores the open recording and the open tapes of each thread.
-3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the open recording
-   (``Record.write_rows``). ``minitape/__init__.py`` calls ``install_operators``, which adds methods such as ``__mul__``
-   to ``EagerTensor``.
-4. ``table/primitives/elementwise``: one line of text gives the formula of ``multiply`` and its two derivative rules.
-5. ``backward/tape`` and ``backward/gradient``: ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x``.
-6. ``backward/reachability``: if necessary, a function marks the rows that depend on ``x``.
-7. ``backward/sweep``: a loop visits the rows from ``y`` back to ``x`` and applies the rules.
+The following three programs show how the modules work together. ``docs/engine_calls.md`` lists every call of these
+programs, and ``docs/engine.md`` quotes the lines that run.
 
-For ``x = tf.Variable(3.0)``, the finished recording has two rows::
+**1. A product and its gradient.**
+
+>>> import minitape as tf
+>>> x = tf.Variable(3.0)
+>>> with tf.GradientTape() as tape:
+...     y = x * x
+>>> print(tape.gradient(y, x))
+tf.Tensor(6.0, shape=(), dtype=float32)
+
+The finished recording has two rows::
 
     row  operation  inputs  value
     0    (leaf)             3.0    the state of x
     1    multiply   0, 0    9.0    y
 
-The sweep starts with the adjoint 1.0 in row 1. The rules of ``multiply`` return the shares ``1.0 * 3.0`` for both
-inputs, which are added up in row 0. The adjoint of row 0 is 6.0, which is the gradient.
+1. ``with tf.GradientTape()`` opens the recording (``backward/recording_tape``, ``__enter__``). The docstring of
+   ``record/record`` describes the six cells of a row. ``record/thread_state`` stores the open recording and the open
+   tapes of each thread.
+2. ``x * x`` calls an operator. The operator of a variable first reads the variable's state, which gets row 0, and the
+   open tapes watch this row (``tensor/variable_operators``; ``tensor/variable``, ``_read_state``). Tapes watch a tensor
+   only if the program calls ``tape.watch`` (``backward/recording_tape``, ``watch``).
+3. The operator of a tensor computes the value and appends row 1 (``tensor/operators``; ``tensor/operation``,
+   ``run_binary`` and ``apply``; ``record/record``, ``write_rows``). ``minitape/__init__.py`` calls
+   ``install_operators``, which adds methods such as ``__mul__`` to ``EagerTensor``. One line of text in
+   ``table/primitives/elementwise`` gives the formula of ``multiply`` and its two rules: ``g * y`` and ``g * x``.
+4. ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x`` (``backward/tape``; ``backward/gradient``,
+   ``compute_gradients``). If necessary, ``backward/reachability`` marks the rows that depend on ``x``.
+5. The sweep visits the rows from ``y`` back to ``x`` and applies the rules (``backward/sweep``, ``Sweep.iter_steps``).
+   It starts with the seed 1.0 in row 1. Both rules return the share 1.0 * 3.0. The shares are added up in row 0, whose
+   adjoint is therefore 6.0. This is the gradient.
 
-The words: the *adjoint* of a row is the derivative of the target by the row's value. A *share* is what one reader of a
-row contributes to the row's adjoint. A *seed* is the adjoint with which a sweep starts. A *leaf* is a row that no
-operation computed. A *tracked* row depends on something that a tape watches. The *site* of a row is the user's
-statement that wrote it. A *first run* records a function, and a *feed* is a row whose value each later call replaces.
+**2. A gradient inside another tape.**
 
-If the package ``minitape/speed`` exists, it replaces steps 3 and 7 with faster code that returns the same results. A
-debugger then shows a generated ``__mul__`` and ``run_fast_sweep``. ``table/accelerator`` lists everything that can be
-replaced.
+>>> with tf.GradientTape() as outer:
+...     with tf.GradientTape() as inner:
+...         y = x * x
+...     g = inner.gradient(y, x)
+>>> print(outer.gradient(g, x))
+tf.Tensor(2.0, shape=(), dtype=float32)
+>>> for row in range(len(outer.record)):
+...     op, a, b, _, _, value = outer.record.read_all_cells(row)
+...     print(row, {0: "leaf", 4: "add", 6: "multiply"}[op], (a, b), value)
+0 leaf (0, 0) 3.0
+1 multiply (0, 0) 9.0
+2 leaf (0, 0) 1.0
+3 multiply (2, 0) 3.0
+4 multiply (2, 0) 3.0
+5 add (3, 4) 6.0
 
-**Nested tapes.** All open tapes of a thread write into the same recording. If an outer tape is open while an inner tape
-computes a gradient, ``gradient.compute_gradients`` sets ``is_recorded``, and ``nested_sweep.run_recorded_sweep`` runs
-the same sweep on tensors instead of arrays (``row_values.TensorValues``). The rules are compiled a second time, so that
-``g * y`` calls the recorded operation ``multiply`` (``tensor/rule_functions``). Each operation in a rule therefore
-appends a row. The gradient is a row of the recording like any other, so the outer tape can differentiate it.
+1. Both tapes write into the same recording, which the outer tape has created, and both watch row 0.
+2. At ``inner.gradient``, the outer tape is still open. Therefore, ``gradient.compute_gradients`` sets ``is_recorded``,
+   and ``nested_sweep.run_recorded_sweep`` runs the same loop on tensors instead of arrays
+   (``row_values.TensorValues``).
+3. The rules are compiled a second time, so that ``g * y`` calls the recorded operation ``multiply``
+   (``tensor/rule_functions``, ``compile_recorded_rules``). The seed becomes the leaf in row 2. The two rules append
+   rows 3 and 4, and adding up their shares appends row 5, which is the gradient ``g``.
+4. ``outer.gradient(g, x)`` is a gradient as in the first program. It sweeps from row 5 back to row 0.
 
-**``tf.function``.** The first run of a function is an ordinary run that fills a separate recording.
-``Record.first_run`` is that run, and :class:`~minitape.engine.types.FirstRunInterface` lists the methods that the
-engine calls:
+**3. The first run of a** ``tf.function``. This run is an ordinary run that fills a separate recording.
+``Record.first_run`` is the run, and :class:`~minitape.engine.types.FirstRunInterface` lists the methods that the engine
+calls:
 
-* Each argument gets a row whose value later calls replace (``add_feed``). So does a tensor that the function captures
-  from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``), and the state of a variable
-  (``find_or_add_state``).
+* Each argument gets a *feed*, which is a row whose value each later call replaces (``add_feed``). So does a tensor that
+  the function captures from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``), and the state of a
+  variable (``ResourceVariable._read_state`` calls ``find_or_add_state``).
 * An assignment to a variable becomes a row (``assign_variable``).
 * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the value,
   the run writes a guard instead (``refuse_or_guard_value``).
 
-Later calls compute the rows of this recording for other arrays, without running the Python function
-(``minitape/functions``, whose docstring lists the calls in order). A call under a tape is a single row of that tape.
-The rule of this row computes the gradient of the function, which was also recorded as rows. ``docs/functions.md``
-explains this with examples.
+Later calls compute the rows of this recording for other arrays, without running the Python function. A call under a
+tape is a single row of that tape. The rule of this row computes the gradient of the function, which was also recorded
+as rows. The docstring of ``minitape/functions`` lists the calls in order.
 
-Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are exceptions,
-because their rules create tensors or check for the first run of a function. The engine imports no package above it.
+**The fast forms.** If the package ``minitape/speed`` exists, it replaces step 3 and the loop of step 5 with faster code
+that returns the same results. A debugger then shows a generated ``__mul__`` and ``run_fast_sweep``.
+``table/accelerator`` lists everything that can be replaced.
+
+**The modules.** Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are
+exceptions, because their rules create tensors or check for the first run of a function. The engine imports no package
+above it.
 
 ``values/``       ``dtypes``, ``shape``, ``nest``: element types, shapes and nested structures;
                   ``errors``, ``argument_errors``: TensorFlow's exceptions, and the errors for wrong arguments

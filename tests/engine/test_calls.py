@@ -1,7 +1,9 @@
 """A gradient takes few calls, and docs/engine.md and docs/engine_speed.md name the calls that really happen."""
 
+import contextlib
 import gc
 import importlib
+import io
 import json
 import re
 import subprocess
@@ -19,8 +21,14 @@ ENGINE = Path(tf.__file__).parent
 REPOSITORY = Path(__file__).parents[2]
 PAGE = "\n".join(
     (REPOSITORY / "docs" / name).read_text(encoding="utf-8")
-    for name in ("engine.md", "engine_gradient.md", "engine_more.md")
+    for name in ("engine.md", "engine_gradient.md", "engine_more.md", "engine_calls.md")
 )
+# The programs of docs/engine_calls.md, each with the calls in its table and the line that it prints.
+STORIES = [
+    (program, re.findall(r"^\| `([\w.]+)` \|", section, re.M), re.findall(r"^print.*# (.*)$", program, re.M))
+    for section in (REPOSITORY / "docs" / "engine_calls.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    for program in re.findall(r"^```python\n(.*?)^```$", section, re.M | re.S)
+]
 BOTH = PAGE + (REPOSITORY / "docs" / "engine_speed.md").read_text(encoding="utf-8")
 ACCELERATED = (ENGINE / "speed").is_dir()
 
@@ -199,6 +207,7 @@ class Plain(NamedTuple):
 
     calls: list[tuple[str, str]]  # (file, qualified name)
     lines: set[tuple[str, int]]
+    stories: list[tuple[list[tuple[str, str]], str]]  # The calls and the output of each program in STORIES.
 
 
 @pytest.fixture(scope="module")
@@ -212,19 +221,31 @@ def plain() -> Plain:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
     )
-    calls, lines = json.loads(done.stdout)
-    return Plain([tuple(call) for call in calls], {tuple(line) for line in lines})
+    calls, lines, stories = json.loads(done.stdout)
+    return Plain([tuple(call) for call in calls], {tuple(line) for line in lines}, stories)
 
 
-def test_the_page_follows_the_calls_of_the_plain_engine_in_their_order(plain):
+def check_order(steps: list[str], calls: list[tuple[str, str]]) -> None:
+    """Check that the calls contain the steps, in this order."""
     made = []
-    for file, name in plain.calls:
+    for file, name in calls:
         owner, _, attribute = name.rpartition(".")
         made.append(f"{owner or Path(file).stem}.{attribute}")
     at = 0
-    for step in STEPS:
+    for step in steps:
         assert step in made[at:], f"{step} does not run, or not after the steps before it:\n" + "\n".join(made)
         at = made.index(step, at) + 1
+
+
+def test_the_page_follows_the_calls_of_the_plain_engine_in_their_order(plain):
+    check_order(STEPS, plain.calls)
+
+
+def test_each_program_makes_the_calls_of_its_table_in_their_order(plain):
+    assert [len(steps) > 15 for _, steps, _ in STORIES] == [True, True, True]
+    for (_, steps, printed), (calls, output) in zip(STORIES, plain.stories, strict=True):
+        check_order(steps, calls)
+        assert output.splitlines() == printed
 
 
 def trace_lines_of_square() -> set[tuple[str, int]]:
@@ -247,11 +268,19 @@ def trace_lines_of_square() -> set[tuple[str, int]]:
     return ran
 
 
-def plain_square() -> tuple[list[tuple[str, str]], list[tuple[str, int]]]:
-    """Return the calls and the lines of the page's program, from a separate process."""
+def plain_square() -> tuple[list[tuple[str, str]], list[tuple[str, int]], list[tuple[list[tuple[str, str]], str]]]:
+    """Return the calls and the lines of the page's program, and the stories, from a separate process."""
     for _ in range(3):
         record_calls_of_square()
-    return record_calls_of_square().made, sorted(trace_lines_of_square())
+    return record_calls_of_square().made, sorted(trace_lines_of_square()), [run_story(story[0]) for story in STORIES]
+
+
+def run_story(program: str) -> tuple[list[tuple[str, str]], str]:
+    """Return the calls that a program makes, and what it prints."""
+    code = compile(program, __file__, "exec")
+    with contextlib.redirect_stdout(io.StringIO()) as output, RecordedCalls() as calls:
+        exec(code, {})
+    return calls.made, output.getvalue()
 
 
 def test_of_each_quotation_something_runs_in_the_pages_program(plain):

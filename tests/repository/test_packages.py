@@ -33,9 +33,9 @@ def test_the_picture_shows_each_package(repository):
 
 PAGES = tuple(
     """
-    README.md CONTRIBUTING.md docs/engine.md docs/engine_gradient.md docs/engine_more.md docs/engine_speed.md
-    docs/functions.md docs/explain.md docs/explain_inside.md docs/add_a_cause.md docs/vocabulary.md docs/snapshot.md
-    docs/tapeview.md docs/bridges.md docs/write_a_bridge.md docs/lessons.md
+    README.md CONTRIBUTING.md docs/engine.md docs/engine_gradient.md docs/engine_calls.md docs/engine_more.md
+    docs/engine_speed.md docs/functions.md docs/explain.md docs/explain_inside.md docs/add_a_cause.md
+    docs/vocabulary.md docs/snapshot.md docs/tapeview.md docs/bridges.md docs/write_a_bridge.md docs/lessons.md
     notebooks/en/12_build_your_own_tape.ipynb
 """.split()
 )

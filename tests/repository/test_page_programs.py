@@ -25,6 +25,7 @@ TESTS_BY_PAGE = {  # Which test runs the programs of a page.
     "docs/write_a_bridge": "tests/bridges/test_recording.py",
     "docs/engine": "tests/engine/test_calls.py",
     "docs/engine_gradient": "tests/engine/test_calls.py",
+    "docs/engine_calls": "tests/engine/test_calls.py",
     "docs/engine_more": "tests/engine/test_calls.py",
     "docs/engine_speed": "tests/engine/test_calls.py",
     "docs/functions": "tests/functions/test_page.py",
