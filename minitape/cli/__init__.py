@@ -54,7 +54,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
 LANGUAGE_OPTION = click.option(
-    "--language", metavar="CODE", help="Use the course's own lessons in this language, such as zh."
+    "--language", metavar="CODE", help="The language of the course's own lessons, such as zh."
 )
 NOTEBOOKS_ARGUMENT = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
 CHECK_FAILED_CODE = 2
@@ -130,7 +130,9 @@ def main() -> None:
     help=("The port to listen on. By default, the first free port from 8888 up."),
 )
 @click.option(
-    "--browser/--no-browser", default=None, help=("Open a browser or not. By default, a browser opens if there is one.")
+    "--browser/--no-browser",
+    default=None,
+    help=("Whether to open a browser. By default, a browser opens if there is one."),
 )
 @click.option("--copy-only", is_flag=True, help="Copy the lessons without starting JupyterLab.")
 @click.option("--own", is_flag=True, help="Open your own notebooks in FOLDER without copying the lessons.")
@@ -151,7 +153,8 @@ def lab_command(
     worked on last. Files that are already in FOLDER are yours and are never overwritten. By default, the server listens
     on this machine only and requires a token.
 
-    Without --language, existing lessons in FOLDER determine the language. In a new folder, your system does.
+    Without --language, the lessons stay in the language that they have in FOLDER. In a new folder, they are in your
+    system's language.
     """
     if not copy_only:
         require_packages("jupyterlab")  # Check this before any files are copied.
@@ -163,7 +166,7 @@ def lab_command(
         option = "--copy-only" if copy_only else "--language"
         raise create_usage_error("--own and {option} cannot be used together", option=option)
     elif not (folder := folder or Path(LEARNER_FOLDER)).is_dir():
-        raise create_usage_error("there is no folder {folder}", folder=folder)
+        raise create_usage_error("the folder {folder} does not exist", folder=folder)
     if not copy_only:
         run_jupyterlab(folder, ip, port, browser, verbose)
 
@@ -302,7 +305,7 @@ def explain_command(
 def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     """Run NOTEBOOKS and save them with their outputs.
 
-    Lessons are saved in this way: run in a fresh kernel, without widget state, and with stable cell IDs. If a cell
+    Each notebook is run in a fresh kernel, and saved without widget state and with stable cell IDs. If a cell
     fails or writes to stderr, its notebook is left unchanged. All other notebooks are saved.
     """
     from .check_notebooks import resolve_notebook_paths
@@ -332,7 +335,7 @@ def new_lesson_command(name: str, title: str | None) -> None:
 
     path = write_lesson_skeleton(name, title)
     typed_folder, typed_path = quote_for_shell(path.parent), quote_for_shell(path)
-    next_steps = "Next: minitape lab --own {folder} to edit it, then minitape save {path}, then minitape check {path}"
+    next_steps = "Edit it with minitape lab --own {folder}, and then run minitape save {path} and minitape check {path}"
     click.echo(say("wrote {path}", path=path))
     click.echo(say(next_steps, folder=typed_folder, path=typed_path))
 
@@ -358,13 +361,13 @@ def quote_for_shell(path: Path) -> str:
     help=("Also write all results to a CSV file."),
 )
 def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
-    """Show how far a class has come, and which exercise holds it up.
+    """Show how far a class has come, and where it is stuck.
 
     FOLDER contains a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks. It
     can also be the folder of a single learner, as in `minitape class /home/*/minitape-lessons`.
 
-    Nothing in the files is run. Notebooks contain the last answers; progress files also contain tries and times.
-    Learners can change both, so use minitape export --nbgrader for grades.
+    Nothing in the files is run. Notebooks contain the last answers. Progress files also contain the number of attempts
+    and the times. Learners can change both, so use minitape export --nbgrader for grades.
     """
     from .class_figures import compute_class_figures
     from .class_report import format_class_csv, print_class_figures, read_hand_ins_with_progress_bar
@@ -396,10 +399,11 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
 def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: bool, course: Path) -> None:
     """Write lessons as assignments that another tool grades.
 
-    A lesson is the number of a course lesson, such as 01, or one of your notebooks. Each exercise keeps its given
-    part, followed by a grade cell that fails while the answer is wrong. A notebook that contains its own answers, as
-    `minitape new-lesson` writes it, becomes an exam: the answers are hidden, and learners do not see whether their own
-    answers are right. The answers to the course's lessons are in the installed package, where learners can find them.
+    A lesson is the number of a course lesson, such as 01, or one of your notebooks. Each exercise keeps the code that
+    it gives to learners. A grade cell follows, which fails as long as the answer is wrong. A notebook that contains its
+    own answers, as `minitape new-lesson` writes it, becomes an exam: the answers are hidden, and learners do not see
+    whether their own answers are right. The answers to the course's lessons are in the installed package, where
+    learners can find them.
     """
     from .nbgrader import export_lesson, write_settings_or_list_missing
 
@@ -413,7 +417,10 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
             "notebook from minitape-lessons:"
         )
         click.echo(f"{say(advice, file=course / 'nbgrader_config.py')}\n{missing_lines}")
-    next_steps = "Next, in {folder}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}"
+    next_steps = (
+        "Next, type these commands in {folder}: nbgrader generate_assignment {name}, and then "
+        "nbgrader release_assignment {name}"
+    )
     click.echo(say(next_steps, folder=course, name=path.stem))
 
 
@@ -426,7 +433,7 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     multiple=True,
     metavar="CODE",
     help=(
-        "Use the course's own lessons in this language, such as zh. Give the option twice to publish both languages "
+        "The language of the course's own lessons, such as zh. Give the option twice to publish both languages "
         "side by side."
     ),
 )
@@ -498,7 +505,7 @@ def _check_site_options(folder: Path | None, lite: bool, has_python: bool, hub: 
         )
     if hub and not hub.startswith(("http://", "https://")):
         raise create_usage_error(
-            "{hub} is not a JupyterHub address; an address looks like https://hub.example.org", hub=hub
+            "{hub} is not the address of a JupyterHub. Such an address looks like https://hub.example.org", hub=hub
         )
     if lite and folder is not None:
         raise create_usage_error("--lite always publishes the course's own lessons, so it does not take a FOLDER")

@@ -45,7 +45,7 @@ def find_runnable_module_spec(module_name: str) -> ModuleSpec:
     except (ImportError, ValueError):
         spec = None
     if not (spec and spec.has_location):
-        raise create_usage_error("no module named {name} can be run", name=module_name)
+        raise create_usage_error("Python found no module {name} that it can run", name=module_name)
     return spec
 
 
@@ -80,7 +80,7 @@ def run_and_explain_program(
     spec = find_runnable_module_spec(program) if is_module else None
     path = Path(str(spec.origin) if spec else program)
     if not path.is_file():
-        raise create_usage_error("there is no file {program}; to run a module, use -m", program=program)
+        raise create_usage_error("the file {program} does not exist; to run a module, use -m", program=program)
     try:
         frameworks = [framework] if framework else find_imported_frameworks(path)
     except SyntaxError as error:

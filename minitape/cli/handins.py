@@ -283,7 +283,7 @@ def _add_record(hand_in: HandIn, name: str, record: ExerciseRecord) -> None:
 
 def _describe_read_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return say("is incomplete, because it breaks off in the middle")
+        return say("is incomplete, because its end is missing")
     return sanitize_text(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
@@ -293,7 +293,7 @@ def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
     Raises OSError or ValueError if the file cannot be read.
     """
     if _is_link_of_another_user(path):
-        raise ValueError(say("is a link that the learner created and that may lead to another learner's work"))
+        raise ValueError(say("is a link, which may lead to another learner's work"))
     content = read_json(path)
     if path.suffix != ".ipynb" and not is_progress(content):
         raise ValueError(say("is not a progress file"))

@@ -51,7 +51,7 @@ def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: str
         folder = Path(f"{LEARNER_FOLDER}-{chosen_language}")
     if folder.exists() and not folder.is_dir():
         raise create_failure(
-            "{folder} is a file; give the name of a folder for your lessons, or no name", folder=folder
+            "{folder} is a file; give the name of a folder for your lessons, or leave the name out", folder=folder
         )
     existing_language = find_lessons_language(folder)
     code = chosen_language or existing_language or find_user_language()

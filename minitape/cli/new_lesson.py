@@ -143,7 +143,7 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
     if path.exists():
         raise create_failure("{path} already exists; choose a different name", path=path)
     if not path.absolute().parent.is_dir():
-        raise create_failure("there is no folder {folder}; create it first", folder=path.absolute().parent)
+        raise create_failure("the folder {folder} does not exist; create it first", folder=path.absolute().parent)
     title_words = re.sub(r"[\W_]+", " ", path.stem).strip()
     if not title_words:
         raise create_failure(

@@ -35,11 +35,11 @@ ERROR_REASONS = {
     errno.EPERM: "you do not have permission to write there",
     errno.EROFS: "the disk is read-only",
     errno.ENOENT: "the folder does not exist",
-    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.ENOTDIR: "part of its path is a file, not a folder",
     errno.EISDIR: "a folder with this name already exists",
     errno.ENAMETOOLONG: "the name is too long",
     errno.EIO: "the disk reported an error",
-    errno.ESTALE: "the network folder is no longer available",
+    errno.ESTALE: "the network folder has become unavailable",
 }
 
 

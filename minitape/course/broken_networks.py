@@ -395,7 +395,7 @@ class Ward:
         """
         if bed not in range(1, len(self.beds) + 1):
             raise ValueError(
-                say("there is no bed {bed!r}; the beds are numbered from 1 to {last}", bed=bed, last=len(self.beds))
+                say("bed {bed!r} does not exist; the beds are numbered from 1 to {last}", bed=bed, last=len(self.beds))
             )
         return PATIENTS[self.beds[bed - 1]]
 

@@ -38,8 +38,8 @@ def check(name: str, answer: Answer = ...) -> None:
         name: The name of the exercise.
         answer: The learner's answer. `...` means that the exercise is not answered yet.
 
-    >>> check("no such exercise", 1)
-    There is no exercise 'no such exercise'. The name of an exercise looks like '01.2', for lesson 01, exercise 2.
+    >>> check("no exercise", 1)
+    The exercise 'no exercise' does not exist. The name of an exercise looks like '01.2', for lesson 01, exercise 2.
     """
     text, playback = _count_try_and_build_output(name, answer)
     if playback is not None and _is_in_notebook():
@@ -163,7 +163,7 @@ def _describe_unknown_exercise(exercise_name: str) -> str:
         if known_names
         else say("The name of an exercise looks like '01.2', for lesson 01, exercise 2.")
     )
-    return join_sentences(say("There is no exercise {name}.", name=repr(exercise_name)), advice)
+    return join_sentences(say("The exercise {name} does not exist.", name=repr(exercise_name)), advice)
 
 
 def _describe_blank_answer(exercise: Exercise, is_unfinished: bool) -> str:

@@ -38,7 +38,7 @@ ERROR_HINTS = {
         "use?"
     ),
     r"custom_gradient.function.expected.to.return": (
-        "A gradient rule returns one amount for each input of its function. How many amounts does your rule return?"
+        "A gradient rule returns one value for each input of its function. How many values does your rule return?"
     ),
     r"cannot.be.interpreted.as.an.integer|attribute.'__index__'$": (
         "Steps and positions are counted in whole numbers. Which value here is not a whole number?"
@@ -59,7 +59,7 @@ ERROR_HINTS = {
         "A function is used as if it were a number. Did you forget to call it, or did you mean something else?"
     ),
     r"RuntimeError.*tf.gradients.is.not.supported": (
-        "tf.gradients needs a graph, but there is no graph here. Ask your tape instead: tape.gradient(y, x)."
+        "tf.gradients works only in a graph. Ask your tape instead: tape.gradient(y, x)."
     ),
     r"RuntimeError.*is.not.supported": (
         "Python's += and -= don't work on a variable. Should the variable itself change? Then use assign_add or "

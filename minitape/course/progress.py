@@ -288,7 +288,7 @@ def progress(*lessons: str | int) -> None:
             name for name in solved_names if name.rpartition(".")[0] == lesson
         )
         if not names:
-            lines.append(say("There is no lesson named {name} that has exercises.", name=repr(lesson)))
+            lines.append(say("No lesson named {name} has exercises.", name=repr(lesson)))
             continue
         open_names = [name for name in names if name not in solved_names]
         solved_count = len(names) - len(open_names)

@@ -114,7 +114,7 @@ class TracedNumber(Polynomial):
     >>> TracedNumber(0, 0, 1)(tf.constant(3.0))
     Traceback (most recent call last):
         ...
-    TypeError: this function works only inside a traced function: keep @tf.function and call it there
+    TypeError: this function works only inside a traced function: keep @tf.function and call this function there
     """
 
     def __call__(self, *inputs: Answer) -> Answer:
@@ -129,7 +129,7 @@ class TracedNumber(Polynomial):
         result: EagerTensor = super().__call__(*inputs)
         if result._record is None or result._record.first_run is None:
             raise TypeError(
-                say("this function works only inside a traced function: keep @tf.function and call it there")
+                say("this function works only inside a traced function: keep @tf.function and call this function there")
             )
         return result
 

@@ -75,7 +75,7 @@ def test_each_step_has_the_norm_the_update_and_the_cause_of_each_parameter(tmp_p
     assert problem["place"].startswith("test_model_map.py:")
     found.save(tmp_path / "map.html")
     assert (tmp_path / "map.html").read_text(encoding="utf-8").count("<script") == 3
-    with pytest.raises(ValueError, match=r"Use a name that ends with \.html"):
+    with pytest.raises(ValueError, match=r"Use a name that ends in \.html"):
         found.save(tmp_path / "map.png")
     both = map_model([recording, recording], net)
     assert [len(parameter["norms"]) for parameter in both.parameters] == [6] * 4
@@ -99,7 +99,7 @@ def test_a_large_model_keeps_the_norm_of_each_gradient_and_gives_a_small_page(mo
 
 
 def test_what_has_no_map_is_refused() -> None:
-    with pytest.raises(TypeError, match="takes the recording of a PyTorch, TensorFlow or JAX program"):
+    with pytest.raises(TypeError, match="needs the recording of a PyTorch, TensorFlow or JAX program"):
         map_model(Recording("by hand"))
     recording, *_ = train(Net(), 1)
     with pytest.raises(TypeError, match="Leave the model out"):

@@ -26,9 +26,9 @@ def test_a_framework_that_is_not_installed_is_one_line(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("arguments", "why"), [
-    (["no_such.py"], "there is no file no_such.py; to run a module, use -m"),
-    (["-m", "no_such.module"], "no module named no_such.module can be run"),
-    (["-m", "sys"], "no module named sys can be run"),
+    (["no_such.py"], "the file no_such.py does not exist; to run a module, use -m"),
+    (["-m", "no_such.module"], "Python found no module no_such.module that it can run"),
+    (["-m", "sys"], "Python found no module sys that it can run"),
     (["--stpes", "3", "a.py"], "No such option '--stpes'. Did you mean '--steps'?"),
 ])  # fmt: skip
 def test_what_cannot_be_run_is_named(arguments, why, monkeypatch):

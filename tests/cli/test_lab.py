@@ -213,7 +213,7 @@ def test_a_folder_of_ones_own_stays_as_it_is(tmp_path, monkeypatch):
     assert opened == [tmp_path]
     assert [path.name for path in tmp_path.iterdir()] == ["mine.ipynb"]
     missing = CliRunner().invoke(main, ["lab", "--own", str(tmp_path / "nowhere")])
-    assert missing.exit_code == 2 and "there is no folder" in missing.output
+    assert missing.exit_code == 2 and "does not exist" in missing.output
     both = CliRunner().invoke(main, ["lab", "--own", "--copy-only", str(tmp_path)])
     assert both.exit_code == 2 and "cannot be used together" in both.output
 

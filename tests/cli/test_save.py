@@ -133,10 +133,10 @@ def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
         "minitape.cli.new_lesson.write_lesson_skeleton", lambda name, title: tmp_path / "my topic.ipynb"
     )
     said = CliRunner().invoke(main, ["new-lesson", "my topic"]).output
-    assert f"minitape save '{tmp_path}/my topic.ipynb', then minitape check '{tmp_path}/my topic.ipynb'" in said
+    assert f"minitape save '{tmp_path}/my topic.ipynb' and minitape check '{tmp_path}/my topic.ipynb'" in said
     monkeypatch.setattr("minitape.cli.os", SimpleNamespace(name="nt"))
     said = CliRunner().invoke(main, ["new-lesson", "my topic"]).output
-    assert f'minitape save "{tmp_path}/my topic.ipynb", then minitape check "{tmp_path}/my topic.ipynb"' in said
+    assert f'minitape save "{tmp_path}/my topic.ipynb" and minitape check "{tmp_path}/my topic.ipynb"' in said
 
 
 @pytest.mark.parametrize(("name", "message"), [

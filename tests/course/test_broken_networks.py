@@ -319,7 +319,7 @@ def test_a_cure_that_was_only_said_is_none(ward):
     assert "hasn't turned green" in count_try_and_build_feedback("13.8", sick)
     well = next(bed for bed in range(1, 7) if bed not in sick)
     assert f"bed {well} wasn't sick" in count_try_and_build_feedback("13.8", [well])
-    assert "there is no bed 7; the beds are numbered from 1 to 6" in count_try_and_build_feedback("13.8", [7])
+    assert "bed 7 does not exist; the beds are numbered from 1 to 6" in count_try_and_build_feedback("13.8", [7])
     fresh.cured = sick[1:]
     assert "has no diagnosis yet" in count_try_and_build_feedback(
         "13.8", sick[1:]
@@ -372,5 +372,5 @@ def test_a_cheat_does_not_make_a_patient_well(ward):
     assert not ward.treat(bed, ward_module._compile_step(program, "stopped.py")).is_well
     with pytest.raises(ValueError, match="return tape, loss, gradients"):
         ward.treat(bed, lambda network, x, t, rate: None)
-    with pytest.raises(ValueError, match="there is no bed 7; the beds are numbered from 1 to 6"):
+    with pytest.raises(ValueError, match="bed 7 does not exist; the beds are numbered from 1 to 6"):
         ward.admit(7)

@@ -329,7 +329,7 @@ def test_a_view_looks_at_an_object():
 
 def test_an_unknown_name_lists_the_known_ones(exercise):
     assert "This lesson has the exercises test.1" in count_try_and_build_feedback("test.99", 1)
-    assert count_try_and_build_feedback(7, 1).startswith("There is no exercise '7'.")
+    assert count_try_and_build_feedback(7, 1).startswith("The exercise '7' does not exist.")
 
 
 def test_a_lesson_may_be_named_by_its_number(capsys):
@@ -339,7 +339,7 @@ def test_a_lesson_may_be_named_by_its_number(capsys):
 
 def test_a_lesson_that_is_not_there_is_no_progress(capsys):
     progress("99")
-    assert capsys.readouterr().out == "There is no lesson named '99' that has exercises.\n"
+    assert capsys.readouterr().out == "No lesson named '99' has exercises.\n"
 
 
 def test_progress_lasts_and_shows_what_is_left(exercise, capsys):
@@ -405,7 +405,7 @@ def test_a_file_that_holds_something_else_is_kept_aside(exercise, wrong):
 def test_a_grade_asks_whether_an_answer_is_right_and_counts_nothing(exercise):
     assert [is_right("test.1", answer) for answer in (6.0, 9.0, ..., "six")] == [True, False, False, False]
     assert not get_progress_path().exists()
-    with pytest.raises(ValueError, match=r"There is no exercise 'test\.77'"):
+    with pytest.raises(ValueError, match=r"The exercise 'test\.77' does not exist"):
         is_right("test.77", 6.0)
 
 

@@ -234,7 +234,7 @@ TOLD = [
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) sends 1.0"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
-    ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
+    ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one value for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), ", not a number"),
     ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "instead of print"),
     ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, but this is neither"),

@@ -180,9 +180,7 @@ def test_a_size_in_a_list() -> None:
 
 def test_a_tensor_that_is_not_used_wants_to_be_watched_too() -> None:
     why = explain_program("y = x * 2.0\nx = t", before="t = tf.ones([2])")
-    assert why.cause == "independent" and why.fix.startswith(
-        "Use t in the computation of the target, after tape.watch(t), or"
-    )
+    assert why.cause == "independent" and why.fix.startswith("Use t to compute the target, after tape.watch(t), or")
 
 
 def test_a_value_that_only_decides_is_a_choice() -> None:

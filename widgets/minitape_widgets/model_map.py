@@ -55,7 +55,7 @@ class ModelMap:
             if sources is None:
                 raise TypeError(
                     translate(
-                        "The recording knows no parameters of this model. Leave the model out to map all parameters "
+                        "The recording contains no parameters of this model. Leave the model out to map all parameters "
                         "that the block trained."
                     )
                 )
@@ -142,7 +142,7 @@ class ModelMap:
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(
-                translate("A map is not saved as {kind}. Use a name that ends with .html.", kind=repr(path.suffix))
+                translate("A map cannot be saved as {kind}. Use a name that ends in .html.", kind=repr(path.suffix))
             )
         write_file(path, self.build_page())
 
@@ -196,8 +196,8 @@ def map_model(recordings: Any, model: Any = None) -> ModelMap:
     if not listed or not all(isinstance(recording, FrameworkRecording) for recording in listed):
         raise TypeError(
             translate(
-                "map_model() takes the recording of a PyTorch, TensorFlow or JAX program, or a list of them: "
-                "with record() as recording: ..."
+                "map_model() needs the recording of a PyTorch, TensorFlow or JAX program, or a list of such "
+                "recordings: with record() as recording: ..."
             )
         )
     return ModelMap(listed, model)

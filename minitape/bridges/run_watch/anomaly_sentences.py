@@ -58,8 +58,8 @@ def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> s
         text
         + " "
         + fill(
-            "The two runs differ from the loss of backward pass {n} on, so this may not be the step that went wrong in "
-            "the first run.",
+            "The losses of the two runs differ from backward pass {n} on, so this may not be the step that went wrong "
+            "in the first run.",
             n=different,
         )
     )

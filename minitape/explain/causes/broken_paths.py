@@ -134,7 +134,7 @@ CAUSES = (
 
         [tape: another]
         {what}{line} ran under a different tape, not under the tape that computes the gradient.
-        Fix: Run the line again inside this tape's block, because a stored result belongs to the other tape.
+        Fix: Run the line again inside this tape's block, because the stored result belongs to the other tape.
         Alternatively, compute the gradient with the other tape, or nest the two tapes.
 
         [tape: gradient]
@@ -276,7 +276,7 @@ CAUSES = (
 
         [tensorflow: none]
         TensorFlow's gradient function for {what}{line} returned None for this input.
-        Fix: Check whether the line uses the value itself or only its shape or dtype.
+        Fix: Check whether the line uses the value itself, or only the shape or dtype of the value.
 
         [tensorflow: function]
         The tf.function {what}{line} returns no gradient for {x}. The function is recorded as a single row, and it may
@@ -366,8 +366,8 @@ CAUSES = (
         {x} was used{line} in a call that is recorded as a single row, such as a torch.func transformation or a
         checkpoint. The call returned no gradient, and minitape cannot look inside.
         Fix: Run the function that was passed to this call on its own, to see what blocks the gradient. For
-        torch.utils.checkpoint, write use_reentrant=False. Pass an autograd.Function everything that it uses as
-        arguments.
+        torch.utils.checkpoint, write use_reentrant=False. If the function is an autograd.Function, pass everything that
+        it uses as arguments.
 
         [torch: before]
         No gradient reached {x}. The reason is not known, because the forward pass ran before the block.

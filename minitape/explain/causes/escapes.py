@@ -30,17 +30,18 @@ CAUSES = (
 
         [tape: choice]
         Python used the value{line} to decide what runs next, and no gradient flows through such a decision.
-        Fix: Choose with tensor operations: tf.where(condition, a, b), tf.maximum or tf.minimum, or tf.sigmoid for a
-        smooth choice.
+        Fix: Make the choice with tensor operations: tf.where(condition, a, b), tf.maximum or tf.minimum, or tf.sigmoid
+        for a smooth choice.
 
         [tape: index]
-        The value was used as an index or a size{line}, and no gradient flows through either.
+        The value was used as an index or a size{line}, and neither has a gradient.
         Fix: Weight all the candidates instead, for example with tf.nn.softmax, or train the values that the index is
         computed from.
 
         [tape: function]
         {code}{line} runs NumPy code, and no tape records NumPy code.
-        Fix: Write it with tf operations, even inside tf.py_function, or define its derivative with tf.custom_gradient.
+        Fix: Write this code with tf operations, even inside tf.py_function, or define its derivative with
+        tf.custom_gradient.
 
         [tape: target]
         The target is not a tensor but {what}.
@@ -66,8 +67,8 @@ CAUSES = (
         Fix: Rewrite the function with TensorFlow operations, and call it without {what}.
 
         [tensorflow: dataset]
-        A dataset{line} computes its elements outside the program, where no tape records. The elements are constants
-        with no path to {x}.
+        A dataset{line} computes its elements outside the program, where no tape is recording. The elements are
+        constants with no path to {x}.
         Fix: Take only the raw elements from the dataset, and compute with {x} inside the tape's block.
         """,
         plans=(convert_line_to_framework,),
@@ -91,8 +92,8 @@ CAUSES = (
         {what}{line} needs a concrete Python or NumPy value, but there are no concrete values while JAX traces the
         function.
         Fix: Use jax.numpy throughout: remove the conversion, use jnp instead of np, and use jax.debug.print to look at
-        a value. Pass values that are not arrays, such as the number of steps, as static arguments or from outside the
-        function.
+        a value. Make values that are not arrays, such as the number of steps, static arguments, or define them outside
+        the function.
 
         [jax: values]
         This line{line} reads the values of a traced array, so the gradient path to {x} ends there.
@@ -101,8 +102,8 @@ CAUSES = (
 
         [jax: number]
         {what}{line} converted the value to a Python number, so the gradient path to {x} ends there.
-        Fix: Compute with the array itself. A size, an index or a number of steps has no gradient, so weight all the
-        candidates instead, or ask for the gradient of a value that is computed with it.
+        Fix: Compute with the array itself. A size, an index or a number of steps has no gradient. Weight all the
+        candidates instead, or ask for the gradient of a value that is computed with the array.
         """,
         plans=(convert_line_to_framework,),
     ),
@@ -112,8 +113,8 @@ CAUSES = (
         """
         [torch]
         A Python condition{line} read the value, and no gradient flows through the choice of a branch.
-        Fix: Choose with tensor operations: torch.where(condition, a, b) or torch.clamp, or torch.sigmoid for a smooth
-        choice.
+        Fix: Make the choice with tensor operations: torch.where(condition, a, b) or torch.clamp, or torch.sigmoid for a
+        smooth choice.
 
         [jax]
         A Python condition{line} needs a concrete value, but there are no concrete values while JAX traces the function.
@@ -131,7 +132,8 @@ CAUSES = (
         """
         [tensorflow]
         A Python condition{line} read the value, and no gradient flows through the choice of a branch.
-        Fix: Choose with tensor operations: tf.where(condition, a, b) or tf.maximum, or tf.sigmoid for a smooth choice.
+        Fix: Make the choice with tensor operations: tf.where(condition, a, b) or tf.maximum, or tf.sigmoid for a smooth
+        choice.
         """,
     ),
     Cause(
@@ -155,7 +157,7 @@ CAUSES = (
         """
         [jax]
         {what}{line} runs outside JAX, so it has no derivative.
-        Fix: Write it with jax.numpy, or define its derivative with jax.custom_vjp.
+        Fix: Write this code with jax.numpy, or define its derivative with jax.custom_vjp.
         """,
     ),
     Cause(

@@ -48,7 +48,7 @@ CAUSES = (
 
         [torch: grad]
         torch.autograd.grad{line} has freed the graph of {what}, and backward(){other} goes through it as well.
-        Fix: Write create_graph=True in this call if the loss uses its result, and retain_graph=True if not.
+        Fix: Write create_graph=True in this call if the loss uses its result, and retain_graph=True otherwise.
 
         [torch: carried]
         {what}{line} was computed in an earlier step, and this step uses it{other}. The backward pass of the earlier
@@ -175,11 +175,11 @@ CAUSES = (
         "error",
         """
         [torch]
-        The gradient arrived, but .grad was set to None{line} afterwards.
+        The gradient was computed, but .grad was then set to None{line}.
         Fix: Call zero_grad() before backward(), and read .grad before the next zero_grad().
 
         [torch: zeros]
-        The gradient arrived, but .grad was filled with zeros{line} afterwards.
+        The gradient was computed, but .grad was then filled with zeros{line}.
         Fix: Call zero_grad() before backward(), and read .grad before the next zero_grad().
         """,
     ),

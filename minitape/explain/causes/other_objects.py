@@ -48,7 +48,7 @@ CAUSES = (
         Fix: Keep the variable and change its value: write {instead}. Or give the new value a different name.
 
         [torch: copied]
-        A deep copy of {x}{line} was used instead of {x} itself.
+        The program used a deep copy of {x}{line} instead of {x} itself.
         Fix: Use the object itself, or ask about the copy and pass its parameters to the optimizer. If the copy is part
         of the method, as in meta-learning, copy its gradients back (p.grad = copy.grad), or use
         torch.func.functional_call.
@@ -81,10 +81,10 @@ CAUSES = (
 
         [tensorflow: cloned]
         {x} was not used. A copy of its model{line} was used instead, and the copy has its own variables.
-        Fix: Ask for the gradients of the variables of the model that is called.
+        Fix: Ask for the gradients of the variables in the model that is called.
 
         [tensorflow: equal]
-        The tensor that was asked about{line} is not the tensor that was used, although their values are equal.
+        The tensor that you asked about{line} is not the tensor that was used, although the two have equal values.
         Fix: Give a name to the tensor that is used, and ask for its gradient.
 
         [tensorflow: read]
@@ -116,7 +116,7 @@ CAUSES = (
         """
         [tape]
         The target was not computed from {x}.
-        Fix: Use {x} in the computation of the target{watched}, or leave it out of the sources. With
+        Fix: Use {x} to compute the target{watched}, or leave it out of the sources. With
         unconnected_gradients="zero", the gradient is zero instead of None.
 
         [tensorflow]
@@ -128,7 +128,7 @@ CAUSES = (
         Fix: Check whether the branch that uses {x} runs when you expect it to, or leave {x} out of the sources.
 
         [tape: None]
-        The target is None, because the code that should compute it returned nothing.
+        The target is None, because the code that should compute the target returned nothing.
         Fix: Check whether the function that computes the target ends with a return statement.
 
         [tape: swapped]
@@ -137,8 +137,8 @@ CAUSES = (
         tape.gradient({x}, ...).
 
         [tape: used]
-        {x} was used, but its result{used} does not lead to the target.
-        Fix: Use that result in the computation of the target, or leave {x} out of the sources. With
+        {x} was used, but the target does not depend on the result{used}.
+        Fix: Use that result to compute the target, or leave {x} out of the sources. With
         unconnected_gradients="zero", the gradient is zero instead of None.
 
         [tape: constant]
@@ -153,7 +153,7 @@ CAUSES = (
 
         [tensorflow: dropped]
         {x} is an input of {what}{line}, but the target does not depend on its output.
-        Fix: Use that output in the computation of the target, or leave {x} out of the sources.
+        Fix: Use that output to compute the target, or leave {x} out of the sources.
         """,
     ),
     Cause(
@@ -175,7 +175,7 @@ CAUSES = (
 
         [torch: dropped]
         {x} is an input of {what}{line}, but the target does not depend on its output.
-        Fix: Use that output in the computation of the target, or exclude {x} from training.
+        Fix: Use that output to compute the target, or exclude {x} from training.
 
         [jax: dropped]
         {x} is an input of {what}{line}, but the result does not depend on its output.

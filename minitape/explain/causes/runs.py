@@ -115,8 +115,9 @@ CAUSES = (
         {name}.assign(value) for a variable. Otherwise, create the tf.function again.
 
         [tensorflow: trainable]
-        The compiled step trains the variables of {name} that were trainable when it was traced. The program has
-        changed `trainable`{line} since, so from call {n} on the step trains other variables than {name} lists.
+        The compiled step trains the variables of {name} that were trainable when the step was traced. The program has
+        since changed `trainable`{line}, so from call {n} on, the step does not train the variables that {name} lists
+        now.
         Fix: Call compile() again after changing `trainable`. In a custom training loop, create the tf.function again.
         """,
     ),

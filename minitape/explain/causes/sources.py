@@ -63,7 +63,8 @@ CAUSES = (
         [jax]
         {x} is an array in a static field{line}. JAX treats such a field as a constant, so the
         array gets no gradient.
-        Fix: Leave out static=True (or pytree_node=False). If it should stay as it is, use jax.lax.stop_gradient.
+        Fix: Leave out static=True (or pytree_node=False). If the array should not be trained, use
+        jax.lax.stop_gradient.
 
         [tensorflow: left out]
         {x} is not trainable{line}, so Keras does not request its gradient.
@@ -126,8 +127,8 @@ CAUSES = (
         gradient of a computed tensor, call {x}.retain_grad() before backward().
 
         [torch: anew]
-        {x} is recomputed each time it is read. The tensor that was asked about is not a leaf, and it was not used.
-        Fix: Ask for the gradient of the trainable leaf that it is computed from.
+        {x} is recomputed each time it is read. The tensor that you asked about is not a leaf, and it was not used.
+        Fix: Ask for the gradient of the trainable leaf that {x} is computed from.
         """,
         edits=(edit.make_source_leaf,),
     ),

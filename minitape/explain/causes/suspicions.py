@@ -79,8 +79,8 @@ CAUSES = (
         [...]}}).
 
         [torch: remade]
-        {n} parameters were created{line}, one after the other. Each got a gradient and was replaced before a step
-        could change it.
+        {n} parameters were created{line}, one after the other. Each of them got a gradient but was replaced before a
+        step could change it.
         Fix: Create the layer once, in __init__(), and create the optimizer after the model.
         """,
     ),
@@ -106,9 +106,10 @@ CAUSES = (
         Fix: Return the new parameters from the step, and pass them to the next step.
 
         [jax: raw]
-        Each step adds the gradient itself to it, and so the loss grows. optax.masked{line} passes the gradients that
-        its mask leaves out on as they are.
-        Fix: Use optax.multi_transform, with optax.set_to_zero() for what is to stay and an optimizer for the rest.
+        Each step adds the gradient itself to the parameter, so the loss grows. optax.masked{line} does not change the
+        gradients that its mask leaves out.
+        Fix: Use optax.multi_transform, with optax.set_to_zero() for the parameters that should not change and an
+        optimizer for the rest.
 
         [jax: unchanged]
         The gradient was computed {n} times in a row for the same values, because the steps{line} did not change any of
@@ -121,8 +122,8 @@ CAUSES = (
         Fix: Change the variable itself: v.assign_sub(rate * gradient).
 
         [torch: rounded]
-        {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, but no element changed. Next
-        to the weights, the updates are too small for {dtype} to represent.
+        {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, but no element changed.
+        Compared with the weights, the updates are too small to be represented in {dtype}.
         Fix: Keep the weights in float32, and compute in half precision with torch.autocast.
 
         [torch: undone]
@@ -230,7 +231,7 @@ CAUSES = (
         [torch: steps]
         Part of the gradient is missing. {what}{line} cuts off the result of the previous iteration, {n} times in
         total, so only the last iteration gets a gradient.
-        Fix: Remove the detach from the loop. Cut off a state only between two backward passes.
+        Fix: Remove the detach from the loop. Detach a state only between two backward passes.
 
         [tape, torch, tensorflow: derivative]
         Part of the gradient is missing. A derivative{line} was computed without recording its own computation, so the

@@ -216,7 +216,8 @@ CAUSES = (
         Fix: Compute this line with float32 inputs (x.float(), outside autocast), or with dtype=torch.bfloat16.
 
         [torch: alone]
-        {what}{line} of a single element divides 0 by 0, because it divides by the number of elements minus one.
+        {what}{line} received a single element and divides 0 by 0, because it divides by the number of elements minus
+        one.
         Fix: Leave out groups with only one element (for a DataLoader, drop_last=True), or write unbiased=False if no
         gradient has to flow through here.
         """,

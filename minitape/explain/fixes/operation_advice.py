@@ -181,7 +181,7 @@ OPERATION_FIXES = [
     OperationFix(
         "integer_dtype",
         r"\w*",
-        "{code} is an index, and an index has no gradient. Ask for the gradient of the tensor that is indexed.",
+        "{code} is an index, and an index has no gradient. Ask for the gradient of the indexed tensor.",
         lambda fault, node: not _is_source_float(fault) and is_result_used_as_index(fault),
     ),
     OperationFix(
