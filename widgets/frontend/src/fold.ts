@@ -174,8 +174,8 @@ function repeatGroup(
 ): void {
   const count = Math.ceil(tokens.length / period);
   const first = tokens.slice(0, period);
-  const label =
-    first.length === 1 && typeof first[0].part !== "number" ? stem(first[0].part.label) : "";
+  const scopes = first.flatMap(({ part }) => (typeof part === "number" ? [] : [part.label]));
+  const label = scopes.length === 1 ? stem(scopes[0]) : ""; // what is beside a layer has no name
   const group = makeGroup(
     builder,
     "repeat",

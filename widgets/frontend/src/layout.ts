@@ -1,6 +1,6 @@
 // Folding and placing in one go: from a skeleton to flat arrays. It runs in the worker, or here in
 // slices of time.
-import { foldTree, hiddenBy, type FoldTree, type Group } from "./fold";
+import { foldTree, hiddenBy, type FoldTree, type Group, type Part } from "./fold";
 import { place, type Edge, type Item } from "./place";
 import { Is, WRITTEN, type Skeleton } from "./skeleton";
 
@@ -192,20 +192,30 @@ export async function layoutInSlices(
 
 const LAYERS = 40; // more are not shown side by side
 
+/** The scopes right below a part, or below what repeats in it. */
+function scopesIn(parts: Part[]): Group[] {
+  return parts.flatMap((part) =>
+    typeof part === "number" ? [] : part.kind === "scope" ? [part] : scopesIn(part.children),
+  );
+}
+
 /**
- * The groups that hold layers, themselves or in others that are repeated; none where there are too
- * many layers.
+ * The groups that are open so that layers are seen: those that hold layers, from the outermost
+ * inwards, as long as there are not too many layers; with `blocks` only the outermost.
  */
 function levels(tree: FoldTree, blocks = false): Set<Group> {
-  const scopes = [...tree.groups.values()].filter((group) => group.kind === "scope");
   const found = new Set<Group>();
-  for (const scope of scopes)
-    for (let up = scope.parent; up && up.kind === "scope"; up = up.parent)
-      if (!blocks || !up.parent) found.add(up);
-  const seen = scopes.filter(
-    (scope) => !found.has(scope) && (!scope.parent || found.has(scope.parent)),
-  );
-  return seen.length <= LAYERS ? found : new Set();
+  let seen = scopesIn([...tree.groups.values()].filter((group) => !group.parent));
+  for (;;) {
+    const holding = seen.filter((scope) => scopesIn(scope.children).length > 0);
+    const next = seen.flatMap((scope) =>
+      holding.includes(scope) ? scopesIn(scope.children) : [scope],
+    );
+    if (!holding.length || next.length > LAYERS) return found;
+    for (const scope of holding) found.add(scope);
+    if (blocks) return found;
+    seen = next;
+  }
 }
 
 const [HOISTED, FEW] = [4, 3]; // of one group, and of a block: more would hide what folding is for

@@ -75,10 +75,10 @@ export class Results {
     if (state.every((part, k) => part === this.drawn[k])) return;
     this.drawn = state;
     const calls = this.all ? results : results.slice(-CALLS);
-    const hidden =
-      results.length -
-      calls.length +
-      (this.all ? 0 : Math.max(0, ...calls.map((call) => call.sources.length - FEW)));
+    const folded = calls.map(({ sources, more }) =>
+      sources.length > FEW ? sources.length - FEW + (more ?? 0) : 0,
+    );
+    const hidden = results.length - calls.length + (this.all ? 0 : Math.max(0, ...folded));
     this.el.replaceChildren(...calls.map((call) => this.line(call, hide)));
     if (hidden > 0 || this.all) {
       const more = h(
@@ -117,7 +117,8 @@ export class Results {
     sources.forEach((source, k) =>
       el.append(this.source(call, targets, source, k, call.shown ? hide : "")),
     );
-    if (call.more) el.append(t(" and {0} more", call.more));
+    if (call.more && (this.all || call.sources.length <= FEW))
+      el.append(t(" and {0} more", call.more));
     if (!call.shown && call.sweep)
       el.append(
         h(

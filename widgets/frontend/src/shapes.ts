@@ -347,10 +347,12 @@ export function heldText(store: Store, graph: Graph, node: Node): string {
     return one?.kind === "variable" && graph.nodeOf(row) === node ? titleOf(one) : null;
   };
   const last = Math.min(group.end, store.rows.length) - 1;
-  const near = Array.from({ length: Math.min(SEARCHED, last + 1 - group.start) }, (_, k) => k);
+  let { start } = group; // its first operation; what that reads may be before it
+  while (start > 0 && graph.nodeOf(start - 1) === node) start--;
+  const near = Array.from({ length: Math.min(SEARCHED, last + 1 - start) }, (_, k) => k);
   const find = (rowAt: (k: number) => number): string | null =>
     near.reduce<string | null>((found, k) => found ?? held(rowAt(k)), null);
-  const ends = [find((k) => group.start + k), find((k) => last - k)];
+  const ends = [find((k) => start + k), find((k) => last - k)];
   return [...new Set(ends)].flatMap((name) => (name ? [shortName(name, HELD)] : [])).join(" … ");
 }
 

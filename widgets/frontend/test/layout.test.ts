@@ -1,0 +1,100 @@
+// What is folded at each level of a network: layers are seen, however deep it is.
+import { describe, expect, it } from "vitest";
+import { groupTitle } from "../src/fold";
+import { buildGraph, type Graph } from "../src/graph";
+import { layoutNow } from "../src/layout";
+import { Planner, wishOf, type Level } from "../src/planner";
+import { heldText } from "../src/shapes";
+import { Skeleton } from "../src/skeleton";
+import { Store } from "../src/store";
+import { Program } from "./programs";
+
+/** A transformer: an embedding, blocks of six layers, and a head; each layer has a weight. */
+function transformer(blocks: number): Store {
+  const program = new Program();
+  const layer = (name: string, input: number, scope: string[]): number => {
+    program.scope = scope;
+    program.line++;
+    const out = program.mul(input, program.variable(`${name}.weight`, 0.5));
+    program.scope = [];
+    return out;
+  };
+  let x = layer("emb", program.constant(1), ["GPT", "emb"]);
+  for (let k = 0; k < blocks; k++) {
+    program.line = 10; // the same lines in each block
+    for (const part of ["n1", "qkv", "proj", "n2", "up", "down"])
+      x = layer(`blocks.${k}.${part}`, x, ["GPT", `blocks.${k}`, part]);
+  }
+  program.line = 50;
+  x = layer("head", x, ["GPT", "head"]);
+  return take(program, x);
+}
+
+/** A chain of layers with an operation behind each, in one module. */
+function chain(layers: number): Store {
+  const program = new Program();
+  let x = program.constant(1);
+  for (let k = 0; k < layers; k++) {
+    program.line = 3;
+    program.scope = ["MLP", `layers.${k}`];
+    x = program.mul(x, program.variable(`layers.${k}.weight`, 0.5));
+    program.scope = ["MLP"];
+    program.line = 4;
+    x = program.sin(x);
+  }
+  program.line = 5;
+  return take(program, program.add(x, x));
+}
+
+function take(program: Program, target: number): Store {
+  const store = new Store();
+  store.take(program.snapshot(target, [target]));
+  return store;
+}
+
+function graphAt(store: Store, level: Level): Graph {
+  const skeleton = new Skeleton();
+  skeleton.grow(store.rows);
+  return buildGraph(store, layoutNow(skeleton, wishOf(store, level, new Map(), true)));
+}
+
+const titles = ({ nodes }: Graph): string[] =>
+  nodes.flatMap(({ group }) => (group ? [groupTitle(group)] : []));
+
+describe("a network with more layers than are shown side by side", () => {
+  const store = transformer(12);
+
+  it("shows its blocks at the level of layers", () => {
+    const blocks = Array.from({ length: 12 }, (_, k) => `blocks.${k}`);
+    for (const level of ["layers", "blocks"] as const)
+      expect(titles(graphAt(store, level))).toEqual(["emb", ...blocks, "head"]);
+  });
+
+  it("shows what repeats as one node where patterns are folded", () => {
+    expect(titles(graphAt(store, "all"))).toEqual(["emb", "blocks × 12", "head"]);
+  });
+
+  it("names the first and the last variable of what repeats", () => {
+    const graph = graphAt(store, "all");
+    const node = graph.nodes.find(({ group }) => group?.kind === "repeat")!;
+    expect(heldText(store, graph, node)).toMatch(/n1\.weight … .*down\.weight$/);
+  });
+});
+
+it("shows every layer of a network that has few", () => {
+  const parts = ["n1", "qkv", "proj", "n2", "up", "down"];
+  expect(titles(graphAt(transformer(2), "layers"))).toEqual(["emb", ...parts, ...parts, "head"]);
+});
+
+it("calls a layer and what is behind it by the layer's name where they repeat", () => {
+  expect(titles(graphAt(chain(20), "all"))).toEqual(["layers × 20"]);
+});
+
+it("chooses a level at which the parts of a network are seen", () => {
+  for (const store of [transformer(6), transformer(12), chain(20)]) {
+    const graph = graphAt(store, new Planner().level(store, false));
+    expect(titles(graph)).not.toContain("GPT");
+    expect(titles(graph)).not.toContain("MLP");
+    expect(graph.columns).toBeLessThanOrEqual(10);
+  }
+});
