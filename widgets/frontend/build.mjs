@@ -73,6 +73,19 @@ const styles = {
   },
 };
 
+// A view recomputes values by the formulas of the table of operations; a snapshot brings the labels
+// and texts of its rows, so that only the element, which records programs, needs those.
+const formulas = {
+  name: "formulas",
+  setup(builder) {
+    builder.onLoad({ filter: /table\.json$/ }, ({ path }) => {
+      const table = Object.entries(JSON.parse(readFileSync(path, "utf8")));
+      const short = table.map(([name, { formula }]) => [name, { formula }]);
+      return { contents: JSON.stringify(Object.fromEntries(short)), loader: "json" };
+    });
+  },
+};
+
 async function bundled(more) {
   return (await build({ ...options, ...more })).outputFiles[0].text;
 }
@@ -105,7 +118,7 @@ const shipped = {
   [view]: await bundled({
     entryPoints: [`${here}src/widget.ts`],
     format: "esm",
-    plugins: [styles],
+    plugins: [styles, formulas],
     banner: {
       js: `/* minitape TapeView, source ${sourceHash("evaluator", "src")} */\n/* With gifenc:\n${gifLicence}*/`,
     },
@@ -121,7 +134,7 @@ const shipped = {
   [film]: await bundled({
     entryPoints: [`${here}film/index.ts`],
     format: "esm",
-    plugins: [styles],
+    plugins: [styles, formulas],
     banner: {
       js: `/* minitape film, source ${sourceHash("evaluator", "film", "src")} */\n/* With gifenc:\n${gifLicence}*/\n/* With mediabunny, under the Mozilla Public License 2.0; its source: https://github.com/Vanilagy/mediabunny */`,
     },

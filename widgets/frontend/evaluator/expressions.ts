@@ -4,7 +4,7 @@ import type { NumericArray } from "./arrays";
 import { findInModule, findShort, toTensor, type Program } from "./builtins";
 import { isValidSlice, type CallArguments, type SliceSpec } from "./operations";
 import type { Operand, Tensor } from "./recording";
-import type { Expression } from "./syntax";
+import type { Expression } from "./expression_syntax";
 import { ProgramError, type Span } from "./tokens";
 import { computePython, isTensor, NONE, pythonNumber, type Value } from "./values";
 

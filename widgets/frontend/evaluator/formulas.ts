@@ -2,7 +2,7 @@
 // from anywhere, so its texts are parsed and never run as code.
 import { broadcastPositions, broadcastShapes, sizeOf, rounderOf } from "./arrays";
 import type { Dtype, NumericArray } from "./arrays";
-import { parseExpression, type Expression } from "./syntax";
+import { parseExpression, type Expression } from "./expression_syntax";
 
 /** What a formula reads: the inputs, the output and its adjoint. */
 export interface Operands {

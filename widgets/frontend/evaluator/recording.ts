@@ -7,7 +7,7 @@ import { addArrays, filled, MAX_SIZE, scalar, type NumericArray } from "./arrays
 import { toValue } from "./numpy_text";
 import { applyRule, computeShare, computeValue, fitToShape, isArrayOperation } from "./operations";
 import type { Algebra, CallArguments } from "./operations";
-import { parseExpression, type Expression } from "./syntax";
+import { parseExpression, type Expression } from "./expression_syntax";
 import { isOperation, OPERATIONS } from "./table";
 import { ProgramError, type Span } from "./tokens";
 

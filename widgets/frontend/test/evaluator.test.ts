@@ -7,7 +7,8 @@ import { printArray, printNumber } from "../evaluator/numpy_text";
 import { computeShare, computeValue } from "../evaluator/operations";
 import { buildSnapshot } from "../evaluator/picture";
 import { runProgram } from "../evaluator/program";
-import { parseExpression, parseProgram } from "../evaluator/syntax";
+import { parseExpression } from "../evaluator/expression_syntax";
+import { parseProgram } from "../evaluator/syntax";
 import { joinSigns, ProgramError, tokenize } from "../evaluator/tokens";
 
 const array = (nested: number[] | number[][]): NumericArray => fromNested(nested) as NumericArray;
