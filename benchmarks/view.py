@@ -39,7 +39,7 @@ DecompressionStream("deflate"))).json();
   const start = performance.now();
   const view = mount(document.getElementById("view"), data);
 """
-PLACED = "while (view.folding.busy) await frame(); await frame(); await frame();"
+PLACED = "while (view.pane.folding.busy) await frame(); await frame(); await frame();"
 OPENED = f"async () => {{ {START} {PLACED} return performance.now() - start; }}"
 DRAWN = f"""async () => {{ {START}
   view.fold("none"); {PLACED} view.el.dispatchEvent(new KeyboardEvent("keydown", {{ key: "0" }})); await frame(); \

@@ -18,13 +18,11 @@ const EXCEPTIONS = {
   "src/present.ts": 19,
   "src/product.ts": 24,
   "src/results.ts": 28,
-  "src/scene.ts": 115,
   "src/shapes.ts": 21,
   "src/shares.ts": 23,
   "src/store.ts": 20,
   "src/table.ts": 21,
   "src/value.ts": 21,
-  "src/view.ts": 18,
 };
 
 const maxLength = {

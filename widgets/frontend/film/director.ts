@@ -10,7 +10,8 @@ import { drawnEdge, LETTER } from "../src/labels";
 import type { Layout } from "../src/layout";
 import { Marks } from "../src/marks";
 import { Present } from "../src/present";
-import { NO_EVENTS, Scene } from "../src/scene";
+import { NO_EVENTS } from "../src/drawing";
+import { Scene } from "../src/scene";
 import { edgeCurve, nodeValue, type Point } from "../src/shapes";
 import { Store } from "../src/store";
 import type { Snapshot, SweepEdge } from "../src/schema";
@@ -131,7 +132,7 @@ export class Director {
       this.store,
       this.timeline,
       this.scene,
-      { on: true },
+      () => true,
       () => false,
       () => false,
     );

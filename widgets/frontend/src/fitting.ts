@@ -33,13 +33,16 @@ export class Fitting {
   next: "first" | "all" | null = "first";
   private fitted = 1; // the camera's scale when all was shown last
 
-  /** `busy` says that nodes are being placed, `flat` that all is to be in one storey. */
+  /**
+   * `presented` says that the pane is for a projector, `busy` that nodes are being placed, `flat`
+   * that all is to be in one storey.
+   */
   constructor(
     private camera: Camera,
     private store: Store,
     private timeline: Timeline,
     private scene: Scene,
-    private present: { readonly on: boolean },
+    private presented: () => boolean,
     private busy: () => boolean,
     private flat: () => boolean,
   ) {}
@@ -52,7 +55,7 @@ export class Fitting {
     const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
     const { width } = this.camera;
     if (!width) return buildGraph(this.store, layout);
-    if (!this.store.recording && (this.map || (this.present.on && columns <= WRAPS)))
+    if (!this.store.recording && (this.map || (this.presented() && columns <= WRAPS)))
       return this.filling(layout, columns);
     const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
     if (layout.flat && (this.flat() || (per && lineWidth(columns) > WIDER * width)))
@@ -86,7 +89,7 @@ export class Fitting {
   private filling(layout: Layout, columns: number): Graph {
     const { width, height } = this.camera;
     const scaleOf = ({ w, h }: { w: number; h: number }): number =>
-      Math.min(width / w, height / h, this.present.on ? LARGEST : 1);
+      Math.min(width / w, height / h, this.presented() ? LARGEST : 1);
     let [best, largest]: [Graph | null, number] = [null, 0];
     for (
       let lines = 1;
@@ -140,7 +143,7 @@ export class Fitting {
     this.next = null;
     const box = this.box(graph);
     const { width, height } = this.camera;
-    if (this.present.on) return this.reveal(graph, this.row, false);
+    if (this.presented()) return this.reveal(graph, this.row, false);
     this.camera.fit(box, height / box.h < READ ? Math.max(READ, Math.min(1, width / box.w)) : READ);
     const node = graph.nodeOf(this.row);
     if (node) this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
@@ -157,7 +160,7 @@ export class Fitting {
     if (!graph) return;
     const { camera, timeline } = this;
     const [width, height] = [camera.width / camera.scale, camera.height / camera.scale];
-    const large = this.present.on;
+    const large = this.presented();
     const box = stage(
       graph,
       timeline,
@@ -172,7 +175,12 @@ export class Fitting {
     if (large && camera.scale !== LEGIBLE) camera.fit(whole, LEGIBLE, LEGIBLE);
     if (whole.h <= height) [box.y, box.h] = [whole.y, whole.h]; // nothing is hidden above or below
     if (row === timeline.current)
-      holding([...this.scene.placed, ...this.scene.added], box, width, height);
+      holding(
+        [...this.scene.cards.cards, ...this.scene.cards.sums.map(([box]) => box)],
+        box,
+        width,
+        height,
+      );
     if (graph.turned) [box.x, box.w] = [whole.x, whole.w]; // it is as wide as the pane
     camera.reveal(box, smooth);
   }

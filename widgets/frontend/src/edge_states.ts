@@ -1,0 +1,127 @@
+// Brings drawn edges to the present step: their classes, widths, and the numbers on them.
+import { holdsAny, type Drawing } from "./drawing";
+import { s, setText } from "./dom";
+import type { DrawnEdges } from "./edge_shapes";
+import { listHanded, listSent, shownOf } from "./edge_words";
+import type { Graph, Node } from "./graph";
+import { edgeId, LETTER } from "./labels";
+import { edgeWidth, magnitude, notFinite } from "./scale";
+import type { Value } from "./schema";
+import { edgePath } from "./shapes";
+import { SHARE_H } from "./shares";
+import { sizeOf } from "./value";
+
+const SHARE_ROOMS = [7, 5]; // characters of a number on an edge
+
+type Part = DrawnEdges["parts"][number];
+
+/** Brings the edges of a node to the present step. */
+export function paintEdges(
+  drawing: Drawing,
+  node: Node,
+  drawn: DrawnEdges,
+  current: Node | null,
+): void {
+  const { timeline, marks } = drawing;
+  const active = node === current && node.row !== null;
+  const stepsBack = active && timeline.backward;
+  const sent = listSent(drawing, node); // what the sweep has handed on by now
+  const isMarked = marks.pathEdges ?? marks.near ?? marks.lit;
+  const key = isMarked ? "" : `${active}|${stepsBack}|${timeline.done(node.first)}|${sent.length}`;
+  if (key && key === drawn.key) return;
+  drawn.key = key;
+  const handed = listHanded(drawing, node, sent);
+  for (const part of drawn.parts) {
+    const given = handed.get(part.edge);
+    const share = given && shownOf(given);
+    const name = [
+      part.el === part.line ? "mt-edge" : "mt-chip",
+      ...listStates(drawing, node, active, share),
+      ...listMarks(drawing, node, part.from),
+    ].join(" ");
+    if (part.el.getAttribute("class") !== name) part.el.setAttribute("class", name);
+    writeShare(drawing, drawn, part, stepsBack ? undefined : share);
+    if (part.el === part.line) drawLine(drawing.graph, part, share);
+  }
+}
+
+/** The classes of an edge by what ran, and by what the sweep sent. */
+function listStates(
+  { timeline }: Drawing,
+  node: Node,
+  active: boolean,
+  share: Value | undefined,
+): string[] {
+  const names: string[] = [];
+  if (active && !timeline.backward) names.push("mt-active");
+  else if (active && share) names.push("mt-active", "mt-backward");
+  if (!timeline.done(node.first)) names.push("mt-todo");
+  if (share) names.push("mt-sent", ...listFaults(share));
+  if (node.row?.cut) names.push("mt-cut");
+  if (node.row?.status === "ghost") names.push("mt-ghost");
+  return names;
+}
+
+const listFaults = (share: Value): string[] =>
+  magnitude(share) === 0 ? ["mt-zero"] : notFinite(share) ? ["mt-broken"] : [];
+
+/** The classes of an edge by what the reader marked: paths, a neighbourhood, a factor. */
+function listMarks({ graph, marks }: Drawing, node: Node, from: Node): string[] {
+  const { pathEdges, near, lit } = marks;
+  const names = lit && isLit(graph, lit, from, node) ? ["mt-lit"] : [];
+  if (pathEdges) names.push(pathEdges.has(`${from.first}>${node.first}`) ? "mt-on" : "mt-off");
+  else if (near && !(holdsAny(near, node) && holdsAny(near, from))) names.push("mt-off");
+  return names;
+}
+
+/** Draws the line of an edge, as wide as what it sent is large. */
+function drawLine(graph: Graph, { line, edge }: Part, share: Value | undefined): void {
+  line.setAttribute("d", edgePath(graph, edge, share !== undefined));
+  const width = share && edgeWidth(share);
+  line.style.strokeWidth = width ? `${width}px` : "";
+}
+
+/** Is an edge lit, or one inside of what is folded? */
+function isLit(graph: Graph, lit: Set<string>, from: Node, to: Node): boolean {
+  if (!from.group && !to.group) return lit.has(`${from.first}>${to.first}`);
+  for (const way of lit) {
+    const [a, b] = way.split(">").map(Number);
+    if (graph.nodeOf(a) === from && graph.nodeOf(b) === to) return true;
+  }
+  return false;
+}
+
+/** What went back over an edge, on it. */
+function writeShare(
+  drawing: Drawing,
+  drawn: DrawnEdges,
+  part: Part,
+  share: Value | undefined,
+): void {
+  const { edge } = part;
+  const at = share && !drawing.plain && drawing.places.get(edgeId(edge));
+  const text = at
+    ? SHARE_ROOMS.map((room) => sizeOf(share, room, room > 6 ? 3 : 2)).find(
+        (one) => one.length * LETTER + 2 <= at[2],
+      )
+    : undefined;
+  if (!at || !text) {
+    part.number?.remove();
+    part.number = null;
+    return;
+  }
+  const w = text.length * LETTER + 4;
+  if (!part.number)
+    drawn.el.append(
+      (part.number = s(
+        "g",
+        { class: "mt-share", "data-edge": edgeId(edge) },
+        s("rect", { height: SHARE_H, y: at[1] - SHARE_H / 2 }),
+        s("text", { x: at[0], y: at[1] + 4, "text-anchor": "middle" }),
+      )),
+    );
+  const [box, written] = part.number.children;
+  box.setAttribute("x", String(at[0] - w / 2));
+  box.setAttribute("width", String(w));
+  setText(written, text);
+}

@@ -1,0 +1,289 @@
+// Brings a drawn node to the present step: its classes, its numbers, and the pictures of arrays.
+import { holdsAny, type Drawing } from "./drawing";
+import { setText } from "./dom";
+import { isBare, NODE_W, type Group, type Node } from "./graph";
+import { signedMap } from "./heatmap";
+import { CHAR, type DrawnNode } from "./node_shapes";
+import { betweenEnds, profileOf, sparkline } from "./profile";
+import { notFinite } from "./scale";
+import type { Row, Value } from "./schema";
+import { CHARS, isShort, nodeValue, SIDES, valueText } from "./shapes";
+import { updateText } from "./update";
+import { describe, elide, full, shapeText, sizeOf, title } from "./value";
+import { t } from "./words";
+
+// where the picture of an array begins in its node: behind its shape
+const [MAP_X, MAP_PAD] = [76, 16];
+
+/** The nodes that the reader is at, points at, and has selected. */
+export interface Spotlight {
+  current: Node | null;
+  hover: Node | null;
+  selected: Node | null;
+}
+
+/** Is this the node, or another one of the same number? */
+const shows = (node: Node, other: Node | null): boolean =>
+  node === other || (node.row !== null && node.row === other?.row);
+
+/** Which turn of a loop in little room: the loop's title has how many there are. */
+const shortTurn = (where: string): string =>
+  where.length > 10 ? `${/\d+/.exec(where)?.[0]}:` : where.replace(/ of /, "/");
+
+/** The last row of what a node stands for. */
+const lastRow = (node: Node): number => (node.group ? node.group.end - 1 : node.first);
+
+/** Where the reader is in a folded part: at which row, and what is said there. */
+interface Inside {
+  row: Row;
+  place: string;
+  number: string;
+}
+
+/** Brings a node to the present step. */
+export function paintNode(
+  drawing: Drawing,
+  node: Node,
+  drawn: DrawnNode,
+  spotlight: Spotlight,
+): void {
+  const { store, timeline } = drawing;
+  const { row, group } = node;
+  const last = lastRow(node);
+  const inside = group && node === spotlight.current ? describeInside(drawing, group) : null;
+  const isLayer = group?.kind === "scope" && timeline.done(last);
+  const output = isLayer ? store.rows[last] : null; // what a layer gave
+  paintProfile(drawing, node, drawn, inside !== null);
+  const value = drawn.profile ? "" : (inside?.place ?? describeValue(drawing, node, drawn, output));
+  const adjoint = inside
+    ? `${drawn.profile && `${shortTurn(inside.place)} `}${inside.number}`
+    : describeAdjoint(drawing, node, drawn, value);
+  if (!drawing.plain) paintArrays(drawing, node, drawn, row ?? output, inside);
+  const name = listClasses(drawing, node, spotlight).join(" ");
+  if (!write(drawn, name, value, adjoint) || !row) return;
+  nameNode(drawn, row, timeline.seen(last));
+}
+
+/** Writes a node's classes and texts; false if they are as they were. */
+function write(drawn: DrawnNode, name: string, value: string, adjoint: string): boolean {
+  const key = `${name}|${value}|${adjoint}`;
+  if (key === drawn.key) return false;
+  drawn.key = key;
+  drawn.el.setAttribute("class", name);
+  if (drawn.value) setText(drawn.value, value);
+  if (drawn.adjoint) setText(drawn.adjoint, adjoint);
+  drawn.value?.classList.toggle("mt-shape", /^(→ )?\(/.test(value));
+  return true;
+}
+
+// whether something holds, and its class
+type State = [unknown, string];
+
+/** The classes of a node at the present step. */
+function listClasses(drawing: Drawing, node: Node, spotlight: Spotlight): string[] {
+  const states = [
+    ...listRowStates(drawing, node),
+    ...listStepStates(drawing, node, spotlight.current),
+    ...listReaderStates(drawing, node, spotlight),
+  ];
+  const kind = node.group ? "group" : (node.row?.kind ?? "operation");
+  const names = states.flatMap(([holds, state]) => (holds ? [`mt-${state}`] : []));
+  return ["mt-node", `mt-${kind}`, ...names];
+}
+
+/** What is known of a node's rows, whichever step it is. */
+function listRowStates({ store, graph, timeline }: Drawing, node: Node): State[] {
+  const { row, group, first } = node;
+  const last = lastRow(node);
+  const { differs } = store;
+  const isFirst = !!differs && node === graph.nodeOf(differs.row);
+  const states: State[] = [
+    [isFirst, "differs"],
+    [!isFirst && differs?.rows?.some((one) => one >= first && one <= last), "unlike"],
+    [store.blamed(first, group?.end), "blamed"],
+    [timeline.badIn(first, last + 1), "bad"],
+    [store.sweep?.target.includes(last), "target"],
+  ];
+  if (!row) return states;
+  return [
+    ...states,
+    [row.kind === "variable" && !row.watched, "unwatched"],
+    [row.status === "ghost", "ghost"],
+    [row.cut, "cut"],
+    [row.by !== null, "written"],
+  ];
+}
+
+/** What the present step makes of a node. */
+function listStepStates({ store, timeline }: Drawing, node: Node, current: Node | null): State[] {
+  const { row, group } = node;
+  const last = lastRow(node);
+  const done = isDone(timeline, node);
+  const isHere = shows(node, current);
+  const updated = timeline.updating && timeline.updates.has(last) && node !== current;
+  const adjoint = timeline.seen(last);
+  return [
+    [!done, "todo"],
+    [isHere || updated, "current"],
+    [(isHere && timeline.backward) || updated, "backward"],
+    [group && node === current && !timeline.backward, "inside"],
+    [row && done && isAlarming(store, row), "nan"],
+    [row && !timeline.held && store.gave(row.row), "empty-handed"],
+    [adjoint, "has-adjoint"],
+    [adjoint && timeline.waits(last), "waits"],
+  ];
+}
+
+/** What the reader makes of a node. */
+function listReaderStates({ marks }: Drawing, node: Node, spotlight: Spotlight): State[] {
+  const isLeftOut = (rows: Set<number> | null): boolean => rows !== null && !holdsAny(rows, node);
+  return [
+    [shows(node, spotlight.hover), "hover"],
+    [shows(node, spotlight.selected), "selected"],
+    [holdsAny(marks.found, node), "found"],
+    [isLeftOut(marks.path) || isLeftOut(marks.near), "off"],
+  ];
+}
+
+/** Has the program been where a node begins? */
+const isDone = (timeline: Drawing["timeline"], node: Node): boolean =>
+  timeline.done(node.group ? node.first : lastRow(node));
+
+/** What an optimizer's step gave a node's row, while it is shown. */
+const updateOf = ({ timeline }: Drawing, node: Node) =>
+  timeline.updating ? timeline.updates.get(lastRow(node)) : undefined;
+
+/** The text of a node's second line. */
+function describeValue(drawing: Drawing, node: Node, drawn: DrawnNode, output: Row | null): string {
+  const { row, group } = node;
+  const update = updateOf(drawing, node);
+  if (update && row) return updateText(row, update, CHARS);
+  if (output) return nodeValue(output.value, output, CHARS);
+  const isWritten = (drawn.value && isDone(drawing.timeline, node)) || group || isBare(row);
+  return isWritten ? valueText(drawing.store, node) : "";
+}
+
+/** The text of a node's third line; `value` is that of its second. */
+function describeAdjoint(drawing: Drawing, node: Node, drawn: DrawnNode, value: string): string {
+  const { timeline } = drawing;
+  const { row } = node;
+  const adjoint = timeline.seen(lastRow(node));
+  if (adjoint && drawn.adjoint) {
+    const waits = timeline.waits(lastRow(node));
+    return `∂ ${sizeOf(adjoint, CHARS - (waits ? 6 : 2))}${waits ? " + …" : ""}`;
+  }
+  if (!row || !isDone(timeline, node)) return "";
+  if (!adjoint && gaveNone(drawing, row)) return "∂ None";
+  if (row.released && !row.value && !value.endsWith(t("released"))) return t("released");
+  const isCarried = row.tangent && !timeline.backward;
+  return isCarried ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+}
+
+/** Did the call give None for a row, as the reader may know by now? */
+const gaveNone = ({ store, timeline }: Drawing, row: Row): boolean =>
+  !timeline.held && !timeline.updating && store.gave(row.row) === "None";
+
+/** What a node is called, for those who hear it or rest the pointer on it. */
+function nameNode(drawn: DrawnNode, row: Row, adjoint: Value | null): void {
+  const words = adjoint
+    ? `${describe(row)}${t(", adjoint {0}", elide(full(adjoint).replace(/\s+/g, " "), 60))}`
+    : describe(row);
+  drawn.el.setAttribute("aria-label", words);
+  if (drawn.title) setText(drawn.title, words);
+}
+
+/**
+ * NaN is wrong everywhere, infinity only where something came of it: a mask holds it on purpose.
+ */
+function isAlarming({ alarms }: Drawing["store"], row: Row): boolean {
+  const what = notFinite(row.value);
+  return (
+    what === "NaN" ||
+    (what !== "" && alarms.some((alarm) => alarm.kind === "value" && alarm.row <= row.row))
+  );
+}
+
+/** Where in a folded group the reader is, and the number there. */
+function describeInside({ timeline, store }: Drawing, group: Group): Inside {
+  const row = store.rows[timeline.current];
+  const turn = group.starts.filter((start) => start <= row.row).length;
+  const place = turn ? t("{0} of {1}", turn, group.count) : elide(title(row), CHARS);
+  const room = group.starts.length ? CHARS - 3 - shortTurn(place).length : CHARS - 2;
+  const adjoint = timeline.adjoint(row.row);
+  if (adjoint) return { row, place, number: `∂ ${sizeOf(adjoint, room)}` };
+  const value = nodeValue(row.value, row, room);
+  return { row, place, number: value.startsWith("(") ? value : `= ${value}` };
+}
+
+/**
+ * Draws the arrays that are too long to be written: those of the row in a folded part at which the
+ * reader is, else the node's own.
+ */
+function paintArrays(
+  drawing: Drawing,
+  node: Node,
+  drawn: DrawnNode,
+  own: Row | null,
+  inside: Inside | null,
+): void {
+  const { timeline } = drawing;
+  const isArray = [own, inside?.row].some((row) => row?.shape.length);
+  if (!isArray && !drawn.mapped[0] && !drawn.mapped[1]) return;
+  if (inside) {
+    const { row } = inside;
+    const number = drawn.profile ? null : (timeline.adjoint(row.row) ?? row.value);
+    paintMaps(drawn, row, null, number);
+    return;
+  }
+  const value = updateOf(drawing, node)?.now ?? own?.value ?? null;
+  const adjoint = own ? timeline.seen(lastRow(node)) : null;
+  paintMaps(drawn, own, own && isDone(timeline, node) ? value : null, adjoint);
+}
+
+/** Draws a value and an adjoint that are too long to be written. */
+function paintMaps(
+  drawn: DrawnNode,
+  of: Row | null,
+  value: Value | null,
+  adjoint: Value | null,
+): void {
+  if (drawn.mapped[0] === value && drawn.mapped[1] === adjoint) return;
+  drawn.mapped = [value, adjoint];
+  const seen = (one: Value | null, y: number, room: number, shape: string): SVGGElement | null => {
+    const round = of?.kind === "source" ? 6 : 0; // its ends
+    const x = Math.max(MAP_X, MAP_PAD + round + CHAR * shape.length);
+    return one && !isShort(one, room, of) && x < NODE_W - 24
+      ? signedMap(one, x, y, NODE_W - x - 8 - round, 15)
+      : null;
+  };
+  const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
+  drawn.maps.replaceChildren(
+    ...[
+      seen(value, 26, CHARS, (value === of?.value ? "" : "→ ") + shape(of, SIDES)),
+      seen(adjoint, 43, CHARS - 2, `∂ ${adjoint ? sizeOf(adjoint, CHARS - 2) : ""}`),
+    ].filter((map) => map !== null),
+  );
+}
+
+/** Of a folded loop the adjoints by turn, with a point at the turn where the reader is. */
+function paintProfile(drawing: Drawing, node: Node, drawn: DrawnNode, inside: boolean): void {
+  const { group } = node;
+  const { timeline } = drawing;
+  if (!group || drawing.plain || group.starts.length === 0) return;
+  const sizes = profileOf(group.starts, group.end, timeline);
+  const turn = inside ? group.starts.filter((start) => start <= timeline.current).length - 1 : -1;
+  const key = sizes
+    ? `${!!timeline.adjoint(group.end - 1)}|${turn}|${sizes.length}|${sizes[0]}|${drawing.store.moved}`
+    : "";
+  if (key === drawn.profile) return;
+  drawn.profile = key;
+  drawn.el.querySelector(".mt-profile")?.remove();
+  if (!sizes) return;
+  const ends =
+    inside || timeline.adjoint(group.end - 1) ? null : timeline.ends(group.starts, group.end);
+  drawn.el.append(
+    sparkline(sizes, ends ? betweenEnds(ends, CHARS) : "", NODE_W - 20, turn, (k) =>
+      drawing.events.turn(group.starts[k], group.starts[k + 1] ?? group.end),
+    ),
+  );
+}

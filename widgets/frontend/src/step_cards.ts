@@ -1,0 +1,182 @@
+// What a backward step computes, on its edges: local derivative × incoming adjoint = product, and
+// below the inputs what was added up.
+import type { Box } from "./camera";
+import { label, mapOf, onEdge, PRODUCT } from "./cards";
+import type { Drawing } from "./drawing";
+import { s } from "./dom";
+import { listHanded, shownOf } from "./edge_words";
+import { isBare, NODE_H, NODE_W, type Node } from "./graph";
+import { drawnEdge, LETTER, placeLabels, type Label, type Wanted } from "./labels";
+import type { SweepEdge, SweepStep, Value } from "./schema";
+import { isShort, nodeValue } from "./shapes";
+import { meets, SHARE_H } from "./shares";
+import type { Timeline } from "./timeline";
+import { sizeOf } from "./value";
+import { t } from "./words";
+
+const ROOM_OF_ADDEND = 8; // characters of a number in a sum
+const MOST_ADDENDS = 3; // that are written
+
+/** What was added up at an input: where it is written, by its middle, and its lines. */
+type Sum = [Box, string[]];
+
+export interface StepCards {
+  cards: Label[];
+  sums: Sum[];
+}
+
+/** Where the cards and the sums of the present step are; none if it is no backward step. */
+export function placeCards(drawing: Drawing, current: Node | null): StepCards {
+  const { timeline, graph, plain } = drawing;
+  const { step } = timeline;
+  if (!step || !current || plain) return { cards: [], sums: [] };
+  const wanted = current.row ? listProducts(drawing, current, step) : listFolded(drawing, current);
+  const sums = current.row ? placeSums(drawing, step.edges) : [];
+  return {
+    cards: placeLabels(
+      graph,
+      current,
+      wanted,
+      sums.map(([box]) => box),
+    ),
+    sums,
+  };
+}
+
+/** Draws the cards and the sums. */
+export function drawCards({ cards, sums }: StepCards): SVGElement[] {
+  return [
+    ...cards.map(label),
+    ...sums.map(([{ x, y, h }, lines]) =>
+      s(
+        "text",
+        { class: "mt-addends", y: y + 12 - h / 2, "text-anchor": "middle" },
+        ...lines.map((line, k) => s("tspan", { x, dy: k * SHARE_H }, `${k ? " " : ""}${line}`)),
+      ),
+    ),
+  ];
+}
+
+/** The products of a step, each on its own edge; one card serves two edges that carry the same. */
+function listProducts(
+  { graph, store, timeline }: Drawing,
+  current: Node,
+  step: SweepStep,
+): Wanted[] {
+  const own = store.rows[step.row];
+  const wanted: Wanted[] = [];
+  step.edges.forEach((edge, k) => {
+    const drawn = drawnEdge(graph, current, edge, own);
+    if (!drawn) return;
+    const row = store.rows[edge.input];
+    const texts: string[] = [];
+    const isWritten =
+      !own.shape.length ||
+      // of large arrays only the product is seen
+      [edge.local, step.adjoint].every((one) => one && isShort(one, PRODUCT));
+    if (edge.local && isWritten)
+      texts.push(nodeValue(edge.local, own, PRODUCT), `× ${nodeValue(step.adjoint, own, PRODUCT)}`);
+    texts.push(onEdge(texts.length ? "= " : "", edge.product, graph));
+    if (row.shape.length && hadSum(timeline, step.edges, k))
+      texts.push(onEdge("Σ ", edge.sum, graph));
+    const twin =
+      step.edges.length === 2 &&
+      wanted.find((one) => one.edge.from === drawn.from && String(one.texts) === String(texts));
+    if (twin) {
+      twin.texts.unshift(t("both"));
+      twin.twin = drawn;
+    } else wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
+  });
+  return wanted;
+}
+
+/** Did this input hold an adjoint before this edge added its product? */
+function hadSum(timeline: Timeline, edges: SweepEdge[], k: number): boolean {
+  return (
+    timeline.before(edges[k].input) !== null ||
+    edges.slice(0, k).some((edge) => edge.input === edges[k].input)
+  );
+}
+
+/**
+ * What has left a folded part by now, on its edges: one product, or the sum of several at what they
+ * went to.
+ */
+function listFolded(drawing: Drawing, node: Node): Wanted[] {
+  return [...listHanded(drawing, node)].map(([edge, handed]) => {
+    const value = shownOf(handed);
+    return {
+      edge,
+      texts: [onEdge(handed.alone ? "" : "Σ ", value, drawing.graph)],
+      map: mapOf(value, drawing.store.rows[handed.last.input]),
+    };
+  });
+}
+
+/** The addends of a sum in words: the first and the last of many. */
+function writeAddends(addends: Value[]): string {
+  const texts = addends.map((one) => sizeOf(one, ROOM_OF_ADDEND));
+  const written = texts.length > MOST_ADDENDS ? [texts[0], "…", texts[texts.length - 1]] : texts;
+  return written.map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ");
+}
+
+/**
+ * Below each input at which products of this step met others, or above it where the cards are
+ * below: what was added up; a long sum leaves the cards at the right their place, and has two lines
+ * where there is none at the left.
+ */
+function placeSums(drawing: Drawing, edges: SweepEdge[]): Sum[] {
+  const { graph, store, timeline } = drawing;
+  const found: Sum[] = [];
+  for (const input of new Set(edges.map((edge) => edge.input))) {
+    const [node, row, sum] = [graph.nodeOf(input), store.rows[input], timeline.adjoint(input)];
+    const addends = timeline.addends(input);
+    if (!node?.row || row.shape.length || !sum || !addends.length) continue;
+    const [written, result] = [writeAddends(addends), `= ${sizeOf(sum, ROOM_OF_ADDEND)}`];
+    const place = placeSum(drawing, node, written, result, found);
+    if (place) found.push(place); // the node says the sum, too
+  }
+  return found;
+}
+
+/** Where a sum has room beside its node; null if nowhere. */
+function placeSum(
+  { graph }: Drawing,
+  node: Node,
+  written: string,
+  result: string,
+  found: Sum[],
+): Sum | null {
+  const above = graph.turned && !graph.edges(node.index).length;
+  const least = graph.left - 8;
+  const beside = [-1, 0, 1]
+    .flatMap((k) => graph.byColumn[node.column + k] ?? [])
+    .filter((one) => one !== node);
+  const isFree = (box: Box): boolean =>
+    !beside.some((one) =>
+      meets(box, {
+        x: one.x + NODE_W / 2,
+        y: one.y + NODE_H / 2,
+        w: NODE_W,
+        h: isBare(one.row) ? NODE_H / 2 : NODE_H,
+      }),
+    );
+  const one = `${written} ${result}`;
+  for (const [k, lines] of [[one], [written, result], [one], [written]].entries()) {
+    const w = Math.max(...lines.map((line) => line.length)) * LETTER + 6;
+    const h = SHARE_H * lines.length;
+    const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
+    const [over, under] = [-2.5 - h / 2, NODE_H + 1.5 + h / 2].map((away) => ({
+      x: Math.max(least + w / 2, x),
+      y: node.y + away,
+      w,
+      h,
+    }));
+    const box = above || (isFree(over) && !isFree(under)) ? over : under;
+    const isShifted = k === 0 && x < least + w / 2;
+    const isCramped = k === 1 && !(box === under && isFree(box));
+    const isTaken = k < 3 && found.some(([other]) => meets(other, box));
+    if (!isShifted && !isCramped && !isTaken) return [box, lines];
+  }
+  return null;
+}
