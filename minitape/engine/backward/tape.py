@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import compress, repeat
 from operator import is_
 from sys import _getframe
 from typing import TYPE_CHECKING, overload
@@ -36,7 +36,7 @@ from .targets_and_sources import (
 )
 
 if TYPE_CHECKING:
-    from ..record.provenance import Stack
+    from ..record.provenance import Place
     from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource
 
 MAX_REQUESTS = 64  # A tape remembers this many gradient calls, so that a picture can show them.
@@ -140,8 +140,7 @@ class GradientTape(RecordingTape):
             self._begin_gradient()
         returns_zeros = unconnected_gradients is not NONE and should_return_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else flatten_targets(target)
-        is_single = type(sources) in PLAIN_SOURCE_TYPES
-        if is_single:
+        if type(sources) in PLAIN_SOURCE_TYPES:
             values = carriers = [sources]
         else:
             values, carriers = flatten_with_gradient_carriers(sources)
@@ -158,15 +157,11 @@ class GradientTape(RecordingTape):
         nones = [*map(is_, gradients, repeat(None))]
         self.last_request = new_tuple(GradientRequest, (targets, carriers, adjoints, nones, "gradient", ()))
         if True in nones and self._warns_of_none:
-            hooks.warn_about_none(
-                self,
-                targets,
-                [source for source, gradient in zip(carriers, gradients, strict=True) if gradient is None],
-            )
-        if (returns_zeros and True in nones) or carriers is not values:
+            hooks.warn_about_none(self, targets, [*compress(carriers, nones)])
+        if returns_zeros or carriers is not values:
             gradients = convert_gradients_for_user(gradients, carriers, values, returns_zeros)
-        self._end_gradient((place[:2],) if place else ())
-        return gradients[0] if is_single else pack_gradients_like(sources, values, gradients)
+        self._end_gradient(place)
+        return pack_gradients_like(sources, values, gradients)
 
     def _begin_gradient(self) -> None:
         """Check that the tape can compute a gradient, and stop recording unless the tape is persistent.
@@ -182,13 +177,13 @@ class GradientTape(RecordingTape):
             else:
                 self._leave()
 
-    def _end_gradient(self, call_stack: Stack) -> None:
+    def _end_gradient(self, place: Place) -> None:
         """Finish the gradient call in ``last_request``. A tape that is not persistent is then used up.
 
         Once all tapes of the recording are used up, the recording releases its large arrays.
 
         Args:
-            call_stack: The user's frames at the call, innermost first.
+            place: The user's statement that called the method.
         """
         record, request = self._record, self.last_request
         assert record is not None and request is not None
@@ -201,7 +196,7 @@ class GradientTape(RecordingTape):
                 self.requests = append_to_list_or_tuple(self.requests, request)
         else:
             self._is_used = True
-            self.history.append(("gradient", record.next, None, call_stack))
+            self.history.append(("gradient", record.next, None, (place[:2],) if place else ()))
             if record.has_large_arrays and (
                 record.tape_count == 1
                 or all(other_tape is None or other_tape._is_used for other_tape in record.list_tapes_or_none())
