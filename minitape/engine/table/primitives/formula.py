@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,15 +41,14 @@ def _compute_pow(x: Array, y: Array) -> Array:
             return x
         if y == 0:
             return _build_ones(x)
-    if np.result_type(x) == SINGLE and np.size(x) <= MAX_EXACT_SIZE and np.size(y) <= MAX_EXACT_SIZE:
-        return np.power(x, y, dtype=np.float64).astype(np.float32)
-    return np.power(x, y)
+    return _compute_correctly_rounded(np.power, x, y)
 
 
-def _compute_atan2(x: Array, y: Array) -> Array:
+def _compute_correctly_rounded(function: Function, x: Array, y: Array) -> Array:
+    """Apply a NumPy function of two operands, and round small float32 results correctly (see `_round_correctly`)."""
     if np.result_type(x) == SINGLE and np.size(x) <= MAX_EXACT_SIZE and np.size(y) <= MAX_EXACT_SIZE:
-        return np.arctan2(x, y, dtype=np.float64).astype(np.float32)
-    return np.arctan2(x, y)
+        return function(x, y, dtype=np.float64).astype(np.float32)
+    return function(x, y)
 
 
 def _compute_maximum(x: Array, y: Array) -> Array:
@@ -83,7 +83,8 @@ LIBRARY = {
 
 ARRAY: dict[str, Function] = {name: _round_correctly(function) for name, function in LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
-    "atan2": _compute_atan2, "pow": _compute_pow, "maximum": _compute_maximum, "minimum": np.minimum,
+    "atan2": partial(_compute_correctly_rounded, np.arctan2), "pow": _compute_pow, "maximum": _compute_maximum,
+    "minimum": np.minimum,
     "floordiv": lambda x, y: np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y),
     "ones": _build_ones, "mod": np.mod, "select": np.where, "mul_no_nan": lambda a, g: np.where(g == 0, g, a * g),
     "zero": np.zeros_like,
