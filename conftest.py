@@ -1,6 +1,4 @@
-"""For every test and doctest: the option `--long`, a file for a learner's progress, and little for the collector to
-look through.
-"""
+"""Define the options, markers and fixtures that apply to all tests and doctests."""
 
 import collections
 import functools
@@ -12,9 +10,10 @@ import sys
 
 import pytest
 
-import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
+# This must be imported before nbformat, because it leaves out grammars that take a second to compile.
+import minitape.cli  # noqa: F401
 
-# nbval's plugin loads Jupyter in each process, so that only a run with --nbval has it; pytest's workers inherit this.
+# nbval's plugin loads Jupyter, so only a run with --nbval loads the plugin. Workers inherit the environment variable.
 if any(option.startswith("--nbval") for option in sys.argv):
     pytest_plugins = ["nbval.plugin"]
     os.environ["PYTEST_PLUGINS"] = "nbval.plugin"
@@ -23,14 +22,14 @@ if any(option.startswith("--nbval") for option in sys.argv):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# What imports a framework or a grader: its doctests are left out where that is not installed.
+# The package that each of these files imports. If the package is not installed, the file's doctests are not collected.
 NEEDS = {f"minitape/bridges/{name}*.py": name for name in "torch tensorflow jax lightning transformers".split()}
 NEEDS["minitape/bridges/keras.py"] = "tensorflow"
 NEEDS["minitape/cli/grading.py"] = "nbgrader"
 collect_ignore_glob = [files for files, package in NEEDS.items() if importlib.util.find_spec(package) is None]
 
 _file_numbers = itertools.count()
-# the file of the test that runs, and how many of its tests ran since objects were left aside
+# The file of the running test, and the number of its tests that have run since the last call of `gc.freeze`.
 _test_file, _test_count = None, 0
 
 
@@ -38,29 +37,30 @@ def pytest_addoption(parser):
     parser.addoption(
         "--long",
         action="store_true",
-        help="run all modes, as CI does: every lesson with its solutions, Ctrl-C at many lines of a function that "
-        "is traced, every program of the oracle once more without arrays that no rule reads, every damage of kept "
-        "machine code, and so on; without it a fixed sample of these runs",
+        help="run all cases, as CI does. Without this option, a fixed sample of the cases of each test with the marker "
+        "`long` is run, for example of the lessons, the programs of the oracle, and the lines at which Ctrl-C arrives",
     )
     parser.addoption(
         "--longest",
         action="store_true",
-        help="with --long, in tests/trust: every file format fuzzed for ten minutes, Ctrl-C at every instruction; "
-        "and elsewhere what shows the same once more; some hours",
+        help="with --long, also run the tests that take hours: each file format is fuzzed for ten minutes, Ctrl-C "
+        "arrives at every instruction, and tests repeat what cheaper tests already show",
     )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """One more than processors: many tests wait for a browser or a kernel, and each worker takes six seconds to collect
-    all tests.
+    """Return the number of workers: one more than the processors, but at most eight.
+
+    Many tests wait for a browser or a kernel, so an additional worker pays off. But each worker takes six seconds to
+    collect all tests.
     """
     return min((os.cpu_count() or 1) + 1, 8)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is made while tests are collected stays: to look for garbage in it takes an eighth of the time."""
+    """Collect the tests without garbage collection, which would take an eighth of the time and find nothing."""
     gc.disable()
     try:
         return (yield)
@@ -70,17 +70,19 @@ def pytest_collection():
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish():
-    """At its end pytest looks for garbage ten times."""
+    """Freeze all objects, because pytest collects garbage ten times at the end of a session."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_collection_modifyitems(config, items):
-    """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many; what is
-    marked `longest` runs with `--longest` only.
+    """Deselect the tests that the options exclude, and the programs of frameworks that are not installed.
 
-    A test that the command names, as in `pytest FILE::TEST`, runs in any case. Programs for a framework that is not
-    installed are left out; each bridge's own file is skipped, and says what to install.
+    Without `--long`, a test with the marker `long` runs only the first case and every n-th case after it. The number n
+    is the marker's `sample`. If the marker has no `sample`, the test does not run. Tests with the marker `longest` run
+    only with `--longest`. All tests run if the command names a test, as in `pytest FILE::TEST`.
+
+    If a framework is missing, the test file of its bridge is skipped, and the message says what to install.
     """
     if unsupported := [item for item in items if not is_framework_installed(item)]:
         config.hook.pytest_deselected(items=unsupported)
@@ -106,7 +108,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def is_framework_installed(item):
-    """Return whether the framework that a test is a program for is installed, or it needs none."""
+    """Return whether a test needs no framework, or the framework that it needs is installed."""
     framework = item.callspec.params.get("framework") if hasattr(item, "callspec") else None
     return framework is None or _is_installed(getattr(framework, "name", framework))
 
@@ -118,13 +120,13 @@ def _is_installed(package):
 
 @pytest.fixture(scope="session")
 def long(pytestconfig):
-    """Whether all modes are run."""
+    """Return whether all cases run."""
     return pytestconfig.getoption("--long")
 
 
 @pytest.fixture(scope="session")
 def longest(pytestconfig):
-    """Whether tests/trust takes hours."""
+    """Return whether the tests that take hours run."""
     return pytestconfig.getoption("--longest")
 
 
@@ -135,11 +137,13 @@ def _progress_folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _fresh(_progress_folder, request):
-    """For each test a file for a learner's progress, in one folder: a folder for each would cost more than most tests.
+    """Give each test a new file for a learner's progress, and freeze the objects that earlier tests left behind.
 
-    And few objects. What was there before a file of tests (all collected tests, most of all) is not gone through in
-    each of them: `tape.explain` looks through the living objects for who holds a tensor, and so does each
-    `gc.collect()`. A long file leaves objects behind as well, such as reports and modules that were loaded late.
+    All progress files are in one folder, because creating a folder would take longer than most tests.
+
+    `tape.explain` searches the living objects for those that hold a tensor, and `gc.collect()` visits all objects.
+    Both skip frozen objects. Therefore, the start of each test file freezes the objects that exist by then, such as the
+    collected tests. Every 50 tests, objects are frozen again, because a long file leaves reports and modules behind.
     """
     global _test_file, _test_count
     os.environ["MINITAPE_PROGRESS"] = f"{_progress_folder}/progress-{next(_file_numbers)}.json"

@@ -47,7 +47,7 @@ ADDRESS = re.compile(r"http://\S+token=\S+")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for the number of learners on the hub in tests/cli/test_hub.py."""
+    """Add an option that sets the number of learners in tests/cli/test_hub.py."""
     parser.addoption("--learners", type=int, default=2, help="learners on the hub of tests/cli/test_hub.py (2 or more)")
 
 
@@ -194,7 +194,7 @@ def page(browser, request) -> Iterator:
 
 
 def yield_fresh_page(request) -> Iterator:
-    """Yield the page of the fixture `page`, for a fixture that overrides it."""
+    """Yield the page of the fixture `page`, so that another fixture can override `page`."""
     name = "_served" if "start_lab" in request.fixturenames else "_without_server"
     context, blocked_urls = request.getfixturevalue(name)
     new = context.new_page()

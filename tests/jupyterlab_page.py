@@ -83,7 +83,7 @@ class Notebook:
             )
 
     def answer_dialog(self, dialog: Any) -> None:
-        """Accept the dialog in which JupyterLab asks for a kernel. It appears on busy machines.
+        """Accept the dialog in which JupyterLab asks for a kernel. The dialog appears on busy machines.
 
         The button is found by its class, because its accessible name differs from its label.
         """

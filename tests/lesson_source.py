@@ -214,7 +214,8 @@ class _Parser:
 
         Args:
             text: Paragraphs. A translation begins with its language in braces, such as "{zh} ".
-            by_paragraph: Whether each English paragraph has its own translation. Otherwise the whole text has one.
+            by_paragraph: Whether each English paragraph has its own translation. Otherwise, only the whole text has a
+                translation.
         """
         if "{" not in text:
             return text

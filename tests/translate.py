@@ -7,8 +7,8 @@
 notebooks next to them are generated and never edited by hand.
 
 This program adds new texts and marks translations of changed texts as *fuzzy*, together with the earlier English text.
-It then builds the notebooks and lists the remaining work. A missing folder is created. ``cell_words.py`` decides which
-parts of a cell are translated.
+The command then builds the notebooks and lists the remaining work. A missing folder is created. ``cell_words.py``
+decides which parts of a cell are translated.
 """
 
 from __future__ import annotations

@@ -295,7 +295,7 @@ def _add_run_findings(cell_result: CellResult, notebook: Notebook, variant: str,
 def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) -> CheckFinding:
     """Return the finding for a changed output, with a more precise reason if the cell also ran in another variant.
 
-    If the new finding replaces the other variant's finding, the latter is removed from `check_result`.
+    If the new finding replaces the other variant's finding, that finding is removed from `check_result`.
     """
     if all(variant == finding.variant for cell, variant in check_result.runs if cell == finding.cell):
         return finding

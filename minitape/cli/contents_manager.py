@@ -91,7 +91,7 @@ class NotebookContentsMixin:
 
     async def _find_kernel_start_time(self, notebook_path: str) -> float:
         """Return the start time of a notebook's kernel: infinity if it has none, 0 if the time is unknown."""
-        # The parent is the object that created the manager, whose class is unknown.
+        # The parent is the object that created the manager. Its class is unknown.
         server: Any = getattr(self, "parent", None)
         if server is None or not await server.session_manager.session_exists(notebook_path.strip("/")):
             return math.inf
@@ -131,8 +131,8 @@ class KernelAdviceMixin:
 def is_minitape_notebook(notebook: Notebook) -> bool:
     """Return whether a notebook uses minitape.
 
-    A notebook uses minitape if one of its cells mentions minitape, or if `minitape save` saved the notebook (as with
-    the glossary).
+    A notebook uses minitape if a cell mentions minitape, or if `minitape save` saved the notebook. The glossary is such
+    a notebook.
 
     >>> is_minitape_notebook({"cells": [{"source": "import minitape as tf"}], "metadata": {}})
     True

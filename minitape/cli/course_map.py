@@ -42,7 +42,7 @@ def build_course_map(lessons_folder: Path) -> dict[str, object]:
         lessons_folder: The folder of the course's lessons in one language.
 
     Returns:
-        The notebook as a JSON dictionary. Its links lead to notebooks in the same folder.
+        The notebook as a JSON dictionary. The links on the map lead to notebooks in the same folder.
     """
     say = build_page_translator(lessons_folder)
     introduction = say(

@@ -113,7 +113,7 @@ def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
     """Import the bridges of frameworks and return the frameworks that are installed.
 
     Args:
-        frameworks: The frameworks that a program imports. There is at least one.
+        frameworks: The frameworks that a program imports. The list has at least one element.
 
     Raises:
         click.ClickException: If none of them is installed.

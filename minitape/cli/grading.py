@@ -1,6 +1,6 @@
 """Define a step in nbgrader's grading that restores missing grade cells. `nbgrader_config.py` refers to it.
 
-A learner may hand in the notebook from `minitape-lessons` instead of the released one. That notebook has the same
+A learner may hand in the notebook from `minitape-lessons` instead of the released notebook. That notebook has the same
 exercises but no grade cells, so without this step nbgrader would silently award no points.
 """
 

@@ -1,6 +1,6 @@
 """Find and read the hand-ins of a class: progress files and returned notebooks.
 
-The files may come from strangers. They are only read as JSON, and nothing in them is run, imported or opened.
+The files may come from strangers. minitape only reads the files as JSON. Nothing in a file is run, imported or opened.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def _rename_exercise(name: str, new_lessons: Mapping[str, str]) -> str:
 
 
 def _add_record(hand_in: HandIn, name: str, record: ExerciseRecord) -> None:
-    """Add the record of an exercise, merged with the learner's other record if there is one."""
+    """Add the record of an exercise. If the learner already has a record of the exercise, the two are merged."""
     known_record = hand_in.records.get(name)
     hand_in.records[name] = record if known_record is None else known_record.merge_with(record)
 

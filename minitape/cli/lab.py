@@ -141,7 +141,7 @@ def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool 
     start_page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = find_free_port(ip, port)
     token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
-    # The kernel must use the Python in which minitape is installed, not one that the user registered elsewhere.
+    # The kernel must use the Python in which minitape is installed, not a Python that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     _replace_unwritable_folders()
     is_browser_opened = can_open_browser() if opens_browser is None else opens_browser

@@ -276,7 +276,7 @@ def iter_code_cell_blocks(
     Args:
         cell: The cell.
         source: The code of the cell.
-        pending_views: The views of the cell, as (text, URL). Each view is removed from the list once it is shown.
+        pending_views: The views of the cell, as (text, URL). Each view is removed from the list after it is shown.
         say: A function that translates a message into the lesson's language.
 
     Yields:

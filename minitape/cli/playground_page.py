@@ -84,8 +84,8 @@ def get_playground_file_name(language_code: str) -> str:
 def build_content_security_policy(loader_url: str) -> str:
     """Build the page's content security policy.
 
-    A link may contain a program, which the reader then runs. This policy restricts the program's network access to this
-    site and Pyodide's server.
+    A link may contain a program, and the reader can run this program. This policy restricts the program's network
+    access to this site and Pyodide's server.
 
     >>> "connect-src 'self' blob: data: https://cdn.example;" in build_content_security_policy("https://cdn.example/pyodide.mjs")
     True

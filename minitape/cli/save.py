@@ -240,7 +240,7 @@ def _list_stderr_problems(notebook: Notebook) -> list[str]:
 
 
 def write_notebook(notebook: Notebook, path: Path) -> None:
-    """Write a notebook atomically. A crash leaves either the old file or the new one.
+    """Write a notebook atomically. After a crash, either the old file or the new file exists.
 
     Args:
         notebook: A valid notebook.

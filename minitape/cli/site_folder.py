@@ -1,11 +1,11 @@
 """Replace the site in a folder in one step.
 
-The old site remains in place until the new one is complete. Files that do not belong to a site are never changed.
+The old site remains in place until the new site is complete. Files that do not belong to a site are never changed.
 
 A new site is built in a hidden folder next to the old site. The names of the files in both folders are then written to
 a journal, and the files swap places. If an error interrupts the exchange, it is undone. If the process is killed during
-the exchange, the next build finds the journal and completes the exchange. It also removes the hidden folders of builds
-that were killed.
+the exchange, the next build finds the journal and completes the exchange. The function also removes the hidden folders
+of builds that were killed.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def open_replacement_file(
 ) -> Iterator[IO[Any]]:
     """Open a new file that replaces the file at ``path`` when the block ends.
 
-    The new file has the permissions of the old one. If ``path`` is a symbolic link, its target is replaced. If the
+    The new file has the permissions of the old file. If ``path`` is a symbolic link, its target is replaced. If the
     block raises an exception, the old file is kept. Pipes and other special files are written directly, as are files in
     folders that do not allow new files.
 
@@ -125,7 +125,8 @@ def open_replacement_file(
             raise
     except OSError as error:
         error.filename = os.fspath(path)
-        # After a failed rename, the error has a second file name, which the message would show even if it were None.
+        # After a failed rename, the error has a second file name. The message would show this name even if it were
+        # None.
         del error.filename2
         kept_sentence = " The existing file is unchanged." if is_replaced and target.is_file() else ""
         error.add_note(f"{path} was not written: {get_error_reason(error)}.{kept_sentence}")
@@ -142,7 +143,7 @@ def get_error_reason(error: OSError) -> str:
 
 
 def _copy_mode(target: Path, partial_file: Path, private: bool) -> None:
-    """Give a new file the permissions of the old one.
+    """Give a new file the permissions of the old file.
 
     On a file system where all files have the same permissions, such as on a USB stick, nothing is changed, because the
     system would refuse the change.

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     NumPyType: TypeAlias = type[Any]
     # An ``InterruptSafeExit``, which is an ``__exit__`` in the form of a property.
     ExitProperty: TypeAlias = Callable[..., bool | None]
-    # The name of an operation. Only TensorFlow 1 graphs use it.
+    # The name of an operation, for TensorFlow 1 graphs.
     GraphName: TypeAlias = str | None
     # The sizes of axes, or their positions.
     Sizes: TypeAlias = tuple[int, ...]

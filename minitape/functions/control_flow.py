@@ -197,7 +197,7 @@ def _write_control_flow_row(
     Args:
         row: The operation.
         replay: A function that computes the results as recorded operations.
-        leading_inputs: The first inputs of the row. They are followed by the tensors that the bodies capture.
+        leading_inputs: The first inputs of the row. The tensors that the bodies capture are added to the inputs.
         bodies: The recordings of the branches, or of the condition and the body.
     """
     first_inputs: list[int] = []

@@ -1,6 +1,6 @@
 """Write single rows for calls that a first run cannot record operation by operation.
 
-These are ``tf.print``, random numbers, ``tf.py_function``, functions that read values, and guards for Python's
+Such calls are ``tf.print``, random numbers, ``tf.py_function``, functions that read values, and guards for Python's
 branches.
 """
 

@@ -358,8 +358,8 @@ class FirstRun:
     def is_varying(self, row: int) -> bool:
         """Return whether the value of a row can differ between calls.
 
-        This is true if the row depends on a varying feed, or on an operation that runs again in every call, such as a
-        random number. Operations that read only shapes have the same results in every call.
+        The value can differ if the row depends on a varying feed, or on an operation that runs again in every call,
+        such as a random number. Operations that read only shapes have the same results in every call.
 
         Args:
             row: A row of the run.

@@ -212,7 +212,7 @@ class Function(Generic[Params, Returned]):
             tensor_types += value.dtype, value.shape
             arrays.append(value)
             # The shortcut below stores no origins. If a recording contains an argument, `explain` must be able to
-            # follow the results back to that recording, so the call needs the longer way, which stores them.
+            # follow the results back to that recording, so such a call does not take the shortcut.
             if argument._record is not None:
                 arguments_record = argument._record
         recordings = None if kwargs else self._recordings_by_types.get(tensor_types)

@@ -122,7 +122,7 @@ class FunctionRecording:
 
     @property
     def gradient(self) -> GradientRecording:
-        """The recording of the backward sweep, which is written on first use."""
+        """The recording of the backward sweep. The sweep is recorded when this property is first read."""
         with self.first_run.lock:
             if self._gradient is None:
                 self._gradient = GradientRecording(self)

@@ -1,7 +1,6 @@
 """Compute the rows of a first run for other arrays.
 
-This is the plain form. It applies one primitive after another. ``speed/`` compiles the same rows into a single
-function.
+The plain form applies one primitive after another. ``speed/`` compiles the same rows into a single function.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class TracedRows:
                 record.store_value(row, get_array_spec(value.shape, value.dtype))
 
     def list_effects_from(self, first_row: int = 0) -> list:
-        """List the effects and guards, which run in every call of the function.
+        """List the effects and guards that run in every call of the function.
 
         Args:
             first_row: The row at which the list begins.
@@ -123,7 +122,7 @@ def has_tuple_output(call: Call) -> bool:
 
 @fast.replace_row_evaluator
 class RowEvaluator:
-    """The plain form of a row program, which applies the needed primitives one after another.
+    """The plain form of the computation in a row program. It applies the needed primitives one after another.
 
     ``speed/`` replaces this class with :class:`minitape.speed.compiled_rows.CompiledRowEvaluator`.
 

@@ -73,7 +73,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 def get_logger() -> logging.Logger:
     """Return the logger that receives minitape's warnings.
 
-    It has the name of TensorFlow's logger, so that programs can configure both in the same way.
+    The logger has the name of TensorFlow's logger, so that programs can configure both in the same way.
 
     See https://www.tensorflow.org/api_docs/python/tf/get_logger.
 

@@ -47,7 +47,7 @@ class TensorSpec:
 class IdentityKey:
     """A dictionary key that compares objects by identity.
 
-    It does not keep its object alive, unless the object does not support weak references.
+    The key does not keep its object alive, unless the object does not support weak references.
     """
 
     __slots__ = ("_ref", "_id")

@@ -32,7 +32,7 @@ def _compute_custom_shares(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call
 class CustomGradientPrimitive(Primitive):
     """The operation of a function with a custom gradient.
 
-    Its inputs are the results that the function computed, followed by the arguments. Its outputs are the results.
+    The inputs are the results that the function computed, followed by the arguments. The outputs are the results.
 
     Attributes:
         has_tuple_output: True, because `forward` returns a tuple even for a single result.

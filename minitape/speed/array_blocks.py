@@ -72,8 +72,8 @@ def create_buffer(shape: tuple[int, ...], dtype: NumPyType | np.dtype) -> np.nda
 def find_reusable_array(array: Array) -> Array:
     """Return an array if a sweep step may overwrite it, or None otherwise.
 
-    A step may overwrite an array in the pool if only the sweep refers to it. The references from the calling functions
-    are counted, so this function must be called exactly as this module calls it.
+    A step may overwrite an array in the pool if only the sweep refers to it. In that case, the number of references is
+    ``_SWEEP_REFERENCES``, including the references in the calling functions of this module.
 
     Args:
         array: The adjoint that the step no longer needs.
@@ -133,7 +133,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         calls ``plain``.
     """
     read_names = find_names(text)
-    if read_names <= {text}:  # The formula is just one of its arguments, so there is nothing to compute.
+    if read_names <= {text}:  # The formula is one of its arguments and computes nothing.
         return plain
 
     def run_in_blocks(*values: Array, over: Array = None, **attrs: Object) -> Array:

@@ -1,9 +1,9 @@
 """Compile runs of elementwise calls on large arrays and compute each run block by block.
 
-An operation that runs separately makes its own pass over main memory. In a run, one block of each array remains in the
-cache while all calls process it. Only results that other calls read are written to memory. NumPy computes sin, exp and
-tanh of a block because it has vectorized code for these functions. If the program is fused, the calls between them
-become compiled loops.
+An operation that runs separately makes its own pass over main memory. During a run, all calls process one block of each
+array before the next block, so the block remains in the cache. Only results that other calls read are written to
+memory. NumPy computes sin, exp and tanh of a block because it has vectorized code for these functions. If the program
+is fused, the calls between them become compiled loops.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def find_blockwise_kind(traced_rows: TracedRowsInterface, call: Call) -> tuple[t
 def find_broadcast_number_row(traced_rows: TracedRowsInterface, row: int) -> int | None:
     """Return the row of the scalar that was repeated to fill a large array.
 
-    This is the row itself if it is a constant with equal elements, or the row of a scalar that was broadcast to the
-    array, or None for all other arrays.
+    For a constant with equal elements, the result is the row itself. For an array that was broadcast from a scalar, the
+    result is the row of the scalar. For all other arrays, the result is None.
     """
     if row in traced_rows.constants:
         return row if find_uniform_number(traced_rows.constants[row]) is not None else None

@@ -126,9 +126,9 @@ def collect_trusted_owner_ids() -> set[int]:
 def is_private_folder(folder: Path) -> bool:
     """Return whether only trusted users can add files to a folder or replace the folder.
 
-    :func:`collect_trusted_owner_ids` returns the trusted users. They must own the folder, its parents and all links on
-    its path. Groups and other users must not be able to write to the folder. They may be able to write to a parent only
-    if its sticky bit is set, as for the system's temporary folder. Users cannot rename each other's files there.
+    :func:`collect_trusted_owner_ids` returns the trusted users. The folder, its parents and all links on its path must
+    belong to trusted users. Groups and other users must not be able to write to the folder. They may write to a parent
+    only if its sticky bit is set, as for the system's temporary folder. Users cannot rename each other's files there.
 
     Args:
         folder: The folder. It need not exist. On systems without user ids, such as Windows, all folders count as

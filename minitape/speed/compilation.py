@@ -37,7 +37,7 @@ def compile_function(text: str, label: str, function_name: str, trial_arguments:
         trial_arguments: Arguments of the types for which the function is compiled.
 
     Returns:
-        The compiled function. It recompiles itself for arguments of other types.
+        The compiled function. For arguments of other types, the function is compiled again.
     """
     function = _functions.get((text, function_name)) or _run_in_thread(
         lambda: _compile_if_needed(text, label, function_name, trial_arguments)

@@ -65,7 +65,7 @@ def run_fast_sweep(
 ) -> Function:
     """Run a backward sweep and return the function that looks up the adjoint of a row.
 
-    The loop in this function handles tapes that contain only scalars. It computes the shares of all inputs of an
+    The loop in this function handles tapes that contain only scalars, and computes the shares of all inputs of an
     operation at once. For long tapes, recorded sweeps, arrays and calls, this function selects a different sweep.
 
     Args:
@@ -263,12 +263,13 @@ def _write_share_lines(
 
 
 class _StepFunctions(dict["Object", "Function"]):
-    """The step functions of a sweep for the lines of the table, generated on first use.
+    """A dictionary with the step function for each line of the table. A function is generated when it is first used.
 
     Each key is (kind of value, code, mark of row ``a``, mark of row ``b``). The kind is a NumPy scalar type,
     ``ndarray``, ``EagerTensor`` for a recorded sweep, or None for large arrays. A mark of 0 means that the input does
-    not matter. Each value is a function ``step(g, z, x, y, a, b, adjoints)``. It adds the shares of the adjoint ``g``
-    to the adjoints of rows ``a`` and ``b``. In a recorded sweep, ``x`` and ``y`` are tensors if a rule reads them.
+    not matter. Each value is a function ``step(g, z, x, y, a, b, adjoints)``. The function adds the shares of the
+    adjoint ``g`` to the adjoints of rows ``a`` and ``b``. In a recorded sweep, ``x`` and ``y`` are tensors if a rule
+    reads them.
     """
 
     def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
@@ -276,7 +277,7 @@ class _StepFunctions(dict["Object", "Function"]):
         value_type, code, *inputs_matter = key
         primitive, is_recorded = BY_CODE[code - FIRST_CODE], value_type is EagerTensor
         text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
-        # The rule for this row is the last one that reads g, so it may overwrite g.
+        # This rule is the last rule that reads g, so it may overwrite g.
         last_row = "b" if inputs_matter[1] and len(primitive.texts) == 3 else "a"
         for rule, x, row, matters in zip(primitive.texts[1:], "xy", "ab", inputs_matter, strict=False):
             if rule == "-" or not matters:
@@ -335,8 +336,8 @@ STEPS = _StepFunctions()
 class _ShareFunctions(dict["Object", "list[Any]"]):
     """The functions that compute all shares of a scalar operation, keyed by scalar type and then by code.
 
-    Each function takes g, z, x and y. It returns a tuple with the share of each input, or None for an input without a
-    rule. The functions for a type are compiled on first use.
+    Each function takes g, z, x and y. The function returns a tuple with the share of each input, or None for an input
+    without a rule. The functions for a type are compiled on first use.
     """
 
     def __missing__(self, number_type: Object) -> list[Any]:

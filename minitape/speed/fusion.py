@@ -1,7 +1,7 @@
 """Fuse runs of elementwise calls into one compiled loop.
 
-NumPy passes over the arrays once per operation. The generated function passes over them once for all operations. It
-covers elementwise calls on arrays of the same shape, and calls that often occur between them: slices and their
+NumPy passes over the arrays once per operation. The generated function passes over them once for all operations. This
+function covers elementwise calls on arrays of the same shape, and calls that often occur between them: slices and their
 adjoints, sums and means of all elements, and scalar operations. On long arrays, NumPy computes the functions for which
 it has vectorized code, such as sin and exp.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     class TracedRowsInterface(Protocol):
         """The part of ``minitape.functions.row_program.TracedRows`` that the program writers use.
 
-        This class is a protocol because that class's package imports this one.
+        This class is a protocol, because the package ``functions`` imports ``speed``, and not the other way around.
         """
 
         @property

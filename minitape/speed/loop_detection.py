@@ -90,7 +90,7 @@ class _RepeatFinder:
     """
 
     def __init__(self, rows: np.ndarray) -> None:
-        """Find the breaks for all periods in an array of rows (code, input, input, ...)."""
+        """Find for each period the rows at which the repetition breaks."""
         self.row_count, self.operation_breaks, self.step_breaks = len(rows), [], []
         for period in range(1, MAX_PERIOD + 1):
             steps = rows[period:, 1:3] - rows[:-period, 1:3]
@@ -146,8 +146,8 @@ def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
 def _format_loop_operand(stretch: Stretch, start: int, step: int) -> str:
     """Return the expression that reads an input inside a loop.
 
-    It is a variable from this iteration ("t3") or from the previous iteration ("p3"), a constant ("c3"), or an element
-    of the value array.
+    The operand is a variable from this iteration ("t3") or from the previous iteration ("p3"), a constant ("c3"), or an
+    element of the value array.
 
     Args:
         stretch: The stretch that becomes the loop.

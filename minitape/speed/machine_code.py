@@ -105,7 +105,7 @@ class MachineCodeCache:
 class _ChecksummedFiles(IndexDataCacheFile):
     """Numba's cache files for a function (the index and the code), each with a checksum.
 
-    The checksum follows the pickles in a file, where unpickling ignores it.
+    The checksum is at the end of a file, after the pickles. Unpickling ignores this part of the file.
     """
 
     def load(self, key: Object) -> Any:

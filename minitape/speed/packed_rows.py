@@ -91,7 +91,7 @@ class PackedRecord(PlainRecord):
     blocks: Sequence[Block]
 
     def pack_rows(self) -> bool:
-        """Move the rows added since the last block into a new one.
+        """Move the rows that were added since the last block into a new block.
 
         Returns:
             Whether rows were packed. False if another thread may be writing rows.

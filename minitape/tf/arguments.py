@@ -50,7 +50,7 @@ def to_tensor(x: Value, dtype: DTypeLike = None) -> Tensor:
 
 
 def is_tensor_like(x: Value) -> bool:
-    """Return whether an object is a tensor or a variable, whose dtype is fixed.
+    """Return whether an object is a tensor or a variable, so that its dtype is fixed.
 
     Args:
         x: Any object.
@@ -87,7 +87,9 @@ def convert_to_one_dtype(*values: Value) -> list[Tensor]:
 
 
 def convert_with_dtype_hint(x: Value, y: Value) -> list[Tensor]:
-    """Convert two operands to tensors, and give the second one the dtype of the first if its value allows it.
+    """Convert two operands to tensors, and unify their dtypes if possible.
+
+    The second operand receives the dtype of the first operand if its value allows this.
 
     Args:
         x: A tensor-like value.

@@ -35,7 +35,7 @@ def identity(input: Value, name: GraphName = None) -> Tensor:
 
     Args:
         input: A tensor-like value.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -58,7 +58,7 @@ def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
 
     Args:
         input: A tensor-like value.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape, dtype and value. Tapes treat it as a constant.
@@ -89,7 +89,7 @@ def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> T
     Args:
         input: A tensor-like value.
         out_type: The dtype of the result, int32 by default.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A vector with one element for each axis of ``input``.
@@ -114,7 +114,7 @@ def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Te
     Args:
         input: A tensor-like value.
         out_type: The dtype of the result, int32 by default.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A scalar of dtype ``out_type``.
@@ -138,7 +138,7 @@ def rank(input: Value, name: GraphName = None) -> Tensor:
 
     Args:
         input: A tensor-like value.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A scalar int32 tensor.
@@ -163,7 +163,7 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
     Args:
         tensor: A tensor-like value.
         shape: The new shape. One size may be -1, in which case minitape computes it from the number of elements.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the given shape, with the same dtype and elements.
@@ -205,7 +205,7 @@ def transpose(a: Value, perm: Value = None, conjugate: bool = False, name: str =
         a: A tensor-like value.
         perm: The axes of ``a`` in their new order. By default, the order is reversed.
         conjugate: Whether to also conjugate complex elements.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same dtype. Axis i of its shape is axis ``perm[i]`` of ``a``.
@@ -240,7 +240,7 @@ def expand_dims(input: Value, axis: Value, name: GraphName = None) -> Tensor:
     Args:
         input: A tensor-like value.
         axis: The position of the new axis in the result. Negative positions count from the end.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the same elements and dtype, and with an additional axis of size 1.
@@ -268,7 +268,7 @@ def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
     Args:
         input: A tensor-like value.
         axis: The axis or axes to remove. By default, all axes of size 1 are removed.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the same elements and dtype, but without these axes.
@@ -348,7 +348,7 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
         values: A list of tensor-like values that share a dtype and a rank. Their sizes must be equal along all other
             axes.
         axis: The axis along which to join.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same dtype and rank. Its size along ``axis`` is the sum of the tensors' sizes.
@@ -393,7 +393,7 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
     Args:
         values: A list of tensor-like values that share a shape and a dtype.
         axis: The position of the new axis in the result.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same dtype with an additional axis, whose size is the number of tensors.
@@ -428,7 +428,7 @@ def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list
     Args:
         *args: One vector of coordinates for each of the n axes. Tensors of other shapes are flattened.
         indexing: "xy" swaps the first two axes of the results, and "ij" keeps their order.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A list of n tensors with n axes each. Tensor k holds coordinate k of every grid point.
@@ -468,7 +468,7 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
         value: A tensor-like value.
         num: The expected number of slices.
         axis: The axis to remove.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A list of tensors of the same dtype, without this axis.
@@ -490,7 +490,7 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
 
 
 def _to_tensor_list(results: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
-    """Return the results of an operation as a list, even if there is only one."""
+    """Return the results of an operation as a list, even if the operation has only one result."""
     return list(results) if isinstance(results, tuple) else [results]
 
 
@@ -509,7 +509,7 @@ def split(
             receives the remaining elements.
         axis: The axis to split.
         num: The expected number of parts if ``num_or_size_splits`` is a list.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A list of tensors with the dtype and rank of ``value``.
@@ -561,7 +561,7 @@ def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
     Args:
         input: A tensor-like value.
         multiples: A list with the number of repetitions along each axis.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same dtype. Its size along axis i is ``multiples[i]`` times the size of ``input`` along axis i.
@@ -592,7 +592,7 @@ def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphNam
         input: A tensor-like value.
         repeats: The number of repetitions, either a scalar or one number for each position along the axis.
         axis: The axis. By default, the input is flattened first.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same dtype. Its size along the axis is the total number of repetitions.
@@ -633,7 +633,7 @@ def pad(
         paddings: Integers of shape (rank, 2): ``paddings[i] = [before, after]`` elements are added along axis i.
         mode: "CONSTANT", the only mode that minitape supports.
         constant_values: The value of the added elements.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same dtype, larger by ``before + after`` along each axis.

@@ -120,7 +120,7 @@ class RaggedTensor:
 
 
 def _create_ragged_tensor(values: Value, lengths: Value) -> RaggedTensor:
-    """Re-create a pickled ragged tensor. Pickle cannot find its class, which has TensorFlow's ``__module__``."""
+    """Re-create a pickled ragged tensor. Pickle cannot find the class, because its ``__module__`` is TensorFlow's."""
     return RaggedTensor(values, lengths)
 
 

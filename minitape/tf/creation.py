@@ -34,7 +34,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName =
     Args:
         shape: The shape, a list of integers or an integer tensor.
         dtype: The dtype of the result.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the given shape and dtype.
@@ -60,7 +60,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = 
     Args:
         shape: The shape, a list of integers or an integer tensor.
         dtype: The dtype of the result.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the given shape and dtype.
@@ -98,7 +98,7 @@ def zeros_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) ->
     Args:
         input: A tensor-like value.
         dtype: The dtype of the result. By default, the result has the dtype of ``input``.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the shape of ``input``.
@@ -123,7 +123,7 @@ def ones_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> 
     Args:
         input: A tensor-like value.
         dtype: The dtype of the result. By default, the result has the dtype of ``input``.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the shape of ``input``.
@@ -156,7 +156,7 @@ def fill(dims: ShapeLike, value: Value, name: GraphName = None) -> Tensor:
     Args:
         dims: The shape, a list of integers or an integer tensor.
         value: A scalar.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of shape ``dims`` with the dtype of ``value``.
@@ -191,7 +191,7 @@ def eye(
         num_columns: The number of columns. By default, the matrices are square.
         batch_shape: The shape of the batch, a list of integers.
         dtype: The dtype of the result.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of shape ``(*batch_shape, num_rows, num_columns)``.
@@ -224,7 +224,7 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
         limit: The end of the range, which is not included.
         delta: The step between numbers.
         dtype: The dtype of the result. By default, the widest dtype among the three arguments is used.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A vector.
@@ -272,7 +272,7 @@ def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis
         start: The first numbers, a tensor-like value of any shape.
         stop: The last numbers. The shapes of ``start`` and ``stop`` must broadcast.
         num: The number of values.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
         axis: The position of the new axis in the result.
 
     Returns:
@@ -334,7 +334,7 @@ def one_hot(
         axis: The position of the new axis in the result. By default, the new axis is added last.
         dtype: The dtype of the result. By default, the result has the dtype of the two values, or float32 if neither
             value is given.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the shape of ``indices`` and a new axis of size ``depth``.

@@ -43,7 +43,7 @@ _DOC_TEMPLATE = """Return {sentence}, elementwise{broadcast}.
 
     Args:
         x: A tensor-like value of {dtypes}, with any shape.{second_argument}
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A {result}.
@@ -270,7 +270,7 @@ def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
     Args:
         y: The y coordinates, a tensor-like value of floats.
         x: The x coordinates, with the same dtype. The shapes of x and y must broadcast.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of angles from -pi to pi, with the broadcast shape.
@@ -295,7 +295,7 @@ def softplus(features: Value, name: GraphName = None) -> Tensor:
 
     Args:
         features: The values x, a tensor-like value of floats of any shape.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -320,7 +320,7 @@ def abs(x: Value, name: GraphName = None) -> Tensor:
 
     Args:
         x: A tensor-like value of floats, signed integers or complex numbers.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype. If x is complex, the result has the corresponding float dtype.
@@ -345,7 +345,7 @@ def sign(x: Value, name: GraphName = None) -> Tensor:
 
     Args:
         x: A tensor-like value of floats, signed integers or complex numbers.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -373,7 +373,7 @@ def round(x: Value, name: GraphName = None) -> Tensor:
 
     Args:
         x: A tensor-like value of floats or integers.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -400,7 +400,7 @@ def divide(x: Value, y: Value, name: GraphName = None) -> Tensor:
     Args:
         x: The dividend, a tensor-like value of numbers.
         y: The divisor, with the same dtype.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the broadcast shape. The quotient of 8-bit or 16-bit integers is float32, and the quotient of larger
@@ -430,7 +430,7 @@ def divide_no_nan(x: Value, y: Value, name: GraphName = None) -> Tensor:
     Args:
         x: The dividend, a tensor-like value of numbers.
         y: The divisor, with the same dtype. The shapes of x and y must broadcast.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the broadcast shape. The quotient of 8-bit or 16-bit integers is float32, and the quotient of larger
@@ -458,7 +458,7 @@ def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
     Args:
         x: A tensor-like value of bools.
         y: A tensor-like value of bools.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A bool tensor of the broadcast shape.
@@ -483,7 +483,7 @@ def logical_not(x: Value, name: GraphName = None) -> Tensor:
 
     Args:
         x: A tensor-like value of bools.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A bool tensor of the same shape.
@@ -510,7 +510,7 @@ def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: 
         t: A tensor-like value of real numbers.
         clip_value_min: The lower limit, which has the dtype of ``t`` and broadcasts to its shape.
         clip_value_max: The upper limit, which has the dtype of ``t`` and broadcasts to its shape.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the same shape and dtype as ``t``.
@@ -547,7 +547,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
             at least one axis.
         x: The elements to use where the condition is true. The shapes of all three arguments must broadcast.
         y: The elements to use where the condition is false, with the dtype of ``x``.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         If ``x`` and ``y`` are given, a tensor of the broadcast shape with the dtype of ``x``. Otherwise, an int64
@@ -607,7 +607,7 @@ def cast(x: Value, dtype: DTypeLike, name: GraphName = None) -> Tensor:
     Args:
         x: A tensor-like value.
         dtype: The dtype of the result.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and the given dtype. If ``x`` already has the dtype, ``x`` itself is returned.
@@ -634,7 +634,7 @@ def real(input: Value, name: GraphName = None) -> Tensor:
 
     Args:
         input: A tensor-like value of numbers.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape. If the input is complex, the result has the corresponding float dtype.
@@ -661,7 +661,7 @@ def conj(x: Value, name: GraphName = None) -> Tensor:
 
     Args:
         x: A tensor-like value of numbers.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.

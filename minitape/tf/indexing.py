@@ -232,7 +232,7 @@ def gather(
         axis: The axis of ``params`` to index. The default is ``batch_dims``.
         batch_dims: The number of leading batch axes that ``params`` and ``indices`` share. Indices apply within a batch
             element.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of shape ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]``.
@@ -290,7 +290,7 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
         indices: An int32 or int64 tensor. Each vector along its last axis is a position in the leading axes of
             ``params``.
         batch_dims: The number of leading axes that ``params`` and ``indices`` share.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``.
@@ -341,7 +341,7 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
         tensor: A tensor-like value.
         mask: A tensor-like value of bools with at least one axis.
         axis: The first axis of ``tensor`` that the mask covers. The default is 0.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor in which a single axis replaces the axes covered by the mask. Its size is the number of true elements.
@@ -380,7 +380,7 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
             ``tensor``.
         updates: The new elements or slices, with the dtype of ``tensor`` and the shape ``indices.shape[:-1] +
             tensor.shape[indices.shape[-1]:]``.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the shape and dtype of ``tensor``.
@@ -420,7 +420,7 @@ def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: GraphName = None) 
     Args:
         x: A vector, as a tensor-like value of any dtype.
         out_idx: The dtype of the positions, int32 or int64.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A named tuple ``(y, idx)`` of two vectors. ``y`` holds the distinct elements in the order of their first

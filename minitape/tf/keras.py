@@ -639,7 +639,7 @@ class MeanSquaredError:
     _loss_function = staticmethod(mean_squared_error)
 
     def __call__(self, y_true: Value, y_pred: Value) -> Tensor:
-        """Return the loss of a batch. As in TensorFlow, it is computed in float32.
+        """Return the loss of a batch. As in TensorFlow, the result is computed in float32.
 
         Args:
             y_true: The true values, a tensor-like value.
@@ -899,7 +899,7 @@ class Adam(Optimizer):
         return mean * rate / (root(squares) + self.epsilon), (mean, squares)
 
     def _compute_rate_of_arrays(self, float_type: type[np.floating]) -> np.floating:
-        """Return a step's learning rate for arrays, which is bit-for-bit identical to the rate for tensors."""
+        """Return a step's learning rate for arrays. It is bit-for-bit identical to the rate for tensors."""
         steps = float(self.iterations.numpy())
         # Like `pow`, compute each power in double precision and round once.
         correction_1, correction_2 = (
@@ -908,7 +908,7 @@ class Adam(Optimizer):
         return self.learning_rate * np.sqrt(correction_2) / correction_1
 
     def _find_or_compute_rate(self, dtype: dtypes.DType) -> Tensor:
-        """Return a step's learning rate, which all variables with the same dtype share."""
+        """Return a step's learning rate. All variables with the same dtype share this rate."""
         if dtype not in self._rate_by_dtype:
             steps = cast(self.iterations, dtype)
             correction_1, correction_2 = (1.0 - pow(cast(beta, dtype), steps) for beta in (self.beta_1, self.beta_2))

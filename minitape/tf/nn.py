@@ -33,7 +33,7 @@ def _relu(features: Value, name: GraphName = None) -> Tensor:
 
     Args:
         features: The values x, a tensor-like value of real numbers of any shape.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -63,7 +63,7 @@ def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> T
     Args:
         features: The values x, a tensor-like value of real numbers of any shape. Integers become float32.
         alpha: The slope for negative x.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A float tensor of the same shape.
@@ -98,7 +98,7 @@ def softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor
     Args:
         logits: The values x, a tensor-like value of floats with at least one axis.
         axis: The axis along which to sum. None means the last axis.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype. Its elements add up to 1 along the axis.
@@ -123,7 +123,7 @@ def log_softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Te
     Args:
         logits: A tensor-like value of floats with at least one axis.
         axis: The axis along which to sum. None means the last axis.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -169,7 +169,7 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
         labels: The probabilities, which broadcast to the shape of ``logits`` and are cast to their dtype.
         logits: The inputs of softmax, a tensor-like value of floats with at least one axis.
         axis: The axis that contains the classes.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the dtype of ``logits``. Its shape is the shape of ``logits`` without the axis.
@@ -205,7 +205,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name:
     Args:
         labels: The class indices, an int32 or int64 tensor with the shape of ``logits`` without the last axis.
         logits: The inputs of softmax, a tensor-like value of floats of shape (..., number of classes).
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the shape of ``labels`` and the dtype of ``logits``.
@@ -235,7 +235,7 @@ def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None
     Args:
         labels: The probabilities, with the shape and dtype of ``logits``.
         logits: The inputs of sigmoid, a tensor-like value of floats of any shape.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -272,7 +272,7 @@ def moments(x: Value, axes: Value, *, keepdims: bool = False, name: GraphName = 
         x: A tensor-like value of real numbers.
         axes: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
         keepdims: Whether the results keep the reduced axes, with size 1.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         The mean and the variance, two tensors with the remaining dimensions and the dtype of ``x``.

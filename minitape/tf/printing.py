@@ -42,7 +42,7 @@ def print_(
         summarize: The number of elements to print at each end of an axis. -1 or None prints all elements.
         sep: The text between values, as in Python's ``print``.
         end: The text after the last value, as in Python's ``print``.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Raises:
         ValueError: If ``output_stream`` is not an open file.
@@ -95,7 +95,7 @@ def _format_value(value: Object, limit: int) -> str:
 
 
 def format_array(array: Array, limit: int = 3) -> str:
-    """Format an array as TensorFlow prints it.
+    """Format an array in TensorFlow's way.
 
     Args:
         array: An array of numbers, bools or bytes, of any shape.

@@ -75,7 +75,7 @@ def matmul(
         transpose_b: Whether to swap the last two axes of ``b`` first.
         adjoint_a: Whether to conjugate ``a`` and swap its last two axes first.
         adjoint_b: Whether to conjugate ``b`` and swap its last two axes first.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with shape (..., m, n) and the same dtype.
@@ -139,7 +139,7 @@ def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = Fals
         b: A tensor-like value with shape (..., k) and the same dtype.
         transpose_a: Whether to swap the last two axes of ``a`` first.
         adjoint_a: Whether to conjugate ``a`` and swap its last two axes first.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with shape (..., m) and the same dtype.
@@ -169,7 +169,7 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
         b: A tensor-like value with the same dtype.
         axes: A number n or a pair of lists. A number pairs the last n axes of ``a`` with the first n axes of ``b``, so
             0 computes the outer product. The lists contain the paired axes of ``a`` and ``b``.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same dtype. Its shape consists of the unpaired axes of ``a``, followed by the unpaired axes of
@@ -249,7 +249,7 @@ def norm(
         axis: None treats all elements as one vector. An int selects the vectors along that axis, and a pair of ints
             selects the matrices along those axes.
         keepdims: Whether the result keeps the reduced axes, with size 1.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the remaining dimensions. For "euclidean", the result has the dtype of ``tensor``.
@@ -307,7 +307,7 @@ def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: Gra
         x: A tensor-like value of floats.
         axis: The axis or axes of the vectors. None treats all elements as one vector.
         epsilon: A lower bound for the squared norm. The divisor is at least ``sqrt(epsilon)``.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -336,7 +336,7 @@ def det(input: Value, name: GraphName = None) -> Tensor:
 
     Args:
         input: A tensor-like value of floats or complex numbers with shape (..., n, n).
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with shape (...) and the same dtype.
@@ -362,7 +362,7 @@ def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
     Args:
         input: A tensor-like value of floats or complex numbers with shape (..., n, n).
         adjoint: Whether to invert the adjoint (conjugate transpose) of each matrix instead.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -390,7 +390,7 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: GraphName = No
         rhs: The right-hand sides, a tensor-like value with shape (..., n, k) and the same dtype. Each column is a
             separate system of equations.
         adjoint: Whether to use the adjoint (conjugate transpose) of the matrix instead.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the shape and dtype of ``rhs``.
@@ -420,7 +420,7 @@ def diag(diagonal: Value, name: str = "diag") -> Tensor:
 
     Args:
         diagonal: The diagonals, a tensor-like value with shape (..., n) and any dtype.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with shape (..., n, n) and the same dtype.
@@ -447,7 +447,7 @@ def diag_part(input: Value, name: str = "diag_part") -> Tensor:
 
     Args:
         input: A tensor-like value with shape (..., m, n) and any dtype.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with shape (..., min(m, n)) and the same dtype.
@@ -471,7 +471,7 @@ def trace(x: Value, name: GraphName = None) -> Tensor:
 
     Args:
         x: A tensor-like value of numbers with shape (..., m, n).
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with shape (...) and the same dtype.

@@ -1,4 +1,4 @@
-"""Define the functions of ``tf.random``, which draw their numbers from NumPy's generator.
+"""Define the functions of ``tf.random``. They draw their numbers from NumPy's generator.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/random), but the
 numbers differ.
@@ -68,7 +68,7 @@ def normal(
         stddev: The standard deviation, which must broadcast to the shape.
         dtype: The dtype of the result.
         seed: A seed. With the same seed, every call returns the same numbers.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the given shape and dtype.
@@ -105,7 +105,7 @@ def uniform(
         maxval: The upper limit, which is not included. The default for floats is 1.
         dtype: The dtype of the result.
         seed: A seed. With the same seed, every call returns the same numbers.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the given shape and dtype.

@@ -33,7 +33,7 @@ _DOC_TEMPLATE = """Return {} along the given axes.
         input_tensor: A tensor-like value of {}.
         axis: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
         keepdims: Whether the result keeps the reduced axes, with size 1.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the remaining shape and the same dtype.
@@ -113,7 +113,7 @@ def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = Fa
         input_tensor: A tensor-like value of floats or complex numbers.
         axis: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
         keepdims: Whether the result keeps the reduced axes, with size 1.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the remaining dimensions and the same dtype, or the corresponding float dtype for complex numbers.
@@ -149,7 +149,7 @@ def reduce_std(input_tensor: Value, axis: Value = None, keepdims: bool = False, 
         input_tensor: A tensor-like value of floats or complex numbers.
         axis: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
         keepdims: Whether the result keeps the reduced axes, with size 1.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the remaining dimensions and the same dtype, or the corresponding float dtype for complex numbers.
@@ -183,7 +183,7 @@ def count_nonzero(
         axis: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
         keepdims: Whether the result keeps the reduced axes, with size 1.
         dtype: The dtype of the result.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with the remaining dimensions.
@@ -210,7 +210,7 @@ def add_n(inputs: Value, name: GraphName = None) -> Tensor:
 
     Args:
         inputs: A list of tensor-like values that share a shape and a dtype.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor with that shape and dtype.
@@ -264,7 +264,7 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
         input: A tensor-like value of numbers or bools with at least one axis.
         axis: The axis to reduce. None stands for the first axis.
         output_type: The dtype of the result, int64 or int32.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of positions with the remaining shape.
@@ -310,7 +310,7 @@ def top_k(
         k: The number of elements.
         sorted: Ignored. The elements are always sorted.
         index_type: The dtype of the positions, int32 or int64.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A named tuple ``(values, indices)`` of tensors with shape (..., k), with the largest elements first.
@@ -377,7 +377,7 @@ def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: Gr
         values: A tensor-like value of real numbers.
         axis: The axis.
         direction: "ASCENDING" or "DESCENDING".
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor of the same shape and dtype.
@@ -407,7 +407,7 @@ def argsort(
         axis: The axis.
         direction: "ASCENDING" or "DESCENDING".
         stable: Ignored. The order is always stable.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         An int32 tensor of the same shape.

@@ -26,7 +26,7 @@ def length(input: Value, name: GraphName = None) -> Tensor:
 
     Args:
         input: A tensor-like value that contains strings.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         An int32 tensor with the shape of ``input``.
@@ -51,7 +51,7 @@ def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tens
         input: A tensor-like value that contains strings.
         pos: The position of the first byte. Negative positions count from the end.
         len: The number of bytes. A negative number selects the rest of the string.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A string tensor with the shape of ``input``.

@@ -48,7 +48,7 @@ def py_func(
         inp: The function's arguments, a list of tensor-like values of any shape.
         Tout: The dtype of the result, or a list of dtypes if there are several results.
         stateful: Whether the function has side effects, as in ``tf.numpy_function``.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         A tensor, or a list of tensors if ``Tout`` is a list.
@@ -176,7 +176,7 @@ def assign(ref: ResourceVariable, value: Value, name: GraphName = None) -> Objec
     Args:
         ref: The variable.
         value: The new value, a tensor-like value with the variable's shape and dtype.
-        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:
         The variable in eager mode, or the operation in a graph.

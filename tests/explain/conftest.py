@@ -9,7 +9,7 @@ from minitape.explain.reasons import program_text
 def no_texts_of_other_programs(monkeypatch, nothing_has_left_yet):
     """Start each test without cached program texts.
 
-    The search for the holders of a variable looks at all living objects, which would include the cached texts.
+    The search for the holders of a variable looks at all living objects, and the cached texts would be among them.
     """
     monkeypatch.setattr(program_text, "_programs", {})
     yield

@@ -105,8 +105,8 @@ def compute_gradients(
 def _find_last_row(tape: GradientTape, target: TargetOrSource) -> int | None:
     """Return the row at which the sweep starts for a target, or None if the target is not in the tape's recording.
 
-    This is the last row that `find_rows_in_recording` returns. For a variable, it is the row of a watched state, if
-    there is one.
+    The result is the last row that `find_rows_in_recording` returns. For a variable with watched states, this is the
+    row of a watched state.
     """
     rows = find_rows_in_recording(tape, target)
     return rows[-1] if rows else None

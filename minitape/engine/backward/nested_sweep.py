@@ -1,6 +1,6 @@
 """Run the sweep of a gradient call inside another tape.
 
-Such a sweep computes with tensors. Its operations therefore append rows, which the outer tape can differentiate.
+Such a sweep computes with tensors. Its operations therefore append rows that the outer tape can differentiate.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class RecordingTape:
 
         Raises:
             ValueError: If the tape is already recording, or is paused by ``stop_recording``.
-            RuntimeError: If the tape has rows in a recording other than the open one.
+            RuntimeError: If the tape has rows in a different recording than the open recording.
         """
         if self._is_recording or self._is_paused:
             raise tape_errors.build_reentry_error(self)
@@ -253,7 +253,7 @@ class RecordingTape:
                 self._watch_row(record.find_or_add_row(t, None, record.store_current_site(frame)))
 
     def _log_watch(self, value: Object, frame: FrameType) -> None:
-        """Append a call to ``watch`` to the history of the tape, which ``explain`` reads."""
+        """Append a call to ``watch`` to the tape's history, so that ``explain`` can read it."""
         if len(self.history) < MAX_TAPE_EVENTS:
             row = 0 if self._record is None else self._record.next
             event, stack = "watch in pause" if self._is_paused else "watch", ((frame.f_code, frame.f_lasti),)
@@ -267,7 +267,7 @@ class RecordingTape:
             value: Any object.
 
         Returns:
-            Whether the object is a variable. If not, it is a tensor, which still has to be watched.
+            Whether the object is a variable. If not, the object is a tensor, and the caller has to watch the tensor.
 
         Raises:
             ValueError: If the object is neither a tensor nor a variable.
@@ -282,7 +282,8 @@ class RecordingTape:
     def _can_watch(self) -> bool:
         """Return whether ``watch`` currently has an effect.
 
-        As in TensorFlow, it has an effect while any gradient tape of this thread is recording into the same recording.
+        As in TensorFlow, a watch has an effect while any gradient tape of this thread is recording into the same
+        recording.
 
         Raises:
             AttributeError: If the tape was never entered, or is used up.

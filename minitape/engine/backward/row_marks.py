@@ -53,7 +53,7 @@ def propagate_marks_to_consumers(
 
 
 def has_differentiable_dtype(record: Record, row: int) -> bool:
-    """Return whether gradients flow through the dtype of a row, which must be floating or complex.
+    """Return whether gradients flow through a row, because its dtype is floating or complex.
 
     Args:
         record: The recording.

@@ -141,8 +141,8 @@ class Sweep:
 
         Returns:
             The shares, keyed by position. A position is missing if its rule is None or returns None. Each share is
-            converted to the shape and dtype of its input, unless the call is mandatory. As in TensorFlow, a share from
-            a user-defined gradient remains as the user's function returned it.
+            converted to the shape and dtype of its input, unless the call is mandatory. As in TensorFlow, a share that
+            a user's gradient function returned is not converted.
 
         Raises:
             LookupError: If the operation has no registered gradient in TensorFlow.

@@ -168,8 +168,8 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
         structure: A tensor, a variable, or a nested structure of them.
 
     Returns:
-        A list of the values, and a list with the carrier of each value. Both are the same list if each value carries
-        its own gradient.
+        A list of the values, and a list with the carrier of each value. The two lists are the same object if each value
+        carries its own gradient.
     """
     values = nest.flatten(structure)
     for value in values:
@@ -182,7 +182,7 @@ def flatten_targets(structure: Structure) -> list[TargetOrSource]:
     """Flatten a structure of targets to the values that carry their gradients.
 
     Args:
-        structure: A nested structure of tensors and variables, or one of them.
+        structure: A tensor, a variable, or a nested structure of them.
 
     Returns:
         The carrier of each target, which is the target itself unless it is a Keras variable.
@@ -307,7 +307,7 @@ def list_seeds_if_also_target(
         ``is_read_off_tape`` is true.
     """
     base = getattr(source, "_base", source)
-    # The seeds become gradients, so `build_seed` must return tensors, as it does for a recorded sweep.
+    # The seeds become gradients, so `build_seed` must return tensors, as for a recorded sweep.
     seeds = [
         build_seed(target, None, True) if output_gradient is None else output_gradient
         for target, output_gradient in zip(targets, output_gradients, strict=True)
@@ -340,10 +340,10 @@ def compute_gradient_if_also_target(
 
 
 def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
-    """Create zeros for an unconnected source, using an operation so that open tapes record it.
+    """Create zeros for an unconnected source with an operation that open tapes record.
 
     Args:
-        source: A tensor or a variable. Open tapes start to watch a variable, because this counts as reading it.
+        source: A tensor or a variable. Open tapes start to watch a variable, because this function reads the variable.
     """
     value = source._read_state() if hasattr(source, "_read_state") else source
     if state.tapes and type(value) is EagerTensor:
@@ -363,8 +363,8 @@ def convert_gradients_for_user(
         returns_zeros: Whether zeros replace None.
 
     Returns:
-        The gradient of each source. If the gradient arrives as a value of another type, the source's ``_like_gradient``
-        converts it.
+        The gradient of each source. The method ``_like_gradient`` of a source converts the gradient to the type that
+        the source needs.
     """
     filled_gradients = [
         build_recorded_zeros_like_source(source) if gradient is None and returns_zeros else gradient

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class ForwardTape(GradientTape):
-    """The tape of an accumulator. It records the operations through which tangents are pushed forward.
+    """The tape of an accumulator. This tape records the operations through which tangents are pushed forward.
 
     Attributes:
         owner: A weak reference to the accumulator.

@@ -106,8 +106,8 @@ def batch_jacobian(
         use_pfor: Has no effect, but is checked.
 
     Returns:
-        A tensor of shape ``[batch] + target.shape[1:] + source.shape[1:]``. It contains only zeros if the target does
-        not depend on the source.
+        A tensor of shape ``[batch] + target.shape[1:] + source.shape[1:]``. The Jacobian contains only zeros if the
+        target does not depend on the source.
 
     Raises:
         RuntimeError: If the tape was never entered or is used up, or if ``use_pfor`` is False and the tape is not

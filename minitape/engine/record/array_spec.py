@@ -42,7 +42,7 @@ class ArraySpec:
         return np.broadcast_to(np.zeros((), self.dtype), self.shape)
 
     def conj(self) -> ArraySpec:
-        """Return the spec of the complex conjugate, which is the same spec."""
+        """Return the spec itself, because the complex conjugate has the same shape and dtype."""
         return self
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:

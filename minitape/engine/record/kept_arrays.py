@@ -1,6 +1,6 @@
 """Decide which arrays a recording keeps, and for how long.
 
-A recording keeps small arrays and the large arrays that a rule will read. It replaces all other large arrays with their
+A recording keeps small arrays and the large arrays that a rule will read. All other large arrays are replaced by their
 shape and dtype. When no tape needs a recording any longer, ``Record.release`` frees the rest.
 """
 
@@ -46,8 +46,8 @@ def keep_large_inputs_read_by_rules(
 def find_positions_read_by_rules(record: Record, primitive: Primitive, input_rows: Sequence[int]) -> Iterable[int]:
     """Return the positions of the inputs that the rules of an operation will read.
 
-    If one of two inputs is a Python number, no program can request its gradient, so only the rule of the other input
-    counts.
+    If one of two inputs is a Python number, no program can request the gradient of the number. Therefore, only the rule
+    of the other input counts.
 
     Args:
         record: The recording.

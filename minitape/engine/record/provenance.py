@@ -5,8 +5,8 @@ A recording contains every operation under a tape. This module stores what a rec
 * the *origin* of a tensor: the operation outside any tape that computed it, or the line that created it,
 * the *escapes*: the values that left for NumPy or Python.
 
-Both hold weak references, so they do not keep tensors or arrays alive. A chain of origins is cut after ``DEPTH``
-generations.
+Origins and escapes hold weak references, so they do not keep tensors or arrays alive. A chain of origins is cut after
+``DEPTH`` generations.
 
 The origin of a tensor is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins` describes
 and reads its fields.

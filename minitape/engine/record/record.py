@@ -7,10 +7,10 @@ after another in a flat list. Each row has six cells:
 
 * ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, and from 2 on the code of an
   elementwise operation.
-* ``a``, ``b``: The input rows of an elementwise operation. Both are the same row if the operation has one input.
+* ``a``, ``b``: The input rows of an elementwise operation. If the operation has one input, both cells contain its row.
 * ``call``: The :class:`~minitape.engine.record.row_parts.Call` with the primitive, inputs and attributes of a call, or
   None for all other rows.
-* ``site``: The bytecode offset of the user's statement. It is converted to a line number only on request.
+* ``site``: The bytecode offset of the user's statement. The offset is converted to a line number only on request.
 * ``value``: A scalar, an array, or an :class:`~minitape.engine.record.array_spec.ArraySpec` in place of an array that
   no rule reads.
 
@@ -155,7 +155,9 @@ class Record(RowTable):
 
     first_run: FirstRunInterface | None = None
     is_opened_by_tape = True
-    blocks: Sequence[Any] = ()  # The blocks have types from minitape.speed, which may be deleted.
+    blocks: Sequence[
+        Any
+    ] = ()  # The type is Any, because the types of the blocks are in minitape.speed, and that package may be deleted.
     tape_count = 0
     pause_count = 0
     # Few recordings need these lists, so each remains () until append_to_list_or_tuple() replaces it with a list.
@@ -382,7 +384,7 @@ class Record(RowTable):
             code, offset = state.fixed_site
             fixed_offset, self.frame = offset, None
         else:
-            last_frame = self.frame  # If the same function wrote the last row, the last segment is still the right one.
+            last_frame = self.frame  # If the same function wrote the last row, the last segment is still right.
             candidate = frame or _getframe(1)
             while candidate is not last_frame and OWN_FILES[(code := candidate.f_code).co_filename]:
                 if candidate.f_back is None:
@@ -420,7 +422,8 @@ class Record(RowTable):
         """Add functions that refresh live pictures, and call all listeners.
 
         Args:
-            *listeners: Functions without arguments. They are called now, and whenever a block or a gradient call ends.
+            *listeners: Functions without arguments. The functions are called now, and whenever a block or a gradient
+                call ends.
         """
         self.listeners = [*dict.fromkeys((*self.listeners, *listeners))]
         self.notify_listeners()

@@ -116,7 +116,7 @@ class Event(NamedTuple):
 
 
 def build_elementwise_call(row: int, op: int, a: int, b: int) -> Call:
-    """Build a ``Call`` for an elementwise operation, whose row does not store one.
+    """Build a ``Call`` for an elementwise operation, because the row of such an operation does not store a call.
 
     Args:
         row: The row number.

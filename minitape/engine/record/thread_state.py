@@ -87,7 +87,7 @@ def get_current_first_run() -> FirstRunInterface | None:
 def append_to_list_or_tuple(items: Sequence[Returned], item: Returned) -> list[Returned]:
     """Append an item to a list and return the list.
 
-    Empty fields share the tuple (), which is converted to a list here.
+    Empty fields share the tuple (). This function converts the tuple to a list.
 
     Args:
         items: A list, which is changed in place, or a tuple.

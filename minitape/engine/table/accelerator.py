@@ -103,7 +103,7 @@ class Accelerator:
     large_size: float = math.inf
 
     def create_buffer(self, shape: Sizes, dtype: NumPyType) -> ndarray:
-        """Create an array with arbitrary elements, which the caller will overwrite.
+        """Create an array with arbitrary elements. The caller will overwrite the elements.
 
         Args:
             shape: The sizes of the axes.

@@ -109,7 +109,7 @@ def convert_to_tensor(
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
-    """Create a tensor from a Python value or a NumPy array, which is copied. Tensors are returned unchanged.
+    """Create a tensor from a Python value or from a copy of a NumPy array. Tensors are returned unchanged.
 
     See https://www.tensorflow.org/api_docs/python/tf/constant.
 

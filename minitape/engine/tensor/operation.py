@@ -61,8 +61,8 @@ def apply(
 def find_type_deciding_operand(arrays: list[Array]) -> Array:
     """Return the operand that determines the result type of an elementwise operation.
 
-    It is the larger of two arrays, and the second of two arrays of equal size. If only one operand is an array, it is
-    this array. If both are NumPy scalars, it is the first operand.
+    Of two arrays, the larger array decides, or the second array if both have the same size. If only one operand is an
+    array, this array decides. If both are NumPy scalars, the first operand decides.
     """
     x, y = arrays[0], arrays[-1]
     return x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y

@@ -1,6 +1,6 @@
 """Define the tensor operators, such as ``a + b``, ``2 * a`` and ``a < b``.
 
-Each operator first converts its other operand to a tensor. It then runs a primitive with
+Each operator first converts its other operand to a tensor. The operator then runs a primitive with
 :func:`minitape.engine.tensor.operation.run_binary`, which checks both operands. :mod:`minitape.speed.operators`
 generates faster code for arithmetic on floats of the same dtype.
 """
@@ -62,7 +62,7 @@ def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
 
 
 def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
-    """Multiply two operands as int32 and cast the product to bool, as TensorFlow does if one of them is a bool."""
+    """Multiply two operands as int32 and cast the product to bool. TensorFlow does the same if an operand is a bool."""
     if isinstance(b, Tensor) and type(b) is not EagerTensor:
         return NotImplemented
     x, y = (cast_tensor(convert_to_tensor(operand), dtypes.int32) for operand in (a, b))

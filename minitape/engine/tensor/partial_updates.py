@@ -1,4 +1,4 @@
-"""Implement ``v[...].assign(value)``, which assigns to a part of a variable."""
+"""Implement assignments to a part of a variable, such as ``v[...].assign(value)``."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
     # -- Python's protocols ------------------------------------------------------------------------
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
-        """Return the value as a NumPy array, which is a copy unless ``copy`` is False. NumPy functions call this."""
+        """Return the value as a NumPy array for NumPy functions. The array is a copy unless ``copy`` is False."""
         if self._record is not None and self._record.first_run is not None:
             self._record.first_run.refuse_or_guard_value(self, "asarray")
         array = np.asarray(self._value, dtype)

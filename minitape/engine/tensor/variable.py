@@ -240,9 +240,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
         Args:
             tape: The tape.
 
-        Returns:
-            The row numbers, oldest state first, except that watched rows come after all others. If the variable is a
-            target, the last row counts. There are no rows if the variable is not in the tape's recording.
+        Returns: The row numbers, oldest state first, except that watched rows come after all others. If the variable is
+            a target, the last row counts. There are no rows if the variable is not in the tape's recording.
         """
         if tape._record is None:
             return ()
@@ -557,7 +556,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 class UnreadVariable(ResourceVariable):
     """The variable that ``assign`` and similar methods return.
 
-    It shares the state of the assigned variable, but tapes do not watch it automatically.
+    The object shares the state of the assigned variable, but tapes do not watch the object automatically.
 
     Attributes:
         _base: The variable that was assigned.

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class DType:
     """The type of a tensor's elements.
 
-    Two DTypes are equal if their names are equal. A DType also equals everything that :func:`as_dtype` converts to it.
+    Two DTypes are equal if their names are equal. A DType is also equal to any value that :func:`as_dtype` converts to
+    this DType.
 
     Attributes:
         name: TensorFlow's name, such as "float32".

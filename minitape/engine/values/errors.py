@@ -41,7 +41,7 @@ class OpError(Exception):
         self.node_def, self.op, self.message = node_def, op, message
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the class and its arguments, which makes the error picklable."""
+        """Return the class and its arguments, so that the error can be pickled."""
         return type(self), (self.node_def, self.op, self.message)
 
     def __str__(self) -> str:

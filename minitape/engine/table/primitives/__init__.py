@@ -1,9 +1,10 @@
 """Define the table of primitives, which declares each operation that minitape can differentiate exactly once.
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
-``g`` of the output, the output ``z`` and the inputs. It returns the input's share of the adjoint (a vector-Jacobian
-product), or None if no gradient passes. Rules consist only of operators and other primitives. Therefore, the text of
-a rule is compiled twice: for NumPy arrays in a plain sweep, and for tensors in a sweep that an outer tape records.
+``g`` of the output, the output ``z`` and the inputs. The rule returns the input's share of the adjoint (a
+vector-Jacobian product), or None if no gradient passes. Rules consist only of operators and other primitives. For this
+reason, the text of a rule is compiled twice: for NumPy arrays in a plain sweep, and for tensors in a sweep that an
+outer tape records.
 
 ``TABLE`` maps names to primitives, in order of declaration.
 """

@@ -15,7 +15,7 @@ from .numerics import wrap_half_in_single
 if TYPE_CHECKING:
     from ...types import Array, Function
 
-_sum_axes: Function = np.add.reduce  # np.sum would first check its arguments, which takes time.
+_sum_axes: Function = np.add.reduce  # Unlike np.sum, this method does not spend time on checking its arguments.
 _max_axes: Function = np.fmax.reduce  # Unlike maximum, fmax ignores NaN.
 
 

@@ -1,9 +1,9 @@
 """Declare elementwise primitives in a table of derivatives, as in a textbook.
 
 Each line of ``DERIVATIVES`` declares one primitive: name, TensorFlow's kernel, label in the picture | forward formula |
-rule of x | rule of y. The rule ``-`` passes no gradient.
+rule of x | rule of y. The rule ``-`` means that no gradient passes.
 
-:mod:`minitape.engine.table.generated_code` compiles the formulas. They may call the functions in
+:mod:`minitape.engine.table.generated_code` compiles the formulas. A formula may call the functions in
 :mod:`minitape.engine.table.primitives.formula`. Primitives that need other functions are in
 :mod:`minitape.engine.table.primitives.special`.
 
@@ -130,7 +130,7 @@ class Form:
 
 
 def _build_blockwise_form(texts: tuple[str, ...], plain_form: Form) -> Form:
-    """Build the form for large arrays, which an accelerator may compute block by block."""
+    """Build the form for large arrays. An accelerator may compute such arrays block by block."""
     form = Form.__new__(Form)
     form.forward = fast.compile_formula(texts[0], "xy", plain_form.forward)
     form.rules = tuple(

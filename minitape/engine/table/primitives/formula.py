@@ -1,8 +1,8 @@
 """Define the functions that formulas call, for NumPy arrays and for scalars.
 
 A formula is an expression in ``x`` and ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - *
-/`` and functions. The text is the only place where the mathematics is stated. It is compiled for arrays, for scalars,
-for recorded operations and for kernels, each time with different functions.
+/`` and functions. The text is the only place where the mathematics is stated. The text is compiled for arrays, for
+scalars, for recorded operations and for kernels, each time with different functions.
 
 Attributes:
     ARRAY: The functions for NumPy arrays, keyed by name.
@@ -63,8 +63,8 @@ def _compute_maximum(x: Array, y: Array) -> Array:
 def _round_correctly(function: Function) -> Function:
     """Make a function round float32 results correctly, for arrays of up to ``MAX_EXACT_SIZE`` elements.
 
-    NumPy's float32 loops are fast, but their results may be off by 4 units in the last place, which is visible in
-    printed output. For larger arrays, correct rounding would take too long.
+    NumPy's float32 loops are fast, but their results may be off by 4 units in the last place. Such an error is visible
+    in printed output. For larger arrays, correct rounding would take too long.
     """
 
     def compute_rounded(x: Array) -> Array:
@@ -92,7 +92,7 @@ ARRAY: dict[str, Function] = {name: _round_correctly(function) for name, functio
 
 
 def _build_scalar_functions(float_type: type) -> dict[str, Function]:
-    """Return the functions for scalars, which compute in double precision and round once to ``float_type``."""
+    """Return the functions for scalars. They compute in double precision and round once to ``float_type``."""
 
     def round_off(quick: Callable[..., float], array_function: Function) -> Function:
         def compute_scalar(*args: Array) -> Array:
