@@ -140,7 +140,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         out = find_reusable_array(over)
         read_values = [value if name in read_names else None for value, name in zip(values, names, strict=False)]
         arrays = [v for v in read_values if type(v) is np.ndarray and any(v.strides)]
-        if not arrays or not _can_split_into_blocks(arrays, read_values):
+        if not _can_split_into_blocks(arrays, read_values):
             return plain(*values, **attrs)
         first_array = arrays[0]
         flat_values = [_flatten_or_read_once(value) for value in read_values]
@@ -159,12 +159,16 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
 
 
 def _can_split_into_blocks(arrays: list[np.ndarray], read_values: list[Any]) -> bool:
-    """Return whether all arrays are large, contiguous and of the same shape, and all values share a float dtype.
+    """Return whether a formula reads large arrays that can be split.
+
+    All arrays must be large, contiguous and of the same shape, and all values must share a float dtype.
 
     Args:
-        arrays: The arrays that a formula reads, except broadcast scalars. There is at least one.
+        arrays: The arrays that the formula reads, except broadcast scalars.
         read_values: All values that the formula reads.
     """
+    if not arrays:
+        return False
     first_array = arrays[0]
     dtype = first_array.dtype
     if first_array.size < LARGE or dtype.kind != "f" or dtype.itemsize < 4:

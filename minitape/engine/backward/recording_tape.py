@@ -31,7 +31,6 @@ from . import tape_errors
 from .row_values import iter_operations_backward
 
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import Self
 
     from ..record.provenance import TapeEvent
@@ -239,9 +238,12 @@ class RecordingTape:
         frame = _getframe(1)
         if OWN_FILES[frame.f_code.co_filename]:
             frame = find_user_frame(frame) or frame
+        stack = ((frame.f_code, frame.f_lasti),)
         record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
-            self._log_watch(t, frame)
+            if len(self.history) < MAX_TAPE_EVENTS:
+                row, event = 0 if record is None else record.next, "watch in pause" if self._is_paused else "watch"
+                self.history.append((event, row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
             if type(t) is not EagerTensor and self._watch_if_variable(t):
                 continue
             is_watchable = t._value.dtype in FLOAT_DTYPES or t.dtype.differentiable
@@ -251,14 +253,6 @@ class RecordingTape:
             assert record is not None
             if can_watch and is_watchable:
                 self._watch_row(record.find_or_add_row(t, None, record.store_current_site(frame)))
-
-    def _log_watch(self, value: Object, frame: FrameType) -> None:
-        """Append a call to ``watch`` to the tape's history, so that ``explain`` can read it."""
-        if len(self.history) < MAX_TAPE_EVENTS:
-            row = 0 if self._record is None else self._record.next
-            event, stack = "watch in pause" if self._is_paused else "watch", ((frame.f_code, frame.f_lasti),)
-            value_ref = ref(value) if type(value) is EagerTensor else try_create_weak_ref(value)
-            self.history.append((event, row, value_ref, stack))
 
     def _watch_if_variable(self, value: Object) -> bool:
         """Watch a variable.

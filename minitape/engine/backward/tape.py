@@ -140,7 +140,8 @@ class GradientTape(RecordingTape):
             self._begin_gradient()
         returns_zeros = unconnected_gradients is not NONE and should_return_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else flatten_targets(target)
-        if type(sources) in PLAIN_SOURCE_TYPES:
+        is_single = type(sources) in PLAIN_SOURCE_TYPES
+        if is_single:
             values = carriers = [sources]
         else:
             values, carriers = flatten_with_gradient_carriers(sources)
@@ -156,12 +157,10 @@ class GradientTape(RecordingTape):
             set_gradient_origins(gradients, targets, carriers, place)
         nones = [*map(is_, gradients, repeat(None))]
         self.last_request = new_tuple(GradientRequest, (targets, carriers, adjoints, nones, "gradient", ()))
-        if True in nones and self._warns_of_none:
-            hooks.warn_about_none(self, targets, [*compress(carriers, nones)])
         if returns_zeros or carriers is not values:
             gradients = convert_gradients_for_user(gradients, carriers, values, returns_zeros)
         self._end_gradient(place)
-        return pack_gradients_like(sources, values, gradients)
+        return gradients[0] if is_single else pack_gradients_like(sources, values, gradients)
 
     def _begin_gradient(self) -> None:
         """Check that the tape can compute a gradient, and stop recording unless the tape is persistent.
@@ -189,8 +188,11 @@ class GradientTape(RecordingTape):
         assert record is not None and request is not None
         if record.listeners:
             record.notify_listeners()
-        if True in request.is_none:  # If the None later causes an error, a note on the error can explain the None.
+        if True in request.is_none:
+            # If the None later causes an error, a note on the error can explain the None.
             state.memory.last_none_tape = ref(self)
+            if self._warns_of_none and request.method == "gradient":
+                hooks.warn_about_none(self, request.targets, [*compress(request.sources, request.is_none)])
         if self._is_persistent:
             if len(self.requests) < MAX_REQUESTS:
                 self.requests = append_to_list_or_tuple(self.requests, request)

@@ -209,8 +209,7 @@ def pack_gradients_like(structure: Structure, values: list[TargetOrSource], grad
         gradients: The gradient of each source.
 
     Returns:
-        The gradients in the same structure. For a single source, this is its gradient. For a flat list of sources, this
-        is the list ``gradients`` itself.
+        The gradients in the same structure. For a flat list of sources, this is the list ``gradients`` itself.
     """
     if type(structure) is list:
         if len(structure) == len(values) and all(map(is_, structure, values)):
