@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ def to_target_list(target: Any) -> Sequence:
     return target if isinstance(target, (list, tuple)) and target else [target]
 
 
+@dataclass(eq=False)
 class Checkup:
     """Explains many sources in one recording.
 
@@ -45,10 +47,10 @@ class Checkup:
         target: The target of every question. None means the last backward pass that reached the source.
     """
 
-    def __init__(self, recording: FrameworkRecording, target: Any = None) -> None:
-        """Prepare to explain sources of ``recording`` for ``target``."""
-        self.recording, self.target = recording, target
-        self._inner_checkups: dict[int, Checkup] = {}  # The keys are the ids of compiled steps' recordings.
+    recording: FrameworkRecording
+    target: Any = None
+    # The keys are the ids of compiled steps' recordings.
+    _inner_checkups: dict[int, Checkup] = field(default_factory=dict, init=False)
 
     def build_page(self, named_sources: Mapping[str, Any]) -> ModelPage:
         """Explain every source of a model.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,11 +12,13 @@ from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error
 from .own_tape import BACKWARD_TRIALS, MORE_OPERATOR_TRIALS, OPERATOR_TRIALS, ROW_TRIALS
 
 
+@dataclass(eq=False, repr=False)
 class _Number:
     """A number on the tape of one step: a parameter, which knows its place, or a loss, which knows its slopes."""
 
-    def __init__(self, value: float, place: int = 0, slopes: Answer = ()):
-        self.value, self.place, self.slopes = value, place, slopes
+    value: float
+    place: int = 0
+    slopes: Answer = ()
 
     def _refuse_operation(self, other: Answer) -> Answer:
         raise TypeError(say_from_lesson("12", "number of this step"))

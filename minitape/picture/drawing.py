@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import sys
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from os import PathLike
@@ -91,6 +92,7 @@ def draw(
     return Picture(build_snapshot(recording, target, sources, reader, rows), width, fold == "layers")
 
 
+@dataclass(eq=False, repr=False)
 class Picture:
     """A static picture of a snapshot, which a notebook displays as an image.
 
@@ -100,9 +102,9 @@ class Picture:
         has_folded_layers: Whether each layer is one node.
     """
 
-    def __init__(self, snapshot: Snapshot, width: float | None = None, has_folded_layers: bool = False) -> None:
-        """Create the picture, whose layout is computed when it is first needed."""
-        self.snapshot, self.width, self.has_folded_layers = snapshot, width, has_folded_layers
+    snapshot: Snapshot
+    width: float | None = None
+    has_folded_layers: bool = False
 
     @cached_property
     def figure(self) -> Figure:

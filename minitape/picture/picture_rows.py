@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .snapshot_types import PackedValue, RowFields
 
 
+@dataclass(slots=True, eq=False)
 class PictureRow:
     """One row in compact form.
 
@@ -35,24 +37,12 @@ class PictureRow:
         own_fields: Fields that replace or extend ``form`` for this row, or None for a row without such fields.
     """
 
-    __slots__ = ("row", "form", "first_input", "second_input", "value", "own_fields")
-
-    def __init__(
-        self,
-        row: int,
-        form: RowFields,
-        first_input: int | Sequence[int],
-        second_input: int | None,
-        value: PackedValue,
-        own_fields: RowFields | None = None,
-    ) -> None:
-        """Store the fields, which are described in the class docstring."""
-        self.row = row
-        self.form = form
-        self.first_input = first_input
-        self.second_input = second_input
-        self.value = value
-        self.own_fields = own_fields
+    row: int
+    form: RowFields
+    first_input: int | Sequence[int]
+    second_input: int | None
+    value: PackedValue
+    own_fields: RowFields | None = None
 
     @property
     def inputs(self) -> list[int]:

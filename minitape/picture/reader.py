@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -47,6 +48,7 @@ _match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # Matche
 _ENDLESS = 1 << 62  # No row has a number as large as this.
 
 
+@dataclass(eq=False)
 class _ReleasedTape:
     """The facts that remain in a recording after a tape has ceased to exist.
 
@@ -57,9 +59,8 @@ class _ReleasedTape:
 
     is_recording, is_used, is_persistent, watches_variables, span_start, record = False, True, False, True, 0, None
 
-    def __init__(self, spans: list[tuple[int, int]], watched: dict[int, int]) -> None:
-        """Store the facts, which are described in the class docstring."""
-        self.spans, self.watched = spans, watched
+    spans: list[tuple[int, int]]
+    watched: dict[int, int]
 
 
 _AnyTape: TypeAlias = "GradientTape | _ReleasedTape"

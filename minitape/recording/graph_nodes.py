@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
@@ -110,6 +111,7 @@ class Break(NamedTuple):
     detail: str = ""
 
 
+@dataclass(slots=True, eq=False)
 class ValueNode:
     """A value in a recording or outside all recordings.
 
@@ -123,23 +125,15 @@ class ValueNode:
         enclosing_call: The call that contains the row, if the row belongs to a tf.function, a loop or a branch.
     """
 
-    __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "enclosing_call", "_edges", "_cells")
-
-    def __init__(
-        self,
-        key: Hashable,
-        record: Record | None = None,
-        row: int = -1,
-        origin: ValueOrigin | None = None,
-        tensor: Tensor | None = None,
-        variable: ResourceVariable | None = None,
-    ) -> None:
-        """Create a node without edges."""
-        self.key, self.record, self.row, self.origin = key, record, row, origin
-        self.tensor, self.variable = tensor, variable
-        self.enclosing_call: EnclosingCall | None = None
-        self._edges: list[tuple[ValueNode, Break | None]] | None = None
-        self._cells: tuple[int, int, int, Call | None] | None = None
+    key: Hashable
+    record: Record | None = None
+    row: int = -1
+    origin: ValueOrigin | None = None
+    tensor: Tensor | None = None
+    variable: ResourceVariable | None = None
+    enclosing_call: EnclosingCall | None = None
+    _edges: list[tuple[ValueNode, Break | None]] | None = field(default=None, init=False)
+    _cells: tuple[int, int, int, Call | None] | None = field(default=None, init=False)
 
     @property
     def cells(self) -> tuple[int, int, int, Call | None]:

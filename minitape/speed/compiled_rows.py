@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -352,6 +353,7 @@ class ProgramWriter:
         return not is_kept_elsewhere and math.prod(self.traced_rows.shape_dtypes[row][0]) >= PIECE_SIZE
 
 
+@dataclass(eq=False)
 class _CallRun:
     """Calls of the same kind that are waiting to be written together.
 
@@ -364,14 +366,11 @@ class _CallRun:
         kind: The kind of these calls, or None if the run is empty.
     """
 
-    def __init__(
-        self, find_kind: Callable[[_CallRun, Call], Any], write_calls: Callable[[list[Call], Any], bool]
-    ) -> None:
-        """Create an empty run."""
-        self.find_kind, self.write_calls = find_kind, write_calls
-        self.calls: list[Call] = []
-        self.rows: set[int] = set()
-        self.kind: Any = None
+    find_kind: Callable[[_CallRun, Call], Any]
+    write_calls: Callable[[list[Call], Any], bool]
+    calls: list[Call] = field(default_factory=list)
+    rows: set[int] = field(default_factory=set)
+    kind: Any = None
 
 
 def find_scalar_float_type(traced_rows: TracedRowsInterface, call: Call) -> NumPyType | None:

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import io
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..engine.types import Object
 
 
+@dataclass(eq=False)
 class MachineCodeCache:
     """The stored machine code of a generated function, with the interface that numba's dispatchers use.
 
@@ -37,18 +39,11 @@ class MachineCodeCache:
     """
 
     cache_path = None
-
-    def __init__(self, module: str, text: str, function_name: str, options: str) -> None:
-        """Create the cache of a function, without reading or writing files.
-
-        Args:
-            module: The name of the generated module.
-            text: The source of the module.
-            function_name: The name of the function in the module.
-            options: The compilation options, as text.
-        """
-        self.module, self.text, self.function_name, self.options = module, text, function_name, options
-        self.is_on_disk = False
+    module: str
+    text: str
+    function_name: str
+    options: str
+    is_on_disk: bool = False
 
     def _open_files(self, folder: Path) -> _ChecksummedFiles:
         return _ChecksummedFiles(str(folder / "__pycache__"), f"{self.module}.{self.function_name}", self.options)

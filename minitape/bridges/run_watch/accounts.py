@@ -28,6 +28,7 @@ LEFT = "left"  # The gradient is still there.
 CLIPPED, UNSCALED, EDITED = "clipped", "unscaled", "edited"
 
 
+@dataclass(slots=True, eq=False)
 class Contribution:
     """One backward pass's contribution to gradients, shared by all parameters that the pass reached.
 
@@ -38,11 +39,10 @@ class Contribution:
         is_finite: False once the gradient is known to contain NaN or infinity.
     """
 
-    __slots__ = ("pass_number", "site", "scale", "is_finite")
-
-    def __init__(self, pass_number: int, site: Site, scale: float | None = None) -> None:
-        """Create a backward pass's contribution."""
-        self.pass_number, self.site, self.scale, self.is_finite = pass_number, site, scale, True
+    pass_number: int
+    site: Site
+    scale: float | None = None
+    is_finite: bool = True
 
 
 class Act(NamedTuple):
@@ -100,6 +100,7 @@ class ParameterFacts(NamedTuple):
     dtype_name: str
 
 
+@dataclass(slots=True, eq=False)
 class Account:
     """The account for one parameter.
 
@@ -119,31 +120,16 @@ class Account:
         got_gradient: Whether a backward pass gave the parameter a gradient.
     """
 
-    __slots__ = (
-        "key",
-        "pending",
-        "acts",
-        "used_by",
-        "occurrences",
-        "norms",
-        "moves",
-        "undone_moves",
-        "optimizer_numbers",
-        "got_gradient",
-    )
-
-    def __init__(self, key: int) -> None:
-        """Open a parameter's account."""
-        self.key = key
-        self.pending: tuple[Contribution, ...] = ()
-        self.acts: tuple[Act, ...] = ()
-        self.used_by: tuple[int, ...] = ()
-        self.occurrences: dict[int, Occurrences] = {}
-        self.norms: list[float] = []
-        self.moves: tuple[int, float, float] = (0, 0.0, 0.0)
-        self.undone_moves = 0
-        self.optimizer_numbers: set[int] = set()
-        self.got_gradient = False
+    key: int
+    pending: tuple[Contribution, ...] = ()
+    acts: tuple[Act, ...] = ()
+    used_by: tuple[int, ...] = ()
+    occurrences: dict[int, Occurrences] = field(default_factory=dict)
+    norms: list[float] = field(default_factory=list)
+    moves: tuple[int, float, float] = (0, 0.0, 0.0)
+    undone_moves: int = 0
+    optimizer_numbers: set[int] = field(default_factory=set)
+    got_gradient: bool = False
 
     def read_facts(self) -> ParameterFacts:
         """Return the facts about the parameter in its current state.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
 
+@dataclass(eq=False)
 class SafeWriter:
     """Runs the actions that write a recording.
 
@@ -18,9 +20,8 @@ class SafeWriter:
         suspension_depth: Greater than 0 while the running code is not part of the program.
     """
 
-    def __init__(self, recording: TensorFlowRecording) -> None:
-        """Create the writer of a recording."""
-        self.recording, self.suspension_depth = recording, 0
+    recording: TensorFlowRecording
+    suspension_depth: int = 0
 
     def run_safely(self, action: Callable, *arguments: Any) -> Any:
         """Run an action that writes to the recording.

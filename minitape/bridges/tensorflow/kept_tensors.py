@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,6 +62,7 @@ class TensorFlowValue(KeptValue):
         return tensor._numpy()  # A .numpy() call would be recorded as an escape in the program.
 
 
+@dataclass(slots=True, eq=False)
 class TensorFlowExtra:
     """The facts about a row that only the TensorFlow checks need.
 
@@ -74,15 +76,12 @@ class TensorFlowExtra:
             rows.
     """
 
-    __slots__ = "value_or_handle op is_watched_late function_call row_count call_stack".split()
-
-    def __init__(self, value_or_handle: Any, op: str = "") -> None:
-        """Store the value or handle of a row, and its operation."""
-        self.value_or_handle, self.op = value_or_handle, op
-        self.is_watched_late = False
-        self.function_call: FunctionCall | None = None
-        self.call_stack: Sequence[Site] = ()
-        self.row_count: int | None = None
+    value_or_handle: Any
+    op: str = ""
+    is_watched_late: bool = False
+    function_call: FunctionCall | None = None
+    call_stack: Sequence[Site] = ()
+    row_count: int | None = None
 
     def find_object(self) -> Any:
         """Return :attr:`tensor_or_handle`."""
@@ -201,6 +200,7 @@ class ReturnedGradient(NamedTuple):
     row_count: int
 
 
+@dataclass(slots=True, eq=False)
 class FunctionCall:
     """A ``tf.function`` call, with everything needed to repeat it.
 
@@ -213,14 +213,12 @@ class FunctionCall:
         variable_states: The graph's variables, each with the row of its state before the call.
     """
 
-    __slots__ = "function arguments call_stack sweep_count graph variable_states".split()
-
-    def __init__(self, function: Any, arguments: Any, call_stack: Sequence[Site], sweep_count: int) -> None:
-        """Store a call whose graph and variables are not known yet."""
-        self.function, self.arguments, self.call_stack = function, arguments, call_stack
-        self.sweep_count = sweep_count
-        self.graph: Any = None
-        self.variable_states: list[tuple[Any, int]] = []
+    function: Any
+    arguments: Any
+    call_stack: Sequence[Site]
+    sweep_count: int
+    graph: Any = None
+    variable_states: list[tuple[Any, int]] = field(default_factory=list)
 
 
 class RowLimitReached(BaseException):

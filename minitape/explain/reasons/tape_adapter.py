@@ -165,6 +165,7 @@ def _to_input_edge(row: int, break_: Break | None) -> InputEdge:
     return InputEdge(row, break_.cause.removesuffix("_op"), to_site(break_.place), break_.detail)
 
 
+@dataclass(frozen=True, eq=False)
 class TapeRowDetails:
     """Looks up the code locations, values and names of a tape's rows on demand.
 
@@ -172,9 +173,7 @@ class TapeRowDetails:
         rules: The tape's rows, and which of them its adjoints reach.
     """
 
-    def __init__(self, rules: TapeRules) -> None:
-        """Prepare to look up the details of the rows of ``rules``."""
-        self.rules = rules
+    rules: TapeRules
 
     def find_place(self, row: RecordedRow) -> CodePlace | None:
         """Return the statement that computed a row or created a leaf.
