@@ -16,7 +16,7 @@ from .functions.settings import executing_eagerly
 
 if TYPE_CHECKING:
     from .engine.tensor.tensor import Tensor
-    from .engine.types import Array, Value
+    from .engine.types import Array, Sizes, Value
     from .engine.values.dtypes import DType
 
 
@@ -201,7 +201,7 @@ def _compute_jacobian_by_tape(tape: GradientTape, out: Tensor, x: Tensor) -> Arr
 
 
 def _compute_jacobian_by_rows(
-    compute_vjp: Callable[[Array], Array | None], result_shape: tuple[int, ...], result_dtype: DType, x: Array
+    compute_vjp: Callable[[Array], Array | None], result_shape: Sizes, result_dtype: DType, x: Array
 ) -> Array:
     """Compute a Jacobian with a separate sweep for each row.
 
@@ -236,7 +236,7 @@ def _compute_jacobian_by_rows(
 
 
 def _compute_jacobian_by_differences(
-    function: Callable[..., Array], arrays: Sequence[Array], index: int, result_shape: tuple[int, ...], delta: float
+    function: Callable[..., Array], arrays: Sequence[Array], index: int, result_shape: Sizes, delta: float
 ) -> Array:
     """Compute the Jacobian of ``function(*arrays)`` with respect to one array, by central differences.
 

@@ -74,7 +74,8 @@ class ExplainedSteps:
             model: The model, in any form that ``recording.explain`` accepts.
         """
         self.steps += 1
-        recording, self._recording = self._recording, None
+        recording = self._recording
+        self._recording = None
         if self._open_block is not None and recording is not None:
             self.close()
             try:
@@ -87,7 +88,8 @@ class ExplainedSteps:
 
     def close(self) -> None:
         """Close the recording block of the current step, if any, which undoes all changes to the framework."""
-        block, self._open_block = self._open_block, None
+        block = self._open_block
+        self._open_block = None
         if block is not None:
             block.__exit__(None, None, None)
 

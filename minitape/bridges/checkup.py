@@ -105,7 +105,8 @@ class Checkup:
         Returns:
             The explanation, with the gradient's statistics.
         """
-        sweep, is_in_failed_backward = self._find_last_sweep_reaching(source), self._is_in_failed_backward(source)
+        sweep = self._find_last_sweep_reaching(source)
+        is_in_failed_backward = self._is_in_failed_backward(source)
         facts = [adjoint.compute_zero_and_finite_flags() for _, adjoint in self._list_sweeps_and_adjoints(source)]
         has_nonfinite_adjoint = not all(is_finite for _, is_finite in facts)
         are_all_zero = all(is_zero for is_zero, _ in facts)
@@ -176,11 +177,9 @@ class Checkup:
         if not suspicions or SUSPICION_BY_KIND[explanation.kind] not in ("", suspicions[0].cause):
             return explanation
         replacement: Explanation = suspicions[0].add_side_breaks(suspicions[1:])
-        replacement.numbers, replacement._tape, replacement.connected = (
-            explanation.numbers,
-            explanation._tape,
-            explanation.connected,
-        )
+        replacement.numbers = explanation.numbers
+        replacement._tape = explanation._tape
+        replacement.connected = explanation.connected
         return replacement
 
     def _list_sweeps_in_question(self) -> list[BackwardPass]:

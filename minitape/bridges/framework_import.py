@@ -33,7 +33,8 @@ def import_framework(module_name: str, framework_name: str, minimum_version: tup
             f"minitape.bridges.{module_name} needs {framework_name}: pip install 'minitape[{module_name}]'."
         ) from error
     if tuple(int(part) for part in module.__version__.split(".")[:2]) < minimum_version:
-        version_text, installed = ".".join(map(str, minimum_version)), module.__version__
+        version_text = ".".join(map(str, minimum_version))
+        installed = module.__version__
         raise ImportError(
             f"minitape.bridges.{module_name} needs {framework_name} {version_text} or newer, "
             f"but {installed} is installed."

@@ -116,9 +116,11 @@ def _get_underlying_function(attribute: Any) -> Any:
 
 def _remove_wrapper(owner: Any, function_name: str, wrapper: Any) -> None:
     """Remove a wrapper from a function, even if later blocks have wrapped it again."""
-    outer_wrapper, current_wrapper = None, _get_underlying_function(vars(owner).get(function_name))
+    outer_wrapper = None
+    current_wrapper = _get_underlying_function(vars(owner).get(function_name))
     while current_wrapper is not wrapper and hasattr(current_wrapper, "under"):
-        outer_wrapper, current_wrapper = current_wrapper, _get_underlying_function(current_wrapper.under[0])
+        outer_wrapper = current_wrapper
+        current_wrapper = _get_underlying_function(current_wrapper.under[0])
     if current_wrapper is not wrapper:
         return
     if outer_wrapper is not None:
@@ -147,7 +149,9 @@ class RecordingBlock:
 
     def __init__(self, recording: Recording, watcher: Watcher) -> None:
         """Create the block during which ``watcher`` writes ``recording``."""
-        self._recording, self._watcher, self._entered = recording, watcher, False
+        self._recording = recording
+        self._watcher = watcher
+        self._entered = False
 
     def __enter__(self) -> Any:
         """Start watching, and return the recording."""
@@ -161,6 +165,7 @@ class RecordingBlock:
         self._watcher.stop_watching()
         self._recording.close()
         trim_process_memory()
-        self._entered, self._exit_ref = False, None
+        self._entered = False
+        self._exit_ref = None
 
     __exit__: ExitProperty = InterruptSafeExit(_exit_block, lambda block: block._entered)

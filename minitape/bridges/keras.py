@@ -46,7 +46,8 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Run each step through this callback until the training run ends or raises an error."""
-        model, train_function = self.model, self.model.train_function
+        model = self.model
+        train_function = self.model.train_function
 
         def run_step(*args: Any) -> Any:
             try:
@@ -59,7 +60,8 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
                 model.train_function = train_function
                 raise
 
-        self._original_function, model.train_function = train_function, run_step
+        self._original_function = train_function
+        model.train_function = run_step
 
     def on_train_end(self, logs: Any = None) -> None:
         """Restore Keras's own train function."""

@@ -54,7 +54,8 @@ class GradientNumbers(NamedTuple):
         """
         norm = zeros = update = None
         if gradient is not None and gradient.size:
-            norm, zeros = float(np.linalg.norm(gradient)), float((gradient == 0).mean())
+            norm = float(np.linalg.norm(gradient))
+            zeros = float((gradient == 0).mean())
         if (
             weight_before is not None
             and weight_after is not None

@@ -87,7 +87,8 @@ def _collect_global_names(code: CodeType) -> frozenset[str]:
 
 def iter_function_and_callees(function: Any) -> Iterator:
     """Yield one of the program's functions, and the functions that it calls by name, directly or indirectly."""
-    pending, visited = [function], set()
+    pending = [function]
+    visited = set()
     while pending:
         current = unwrap_function(pending.pop(0))
         if _is_user_function(current) and current not in visited:

@@ -36,6 +36,7 @@ from ..recording.variable_names import iter_public_names_and_values, use_namespa
 from .framework_adapter import RowNumber
 
 if TYPE_CHECKING:
+    from ..engine.types import Namespaces
     from .checkup import FrameworkRecording
     from .recording import RecordedRow, Recording
 
@@ -327,7 +328,9 @@ class RecordingSteps(SweepSteps):
             sweep: The backward pass to show.
             sources: One source or a list of sources to show, or None for the sources of the sweep itself.
         """
-        self._recording, self._sweep, self.remaining_rows = recording, sweep, 0
+        self._recording = recording
+        self._sweep = sweep
+        self.remaining_rows = 0
         if isinstance(sources, (list, tuple)):
             wanted_sources = sources
         else:
@@ -399,7 +402,7 @@ class RecordingReader(Reader):
         recording: The recording. Once the recording is complete, `record` refers to it as well.
     """
 
-    def __init__(self, recording: Recording, namespaces: Iterable[dict[str, object]] = ()) -> None:
+    def __init__(self, recording: Recording, namespaces: Namespaces = ()) -> None:
         """Prepare to read a recording, without reading any row yet."""
         super().__init__(namespaces)
         self.recording = recording
@@ -439,7 +442,8 @@ class RecordingReader(Reader):
         recorded_row = self.recording.rows[row]
         if recorded_row.site[0]:
             self.files[recorded_row.site[0]] = None
-        shown_row, rule = build_picture_row(recorded_row), find_known_rule_of_row(self.recording, row)
+        shown_row = build_picture_row(recorded_row)
+        rule = find_known_rule_of_row(self.recording, row)
         name = self._find_trained_or_result_name(recorded_row)
         if name is not None:
             shown_row.form["name"] = shorten_name(name)

@@ -39,8 +39,10 @@ def find_imported_frameworks(path: Path) -> list[str]:
     Returns:
         Some of "torch", "tensorflow" and "jax", in this order. A file that imports Keras also uses Keras's backend.
     """
-    waiting, seen = [path], set[Path]()
-    packages, keras_backends = set[str](), list[str]()
+    waiting = [path]
+    seen = set[Path]()
+    packages = set[str]()
+    keras_backends = list[str]()
     while waiting:
         file = waiting.pop()
         seen.add(file)
@@ -108,7 +110,8 @@ class FrameworkBlock:
         self.run_problems: list[ProblemGroup] = []
         self.remarks: list[str] = []
         self.recording: Any = None  # Each bridge has its own class.
-        self._options, self._on_problem = options, on_problem
+        self._options = options
+        self._on_problem = on_problem
         self._blocks = ExitStack()
 
     def __enter__(self) -> FrameworkBlock:
@@ -268,7 +271,8 @@ def execute_program(program: RunnableProgram, finish: Callable[[BaseException | 
             still exist.
     """
     main = ModuleType("__main__")
-    main.__file__, main.__spec__ = str(program.path), program.module_spec
+    main.__file__ = str(program.path)
+    main.__spec__ = program.module_spec
     main.__package__ = None if program.module_spec is None else program.module_spec.parent
     loader = SourceFileLoader("__main__", str(program.path))
     source = loader.get_data(str(program.path)) if program.source is None else program.source.encode()

@@ -338,7 +338,8 @@ class Recording(PictureSource):
 
     def __repr__(self) -> str:
         """Describe the recording: its framework, and how many rows and backward passes it has."""
-        count, sweeps = len(self.rows), len(self.sweeps)
+        count = len(self.rows)
+        sweeps = len(self.sweeps)
         return (
             f"Recording({self.framework}, {count} row{'' if count == 1 else 's'}, "
             f"{sweeps} backward pass{'' if sweeps == 1 else 'es'})"

@@ -67,15 +67,19 @@ class SampledSteps:
         gives_gradients: Callable[..., bool] = lambda *owner: True,
     ) -> None:
         """Prepare the block; see :func:`build_sampled_steps` for the parameters."""
-        self.every, self.first, self.steps = every, first, 0
+        self.every = every
+        self.first = first
+        self.steps = 0
         self.latest: FrameworkRecording | None = None
         self.on_recorded: Callable[[], object] | None = None
         self.measure_step: Callable[[tuple, Any], float | None] | None = None
         self.watched_count = 0
         self.bad_step: int | None = None
         self.failed_call: tuple[tuple, dict[str, Any], Exception] | None = None
-        self._build_block, self._step_ends = build_block, step_ends
-        self._is_ready, self._gives_gradients = is_ready, gives_gradients
+        self._build_block = build_block
+        self._step_ends = step_ends
+        self._is_ready = is_ready
+        self._gives_gradients = gives_gradients
         self._patches = FrameworkPatches()
         self._open_block: AbstractContextManager | None = None
         self._previous_recording: FrameworkRecording | None = None
@@ -118,7 +122,9 @@ class SampledSteps:
             is_backward_call = original.__name__ != "grad"
             if is_backward_call and not self._has_backward_calls:
                 # The program calls backward(), so its earlier calls to autograd.grad did not end a step.
-                self.steps, self._step_end_place, self._places_since_end = 0, None, []
+                self.steps = 0
+                self._step_end_place = None
+                self._places_since_end = []
                 if self._open_block is None:
                     self._begin_recording()
             self._has_backward_calls |= is_backward_call
@@ -164,7 +170,8 @@ class SampledSteps:
         return recorded, self.watched_count
 
     def _begin_recording(self) -> None:
-        self._open_block, self._previous_recording = self._build_block(), self.latest
+        self._open_block = self._build_block()
+        self._previous_recording = self.latest
         self.latest = self._open_block.__enter__()
 
     def _end_recording(self) -> None:

@@ -334,7 +334,8 @@ def new_lesson_command(name: str, title: str | None) -> None:
     from .new_lesson import write_lesson_skeleton
 
     path = write_lesson_skeleton(name, title)
-    typed_folder, typed_path = quote_for_shell(path.parent), quote_for_shell(path)
+    typed_folder = quote_for_shell(path.parent)
+    typed_path = quote_for_shell(path)
     next_steps = "Edit it with minitape lab --own {folder}, and then run minitape save {path} and minitape check {path}"
     click.echo(say("wrote {path}", path=path))
     click.echo(say(next_steps, folder=typed_folder, path=typed_path))

@@ -125,7 +125,8 @@ def check_pyodide_folder(pyodide_folder: Path, packages: Lock) -> None:
     needed_files = list(CORE_FILES)
     if (pyodide_folder / CORE_FILES[0]).is_file():
         needed_files.append(_find_loader_file_name(pyodide_folder, ""))
-    pending, known_names = ["numpy", *KERNEL_PACKAGES], set(UNUSED_PACKAGES)
+    pending = ["numpy", *KERNEL_PACKAGES]
+    known_names = set(UNUSED_PACKAGES)
     while pending:
         name = _normalize_package_name(pending.pop(0))
         if name in known_names:

@@ -142,7 +142,8 @@ def _build_exercise_table(figures: ClassFigures) -> Table:
         )
     )
     table.columns[-1].justify = "left"
-    table.title, table.title_justify = "\n", "left"
+    table.title = "\n"
+    table.title_justify = "left"
     most_stuck = max((exercise.stuck_count for exercise in figures.by_exercise), default=0)
     for exercise in figures.by_exercise:
         counts = (exercise.first_try_count, exercise.later_try_count, exercise.stuck_count, exercise.untried_count)

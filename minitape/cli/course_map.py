@@ -99,7 +99,8 @@ def format_lesson_list(lessons_folder: Path, address_template: str) -> str:
         text = "".join(cells[0]["source"]) + "\n" if cells else ""
         title = re.sub(r"^#\s*", "", text.partition("\n")[0]) or path.stem
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # The links in a lesson are relative to that lesson.
-        goals, minutes = goals_pattern.search(text), minutes_pattern.search(text)
+        goals = goals_pattern.search(text)
+        minutes = minutes_pattern.search(text)
         time = f" · {say('{n} minutes', n=minutes[1])}" if minutes else ""
         goal_items = re.split(r"^- ", goals[1], flags=re.MULTILINE)[1:] if goals else []
         goal_texts = [" ".join(goal.split()).rstrip(",;.，；。") for goal in goal_items]

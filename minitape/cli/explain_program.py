@@ -118,7 +118,8 @@ def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
     Raises:
         click.ClickException: If none of them is installed.
     """
-    installed, errors = [], []
+    installed = []
+    errors = []
     for framework in frameworks:
         try:
             importlib.import_module(f"minitape.bridges.{framework}")

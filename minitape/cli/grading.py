@@ -34,7 +34,8 @@ class RestoredCells(OverwriteCells):
             **options: The options that nbgrader passes to its preprocessors.
         """
         super().__init__(**options)
-        self.add_missing_cells, self.missing_cell_notification = True, RESTORED_NOTE
+        self.add_missing_cells = True
+        self.missing_cell_notification = RESTORED_NOTE
 
     def add_missing_grade_cells(self, nb: Notebook, resources: dict[str, dict[str, str]]) -> tuple[Notebook, object]:
         """Insert missing grade cells into a notebook and log a warning with the learner's name.

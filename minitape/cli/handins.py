@@ -263,7 +263,8 @@ def _merge_renamed_lessons(hand_ins: Iterable[HandIn]) -> None:
             old, new = sorted([topic, *names], key=learner_counts.__getitem__)
             new_names[old] = new
     for hand_in in hand_ins if new_names else ():
-        records, hand_in.records = hand_in.records, {}
+        records = hand_in.records
+        hand_in.records = {}
         for name, record in records.items():
             _add_record(hand_in, _rename_exercise(name, new_names), record)
         hand_in.blank_exercises = {_rename_exercise(name, new_names) for name in hand_in.blank_exercises}
@@ -376,7 +377,8 @@ def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord
 
 def _read_wrong_answer(details: str) -> dict[str, str]:
     """Return a dict that maps the answer below a verdict to its hint, or an empty dict without an answer."""
-    answer_line, hint_line = _ANSWER_LINE.search(details), _HINT_LINE.search(details)
+    answer_line = _ANSWER_LINE.search(details)
+    hint_line = _HINT_LINE.search(details)
     answer = answer_line[1] if answer_line else details.strip().partition("\n")[0]
     if not answer:
         return {}

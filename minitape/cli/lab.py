@@ -272,7 +272,8 @@ def can_open_browser() -> bool:
 
 def _print_address_when_ready(ip: str, port: int, address: str, is_browser_opened: bool, folder: Path) -> None:
     """Print the address once the server responds. If the server fails to start, JupyterLab prints the reason."""
-    timer, code = threading.Event(), detect_language(folder)
+    timer = threading.Event()
+    code = detect_language(folder)
     while not _does_server_answer(_to_reachable_host(ip), port):
         timer.wait(0.2)
     print_translated(

@@ -171,5 +171,6 @@ def _read_notebook_without_outputs(path: Path) -> bytes:
     notebook = read_json(path, MAX_NOTEBOOK_SIZE)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            cell["outputs"], cell["execution_count"] = [], None
+            cell["outputs"] = []
+            cell["execution_count"] = None
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()

@@ -106,7 +106,8 @@ def _find_kernel_extension_folder() -> Path:
 
 def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folders: Sequence[Path]) -> None:
     """Build JupyterLite and the lessons in `target_folder`."""
-    contents_folder, overrides_file = scratch_folder / "contents", scratch_folder / "overrides.json"
+    contents_folder = scratch_folder / "contents"
+    overrides_file = scratch_folder / "overrides.json"
     for lessons_folder in lessons_folders:
         code = detect_language(lessons_folder)
         copy_missing_lessons(contents_folder / code, language=code)
@@ -155,7 +156,8 @@ def _build_front_page_html(lessons_folders: Sequence[Path]) -> str:
     """Build the site's start page, which lists the lessons of all languages side by side."""
     columns = []
     for lessons_folder in lessons_folders:
-        say, code = build_page_translator(lessons_folder), detect_language(lessons_folder)
+        say = build_page_translator(lessons_folder)
+        code = detect_language(lessons_folder)
         rows = []
         for path in list_notebook_files(lessons_folder):
             cells = read_json(path, MAX_NOTEBOOK_SIZE)["cells"]

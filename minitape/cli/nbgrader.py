@@ -192,12 +192,14 @@ def _iter_answer_and_grade_cells(
             missing=say(problem),
         )
     answer_cell = copy.deepcopy(exercise_cell)
-    given_code, solved_code = exercise_cell.source, solution
+    given_code = exercise_cell.source
+    solved_code = solution
     if answer_code:
         given_code = _remove_check_calls(given_code, list(iter_check_calls(given_code)))
         solved_code = _remove_check_calls(solved_code, list(iter_check_calls(solved_code)))
     answer_cell.source = SOLVED_TEMPLATE.format(given=given_code, solution=solved_code)
-    answer_cell.outputs, answer_cell.execution_count = [], None
+    answer_cell.outputs = []
+    answer_cell.execution_count = None
     answer_cell.metadata["nbgrader"] = _build_nbgrader_metadata(
         f"exercise-{to_nbgrader_id(checks[0])}", is_solution=True
     )

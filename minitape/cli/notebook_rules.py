@@ -266,7 +266,8 @@ def check_cell_run(notebook: Notebook, cell_result: CellResult, variant: str) ->
         The findings.
     """
     cell_index = cell_result["cell"]
-    cell, outputs = notebook.cells[cell_index], cell_result["outputs"]
+    cell = notebook.cells[cell_index]
+    outputs = cell_result["outputs"]
     errors = collect_stderr(outputs)
     if unknown_magic := _UNKNOWN_MAGIC.search(errors):
         yield CheckFinding(
@@ -318,23 +319,31 @@ def _format_outputs_without_stderr(outputs: Iterable[Output]) -> str:
 def _explain_cell_problem(cell: Cell, cell_result: CellResult, variant: str) -> CheckFinding:
     """Return the finding for a problem that nbval or the kernel reported."""
     problem = cell_result["problem"] or ""
-    saved, new = _format_outputs_without_stderr(cell.outputs), _format_outputs_without_stderr(cell_result["outputs"])
+    saved = _format_outputs_without_stderr(cell.outputs)
+    new = _format_outputs_without_stderr(cell_result["outputs"])
     error_outputs = [output for output in cell_result["outputs"] if output["output_type"] == "error"]
-    name, error_message = "", ""
+    name = ""
+    error_message = ""
     if error_outputs:
-        name, error_message = error_outputs[-1]["ename"], strip_colors(error_outputs[-1]["evalue"])
+        name = error_outputs[-1]["ename"]
+        error_message = strip_colors(error_outputs[-1]["evalue"])
     if problem == OUTPUTS_DIFFER:
-        rule, message = "outputs-differ", say("this cell's output differs from the saved output")
+        rule = "outputs-differ"
+        message = say("this cell's output differs from the saved output")
     elif name == "KeyboardInterrupt":
-        rule, message = "timeout", say("this cell took too long and was stopped")
+        rule = "timeout"
+        message = say("this cell took too long and was stopped")
     elif name == "CalledProcessError":
-        rule, message = "failing-command", say("a command in this cell fails: {error}", error=error_message)
+        rule = "failing-command"
+        message = say("a command in this cell fails: {error}", error=error_message)
     elif error_outputs:
         is_solution = variant == "solved" and is_exercise(cell)
         message_template = "the solution raises {error}" if is_solution else "this cell raises {error}"
-        rule, message = "error", say(message_template, error=f"{name}: {error_message}")
+        rule = "error"
+        message = say(message_template, error=f"{name}: {error_message}")
     else:
-        rule, message = "timeout" if "Timeout" in problem else "not-runnable", strip_colors(problem)
+        rule = "timeout" if "Timeout" in problem else "not-runnable"
+        message = strip_colors(problem)
     return CheckFinding(rule, cell_result["cell"], message, saved, new, variant)
 
 
@@ -420,7 +429,8 @@ def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
         for mark in MARKS:
             if not texts.get(mark):
                 continue
-            translated_parts, english_parts = _FIELD_PATTERN.split(texts[mark]), _FIELD_PATTERN.split(mark)
+            translated_parts = _FIELD_PATTERN.split(texts[mark])
+            english_parts = _FIELD_PATTERN.split(mark)
             pattern = re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, translated_parts)), re.MULTILINE)
             replacements.append((pattern, r"\1" + r"\2".join(english_parts)))
     return replacements

@@ -174,7 +174,8 @@ def clean_notebook(notebook: Notebook) -> None:
     Args:
         notebook: The notebook to change.
     """
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.nbformat = 4
+    notebook.nbformat_minor = 5
     notebook.metadata.pop("widgets", None)
     notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL_SPEC)
     notebook.metadata["language_info"] = nbformat.from_dict(LANGUAGE)

@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from .read_data import AnyPath
+
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
 except ImportError:
@@ -43,7 +45,7 @@ ERROR_REASONS = {
 }
 
 
-def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
+def write_file(path: AnyPath, content: str | bytes) -> None:
     """Write a whole file.
 
     Args:
@@ -65,7 +67,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 @contextlib.contextmanager
 def open_replacement_file(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     text: bool = True,
     encoding: str = "utf-8",
     newline: str = "\n",
@@ -155,7 +157,7 @@ def _copy_mode(target: Path, partial_file: Path, private: bool) -> None:
 
 
 @contextlib.contextmanager
-def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
+def lock_file(target_path: AnyPath) -> Iterator[None]:
     """Lock a file while a block runs. Other processes wait for the lock.
 
     The lock applies to a separate file, ``<target_path>.lock``, which is never removed. If the system does not support

@@ -9,17 +9,18 @@ import errno
 import json
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from typing import Any
 
+AnyPath: TypeAlias = str | os.PathLike[str]
 # The limits are in bytes. Notebooks that minitape runs have a higher limit, because they may contain pictures.
 MAX_FILE_SIZE = 20_000_000
 MAX_NOTEBOOK_SIZE = 200_000_000
 
 
-def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> bytes:
+def read_bytes(path: AnyPath, limit: int = MAX_FILE_SIZE) -> bytes:
     """Return the content of a file.
 
     Args:
@@ -39,7 +40,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> byte
     return content
 
 
-def read_text(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> str:
+def read_text(path: AnyPath, limit: int = MAX_FILE_SIZE) -> str:
     """Return the text of a UTF-8 file, without the byte order mark that Notepad writes.
 
     Args:
@@ -53,7 +54,7 @@ def read_text(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> str:
     return read_bytes(path, limit).decode("utf-8-sig")
 
 
-def read_json(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> Any:
+def read_json(path: AnyPath, limit: int = MAX_FILE_SIZE) -> Any:
     """Return the data in a JSON file.
 
     Args:

@@ -15,6 +15,7 @@ import numpy as np
 from ..common.translation import say
 
 if TYPE_CHECKING:
+    from ..engine.types import Sizes
     from .exercise import Answer
 
 NUMERIC_KINDS = "biufc"
@@ -152,7 +153,8 @@ def convert_zero_one_to_bool(answer: Answer, expected: Answer) -> Answer:
 def _compare_numbers(answer: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
     if (_count_parts(answer) > MAX_PARTS and _count_parts(answer) != _count_parts(expected)) or not _is_numeric(answer):
         return _build_mismatch_comparison(answer, expected)  # without a look at each of many
-    values, expected_values = np.asarray(to_numpy_value(answer)), np.asarray(to_numpy_value(expected))
+    values = np.asarray(to_numpy_value(answer))
+    expected_values = np.asarray(to_numpy_value(expected))
     if values.shape != expected_values.shape or (values.dtype.kind == "b") != (expected_values.dtype.kind == "b"):
         return _build_mismatch_comparison(answer, expected)
     is_integer = expected_values.dtype.kind in "biu"  # of 20,000,000 things one more is wrong
@@ -279,7 +281,7 @@ def _is_numeric(value: Answer) -> bool:
     return False
 
 
-def compute_shape(value: Answer) -> tuple[int, ...]:
+def compute_shape(value: Answer) -> Sizes:
     """Return the shape of an array. For nested lists, the first part at each level determines the shape."""
     if isinstance(value, (list, tuple)):
         return (len(value), *(compute_shape(value[0]) if value else ()))
@@ -310,7 +312,7 @@ def describe_kind(value: Answer) -> str:
     return kind_name or say("an object of type {type}", type=type(value).__name__)
 
 
-def _describe_array_of_shape(shape: tuple[int, ...]) -> str:
+def _describe_array_of_shape(shape: Sizes) -> str:
     """Describe an array of this shape.
 
     >>> _describe_array_of_shape((3,)), _describe_array_of_shape((2, 3))
@@ -323,7 +325,8 @@ def _describe_array_of_shape(shape: tuple[int, ...]) -> str:
 
 def _build_mismatch_comparison(answer: Answer, expected: Answer) -> AnswerComparison:
     """Build the comparison for an answer of an unexpected kind, or for its first part of an unexpected kind."""
-    answer, expected = to_numpy_value(answer), to_numpy_value(expected)
+    answer = to_numpy_value(answer)
+    expected = to_numpy_value(expected)
     are_arrays = isinstance(answer, np.ndarray) and isinstance(expected, (np.ndarray, tuple))
     if _count_parts(answer) == _count_parts(expected) > 0 and not are_arrays:
         for place, (part, expected_part) in enumerate(zip(answer, expected, strict=True), 1):

@@ -202,7 +202,9 @@ def may_have_blank(source: str) -> bool:
 
 def find_attempt_hint(attempt: Attempt) -> str:
     """Find what to say about a function that is wrong in a case, or "" if only the exercise's hints are left."""
-    exercise, failed_run, expected_value = attempt.exercise, attempt.failed_run, attempt.expected_value
+    exercise = attempt.exercise
+    failed_run = attempt.failed_run
+    expected_value = attempt.expected_value
     solution = find_solution_text(exercise.name)
     hint = (
         _find_reversed_question_hint(attempt)
@@ -333,7 +335,8 @@ def _find_solution_variant_hint(attempt: Attempt) -> str:
             if variant_evidence > best_evidence and attempt.matches_results_of(
                 build_solution_function(variant, attempt.function)
             ):
-                best_evidence, hint = variant_evidence, sentence
+                best_evidence = variant_evidence
+                hint = sentence
     return hint
 
 

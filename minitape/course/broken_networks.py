@@ -180,7 +180,9 @@ class PatientCase:
             is_treated: Whether the program was changed as a treatment.
         """
         self.name, self._program, self._ward, self._bed, self.is_treated = name, program, ward, bed, is_treated
-        self.network, self.accuracies, self.losses = ward.new_network(), [], []
+        self.network = ward.new_network()
+        self.accuracies = []
+        self.losses = []
         history: list[list[Answer]] = []
         self._parts: NamedValues = {}
         for _ in range(STEPS + 1):
@@ -190,7 +192,8 @@ class PatientCase:
             self.losses.append(float(self.loss))
             history.append([None if gradient is None else gradient.numpy() for gradient in gradients])
         self._parts["gradients"] = gradients
-        self.first_gradients, self.last_gradients = history[0], history[-1]
+        self.first_gradients = history[0]
+        self.last_gradients = history[-1]
         has_gradient = (
             np.any([array != 0 for array in step_gradients if array is not None], 0)
             for step_gradients in zip(*history, strict=True)
@@ -263,7 +266,8 @@ class PatientCase:
     def _format_summary(self) -> str:
         lines = []
         if self.is_treated:
-            state, gradient_count = say("well") if self.is_well else say("not well yet"), self.gradient_count
+            state = say("well") if self.is_well else say("not well yet")
+            gradient_count = self.gradient_count
             lines.append(say("{place}: {told}", place=self.name, told=state))
             lines.append(
                 say(
@@ -306,7 +310,10 @@ class Ward:
         """
         global _current_ward
         self.beds = select_patients_for_beds(name)
-        self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
+        self.new_network = new_network
+        self.answer = answer
+        self.x = x
+        self.t = t
         earlier_ward = (
             _current_ward if _current_ward and _current_ward.beds == self.beds else None
         )  # the cell may run twice

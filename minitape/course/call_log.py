@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 1000, 500, 200_000
 MAX_TAPES = 30
 """The number of asked tapes that are compared."""
-QUESTION_METHODS, ASSIGN_METHODS = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
+QUESTION_METHODS = ("gradient", "jacobian", "batch_jacobian")
+ASSIGN_METHODS = ("assign", "assign_add", "assign_sub")
 
 
 @dataclass(frozen=True)
@@ -190,11 +191,9 @@ def limit_iterations(function: Answer) -> Iterator[None]:
     """
     import minitape
 
-    user_globals, lines_left, outer_run = (
-        getattr(function, "__globals__", None),
-        iter(range(MAX_LINES)),
-        sys.gettrace(),
-    )
+    user_globals = getattr(function, "__globals__", None)
+    lines_left = iter(range(MAX_LINES))
+    outer_run = sys.gettrace()
 
     def on_line(frame: Answer, *_: Answer) -> Answer:
         if frame.f_globals is not user_globals:
@@ -237,7 +236,8 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
             for other_tape in (*state.tapes, *outer_tapes)
             if other_tape is not asked_tape or asked_tape._is_persistent
         )
-        operations, (target, source, *_) = _list_operations_of_short_tape(tape), (*args, *kwargs.values(), None, None)
+        operations = _list_operations_of_short_tape(tape)
+        target, source, *_ = (*args, *kwargs.values(), None, None)
         try:
             answer = method(tape, *args, **kwargs)
             observed.answers.append(answer)

@@ -20,11 +20,14 @@ CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
 NOT_YET = "not yet"
 RIGHT_LINE, WRONG_LINE, BLANK_LINE = (f"Exercise {{name}}: {said}." for said in (CORRECT, NOT_YET, NOT_ANSWERED))
-ANSWER_LINE, HINT_LINE = "given:    {value}", "Hint: {hint}"
+ANSWER_LINE = "given:    {value}"
+HINT_LINE = "Hint: {hint}"
 MARKS = RIGHT_LINE, WRONG_LINE, BLANK_LINE, ANSWER_LINE, HINT_LINE
 """By what `minitape check` and `minitape class` read a saved notebook."""
 TRIES_BEFORE_ANSWER = 3
-GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
+GREEN = "\x1b[32m"
+BOLD = "\x1b[1m"
+PLAIN = "\x1b[0m"
 
 
 def check(name: str, answer: Answer = ...) -> None:
@@ -126,10 +129,8 @@ def _format_logged_answer(verdict: Verdict) -> str:
 
 def _select_hint(exercise: Exercise, verdict: Verdict) -> str:
     """Select the hint for a wrong answer, which says what it does, or is the next hint if that was said before."""
-    hint, general_hints = (
-        say(verdict.hint, exercise.lesson),
-        [say(general_hint, exercise.lesson) for general_hint in exercise.hints],
-    )
+    hint = say(verdict.hint, exercise.lesson)
+    general_hints = [say(general_hint, exercise.lesson) for general_hint in exercise.hints]
     further_hints = general_hints if verdict.further_hints is None else verdict.further_hints
     rungs = [rung for rung in (hint, *further_hints) if rung] or general_hints[-1:]
     if not hint:
@@ -200,10 +201,8 @@ def _describe_expected_answer(exercise: Exercise, tries: int) -> str:
     """Describe the expected answer by its kind, and from the third try on by the answer itself."""
     if tries >= TRIES_BEFORE_ANSWER:
         return format_answer(exercise.expect)
-    tries_left, answer_kind = (
-        TRIES_BEFORE_ANSWER - tries,
-        say(exercise.asks, exercise.lesson) if exercise.asks else describe_kind(exercise.expect),
-    )
+    tries_left = TRIES_BEFORE_ANSWER - tries
+    answer_kind = say(exercise.asks, exercise.lesson) if exercise.asks else describe_kind(exercise.expect)
     if tries_left == 1:
         return say("{kind} (the answer is shown after 1 more try)", kind=answer_kind)
     return say("{kind} (the answer is shown after {left} more tries)", kind=answer_kind, left=tries_left)

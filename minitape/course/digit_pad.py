@@ -16,7 +16,16 @@ import numpy as np
 from ..common.atomic_write import write_file
 from ..common.script_json import format_script_json
 from ..common.translation import detect_language, say
-from .digits import MARGIN, PEN_RADIUS, SIDE, NetworkParameters, Stroke, load_digits, rasterize_strokes, read_digits
+from .digits import (
+    MARGIN,
+    PEN_RADIUS,
+    SIDE,
+    Drawings,
+    NetworkParameters,
+    load_digits,
+    rasterize_strokes,
+    read_digits,
+)
 from .predict import build_widget_mimebundle
 from .widget_base import AnyWidget, Dict, List
 
@@ -63,15 +72,15 @@ class DigitPad:
             ValueError: If the shapes of the parameters do not fit together.
         """
         self.parameters = check_parameters(parameters)
-        self._drawings: list[list[Stroke]] = []
+        self._drawings: Drawings = []
         self._widget: _PadWidget | None = None
 
     @property
-    def drawings(self) -> list[list[Stroke]]:
+    def drawings(self) -> Drawings:
         """The drawings that were kept: of 0, of 1 and so on, each a list of strokes."""
         return self._drawings if self._widget is None else check_drawings(self._widget.drawings)
 
-    def keep_drawings(self, drawings: list[list[Stroke]]) -> None:
+    def keep_drawings(self, drawings: Drawings) -> None:
         """Keep the given drawings, as if they had been drawn on the pad, in place of its own drawings.
 
         Args:
@@ -147,7 +156,7 @@ def check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
     return arrays
 
 
-def check_drawings(drawings: Any) -> list[list[Stroke]]:  # Anything: a browser sent it.
+def check_drawings(drawings: Any) -> Drawings:  # Anything: a browser sent it.
     """Return drawings that came from a browser as lists of strokes.
 
     Args:
@@ -157,7 +166,7 @@ def check_drawings(drawings: Any) -> list[list[Stroke]]:  # Anything: a browser 
         ValueError: If they are not up to ten drawings, whose strokes have points with two numbers.
     """
     try:
-        checked: list[list[Stroke]] = [
+        checked: Drawings = [
             [[(float(x), float(y)) for x, y in stroke] for stroke in strokes if stroke]
             for strokes in list(drawings)[:10]
         ]
@@ -171,7 +180,7 @@ def check_drawings(drawings: Any) -> list[list[Stroke]]:  # Anything: a browser 
     return checked
 
 
-def build_pad_fields(pad: DigitPad, drawings: list[list[Stroke]]) -> dict[str, object]:
+def build_pad_fields(pad: DigitPad, drawings: Drawings) -> dict[str, object]:
     """Build the fields that the program in the browser reads.
 
     Args:

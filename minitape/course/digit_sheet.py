@@ -14,7 +14,8 @@ from .plot import GRAY, build_bitmap_address
 
 SCALE = 4  # the width of an image's pixel on the sheet
 CAPTION_HEIGHT, GAP = 18, 8
-INK, PAPER = np.array([0x1F, 0x4E, 0x79]), np.array([0xFF, 0xFF, 0xFF])
+INK = np.array([0x1F, 0x4E, 0x79])
+PAPER = np.array([0xFF, 0xFF, 0xFF])
 
 
 class DigitSheet:
@@ -50,11 +51,13 @@ class DigitSheet:
         size = SCALE * SIDE
         row_height = size + GAP + (CAPTION_HEIGHT if any(self._captions) else 0)
         rows = -(-len(self._images) // self._columns)
-        width, height = self._columns * (size + GAP), rows * row_height
+        width = self._columns * (size + GAP)
+        height = rows * row_height
         elements = []
         for number, image in enumerate(self._images):
             row, column = divmod(number, self._columns)
-            x, y = column * (size + GAP), row * row_height
+            x = column * (size + GAP)
+            y = row * row_height
             pixels = PAPER + image[::-1, :, np.newaxis] * (INK - PAPER)
             elements.append(
                 f'<image x="{x}" y="{y}" width="{size}" height="{size}" style="image-rendering:pixelated" '

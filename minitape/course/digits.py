@@ -19,6 +19,7 @@ SIDE = 12  # pixels
 MARGIN = 1  # pixels around the ink
 PEN_RADIUS = 0.6  # pixels
 Stroke: TypeAlias = Sequence[Sequence[float]]  # its points (x, y); y grows downwards
+Drawings: TypeAlias = list[list[Stroke]]
 NetworkParameters: TypeAlias = Sequence[np.ndarray]  # w1, b1, w2, b2
 DATA_FOLDER = Path(__file__).parent / "data"
 DIGITS_PATH = DATA_FOLDER / "digits.npz"
@@ -55,9 +56,9 @@ def load_trained_network() -> list[np.ndarray]:
     return [_read_digit_file()[name].astype(np.float64) for name in PARAMETER_NAMES]
 
 
-def load_drawings() -> list[list[Stroke]]:
+def load_drawings() -> Drawings:
     """Load ten digits that were typed as strokes by hand, for learners who cannot draw."""
-    drawings: list[list[Stroke]] = read_json(DRAWINGS_PATH)
+    drawings: Drawings = read_json(DRAWINGS_PATH)
     return drawings
 
 
@@ -79,7 +80,8 @@ def rasterize_strokes(strokes: Sequence[Stroke], pen_radius: float = PEN_RADIUS)
     """
     lines = [np.asarray(stroke, np.float64).reshape(-1, 2) for stroke in strokes]
     points = np.concatenate(lines)
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     scale = (SIDE - 1 - 2 * MARGIN) / max(float((high - low).max()), 1e-9)
     # A stroke of a single point is a segment without a length.
     starts = np.concatenate([line[:-1] if len(line) > 1 else line for line in lines])

@@ -159,7 +159,8 @@ def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
         )
         return tape_hint if owner is import_minitape() or hasattr(owner, "dtype") else ""
     problem = say("There is no {name} here.", name=repr("." + attribute_name))
-    tf_names, own_names = _list_public_names(import_minitape()), _list_public_names(owner)
+    tf_names = _list_public_names(import_minitape())
+    own_names = _list_public_names(owner)
     math_name = f"math.{attribute_name}" if attribute_name in _list_public_names(import_minitape().math) else ""
     suggestion = "" if owner is import_minitape() and math_name else _find_longer_name(attribute_name, own_names)
     if not suggestion:
@@ -216,10 +217,8 @@ def find_error_hint(error: BaseException) -> str:
 
 def _find_argument_count_hint(error: TypeError) -> str:
     """Find what to say of a call with fewer or with more values than it takes: by the program, or by check."""
-    message, is_raised_by_program = (
-        str(error),
-        error.__traceback__ is not None and error.__traceback__.tb_next is not None,
-    )
+    message = str(error)
+    is_raised_by_program = error.__traceback__ is not None and error.__traceback__.tb_next is not None
     if re.search(r"\(\) missing|missing a required argument", message):
         missing_arguments = ", ".join(re.findall(r"'(\w+)'", message.partition("Received")[0]))
         if is_raised_by_program:
@@ -270,11 +269,9 @@ def _collect_known_names(traceback: TracebackType | None, function: Program) -> 
 
 def find_error_line(error: BaseException, function: Program) -> str:
     """Find the line of the learner's function that raised the error, or "" if the line is not available."""
-    filename, line, traceback = (
-        getattr(getattr(function, "__code__", None), "co_filename", None),
-        "",
-        error.__traceback__,
-    )
+    filename = getattr(getattr(function, "__code__", None), "co_filename", None)
+    line = ""
+    traceback = error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == filename:
             line = linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno).strip()

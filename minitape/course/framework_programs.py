@@ -60,7 +60,8 @@ def framework_program(name: str) -> FrameworkProgram:
     >>> program.why.cause, program.why.line
     ('no_grad', 11)
     """
-    framework, program = FRAMEWORK_NAMES[name], load_program(name)
+    framework = FRAMEWORK_NAMES[name]
+    program = load_program(name)
     print_text(say("Recorded with {framework} {version}.", framework=framework, version=program.version))
     return program
 
@@ -89,7 +90,8 @@ class ProgramSource(NamedTuple):
 
 def register_program_source(program_name: str) -> ProgramSource:
     """Read the text of a program, and register it under its file name, by which Python finds its lines from now on."""
-    text, filename = _translate_line_comments(read_program_text(program_name)), f"{program_name}_program.py"
+    text = _translate_line_comments(read_program_text(program_name))
+    filename = f"{program_name}_program.py"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     return ProgramSource(text, filename)
 

@@ -39,8 +39,10 @@ def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer])
     >>> describe_common_error([1.001, 2.002], [1.0, 2.0]), describe_common_error([1.00005, 2.0], [1.0, 2.0])  # nearly
     ('', '')
     """
-    results, expected = [*map(unwrap_labeled_value, results)], [*map(unwrap_labeled_value, expected)]
-    numbers, expected_numbers = flatten_if_all_numbers(results), flatten_if_all_numbers(expected)
+    results = [*map(unwrap_labeled_value, results)]
+    expected = [*map(unwrap_labeled_value, expected)]
+    numbers = flatten_if_all_numbers(results)
+    expected_numbers = flatten_if_all_numbers(expected)
     if numbers is None or expected_numbers is None or numbers.shape != expected_numbers.shape:
         return ""
     if (
@@ -160,7 +162,8 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
     >>> describe_wrong_value({"A": "dens", "B": "ragged"}, {"A": "dense", "B": "ragged"})
     'Only one part is wrong: A.'
     """
-    parts_by_place, expected_parts = map_places_to_parts(answer), map_places_to_parts(expected)
+    parts_by_place = map_places_to_parts(answer)
+    expected_parts = map_places_to_parts(expected)
     if not parts_by_place or not expected_parts or set(parts_by_place) != set(expected_parts):
         return ""
     parts_by_place = {
@@ -209,7 +212,8 @@ def describe_rounding(answer: Answer, expected: Answer) -> str:
     Returns:
         The sentence, or "" if a part is wrong in a different way.
     """
-    parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(expected)
+    parts = map_places_to_parts(answer)
+    expected_parts = map_places_to_parts(expected)
     if parts.keys() != expected_parts.keys() or flatten_if_all_numbers([*parts.values()]) is None:
         return ""
     if flatten_if_all_numbers([*expected_parts.values()]) is None:

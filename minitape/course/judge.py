@@ -116,7 +116,8 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     if not isinstance(answer, type):
         return Verdict(False, [describe_non_class_answer(exercise.expect, answer)])
     outcomes = run_trials_until_failure(exercise.expect, answer, exercise.trials)
-    trial_lines, last_outcome = format_outcomes(outcomes, exercise.trials), outcomes[-1]
+    trial_lines = format_outcomes(outcomes, exercise.trials)
+    last_outcome = outcomes[-1]
     if not last_outcome.has_passed and any(
         source and may_have_blank(source) for source in map(find_function_source, vars(answer).values())
     ):
@@ -243,7 +244,8 @@ def _find_custom_hint(exercise: Exercise, answer: Answer) -> str:
 
 def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
     """Find the hint for the first mistake whose wrong parts are all in an answer that is also wrong elsewhere."""
-    parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(exercise.expect)
+    parts = map_places_to_parts(answer)
+    expected_parts = map_places_to_parts(exercise.expect)
     for mistake in exercise.mistakes:
         mistaken_parts = map_places_to_parts(mistake.answer)
         if (
@@ -280,7 +282,8 @@ def _find_membership_hint(exercise: Exercise, answer: Answer) -> str:
 
 def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
     """Find what the first wrong number is in the exercise's program, if each wrong number occurs there."""
-    parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(exercise.expect)
+    parts = map_places_to_parts(answer)
+    expected_parts = map_places_to_parts(exercise.expect)
     wrong_places = [
         place
         for place in expected_parts
@@ -288,7 +291,8 @@ def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
     ]
     if not wrong_places or any(describe_kind(parts.get(place)) != describe_kind(0) for place in wrong_places):
         return ""
-    hints, program = [], exercise.program
+    hints = []
+    program = exercise.program
     for place in wrong_places:
         part_program = program.get(place.partition(",")[0], "") if isinstance(program, dict) else program
         hint = find_number_meaning_hint(float(parts[place]), part_program, place)
@@ -338,17 +342,16 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
 
 def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Verdict:
     """Judge a function that is wrong in a case, or that still has a blank."""
-    run, answer, case = attempt.failed_run, attempt.function, attempt.exercise.cases[attempt.failed_index]
+    run = attempt.failed_run
+    answer = attempt.function
+    case = attempt.exercise.cases[attempt.failed_index]
     if run.error and (typo_hint := find_typo_hint(run.error, answer)):
         return Verdict(
             False, [say("your function {did}", did=_describe_error(run.error, answer))], typo_hint, is_typo=True
         )
-    has_start, gives_nothing = (
-        bool(attempt.exercise.start),
-        all(
-            not case_run.error and (case_run.value is None or has_blank_part(case_run.value))
-            for case_run in attempt.runs
-        ),
+    has_start = bool(attempt.exercise.start)
+    gives_nothing = all(
+        not case_run.error and (case_run.value is None or has_blank_part(case_run.value)) for case_run in attempt.runs
     )
     if may_have_blank(attempt.source) and (attempt.source or (gives_nothing and not has_start)):
         return Verdict(None, is_unfinished=has_start)
@@ -416,7 +419,8 @@ def _build_playback_for_case(attempt: Attempt) -> Playback | None:
     Returns:
         The playback, or None if there is none.
     """
-    run, case = attempt.failed_run, attempt.exercise.cases[attempt.failed_index]
+    run = attempt.failed_run
+    case = attempt.exercise.cases[attempt.failed_index]
     with suppress(Exception), suppress_output():  # whatever the solution needs, and the names in the kernel are
         program = rename_as_learner(find_solution_text(attempt.exercise.name), attempt.source)
         solution = build_solution_function(program, attempt.function, attempt.exercise.name)
@@ -431,7 +435,8 @@ def _build_playback_for_case(attempt: Attempt) -> Playback | None:
 
 def _describe_error(error: Exception, function: Program) -> str:
     """Say that an error was raised, and which line of the function raised it."""
-    message, line = re.sub(r" at 0x\w+", "", str(error)), find_error_line(error, function)
+    message = re.sub(r" at 0x\w+", "", str(error))
+    line = find_error_line(error, function)
     message = f"{type(error).__name__}: {truncate_text(message, MAX_LENGTH)}"
     return (
         say("raises {error} (in this line: {line})", error=message, line=line)
@@ -450,7 +455,8 @@ def _describe_difference(comparison: AnswerComparison, hides_answer: bool = Fals
 
     While the answer is withheld, neither the distance nor the kind of a part is revealed.
     """
-    (right_count, total), difference = comparison.part_counts or (0, 0), comparison.max_difference or 0.0
+    right_count, total = comparison.part_counts or (0, 0)
+    difference = comparison.max_difference or 0.0
     detail = comparison.quotes_hint
     if not detail and np.isnan(difference):
         detail = say("one of the numbers is NaN (not a number)")

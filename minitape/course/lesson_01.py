@@ -5,8 +5,10 @@ from __future__ import annotations
 from .exercise import Exercise, Mistake, complete_exercises, raise_error
 from .unknown_functions import Polynomial, run_gradient_descent
 
-F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
-BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
+F = Polynomial(1, -3, 0, 1)
+G = Polynomial(0, 2, 1, 0, 1)
+BOWL = Polynomial(1, -2, 1)
+DENT = Polynomial(2, 1, 0.5, 0, 0.1)
 STEEP = Polynomial(0, 0, 11)  # a step of this rate leads up
 
 

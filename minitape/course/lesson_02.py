@@ -10,7 +10,8 @@ import numpy as np
 from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, raise_error
 from .unknown_functions import Polynomial
 
-F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
+F = Polynomial(0, 1, 0, -2, 0, 1)
+G = Polynomial(1, 0, 3, 1)
 INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # of the rows of exercise 1
 
 

@@ -12,7 +12,8 @@ from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
 from .unknown_functions import Polynomial, run_gradient_descent
 
-BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
+BOWL = Polynomial(1, -2, 1)
+DENT = Polynomial(2, 1, 0.5, 0, 0.1)
 
 
 def _label_variable_or_tensor(value: Answer) -> Answer:

@@ -31,7 +31,8 @@ TILTED = UnknownFunction(
 CURVED = UnknownFunction(
     "x[0] * x[1] + x[2] ** 2", lambda x: x[0] * x[1] + x[2] ** 2, lambda x: [x[1], x[0], 2.0 * x[2]]
 )
-F, G = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1)
+F = Polynomial(0, 0, 1)
+G = Polynomial(1, 2, 0, -1)
 
 
 def _replace_error_names(answers: Answer) -> Answer:

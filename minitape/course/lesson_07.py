@@ -11,7 +11,8 @@ from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, complete_exercises
 from .unknown_functions import Polynomial, UnknownFunction, run_newton_steps
 
-F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
+F = Polynomial(0, 1, 0, -2, 0, 1)
+G = Polynomial(1, 0, 3, 1, 1)
 BENT = UnknownFunction("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
 STEEP = UnknownFunction("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * x[1])
 Pair = Sequence[float]

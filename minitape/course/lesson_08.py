@@ -12,7 +12,8 @@ from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
 from .forty_lines import CUT_LINE, describe_cut_direction
 from .unknown_functions import Polynomial, UnknownFunction
 
-F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
+F = Polynomial(0, 0, 1)
+G = Polynomial(1, -2, 0, 1)
 
 
 def _build_mistake_for_integers(integer_result: Answer) -> Program:

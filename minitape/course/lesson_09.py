@@ -9,8 +9,10 @@ import numpy as np
 from .exercise import Answer, Exercise, complete_exercises, say_from_lesson
 from .unknown_functions import Polynomial, UnknownFunction, run_gradient_descent
 
-F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
-BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
+F = Polynomial(0, 0, 1)
+G = Polynomial(1, -2, 0, 1)
+BOWL = Polynomial(9, -6, 1)
+HOLE = Polynomial(2, 1, 0.5)
 
 
 class Distance(UnknownFunction):
@@ -30,9 +32,11 @@ class Distance(UnknownFunction):
         return (errors[None, :] @ errors[:, None])[0, 0] / len(self.points)
 
 
-X, POINTS = [-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], Distance([2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
+X = [-1.8, -1.0, -0.4, 0.3, 0.9, 1.7]
+POINTS = Distance([2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
 FAR = 20.0  # no number of the best lines is near it
-OTHER_X, OTHERS = [-2.0, -0.5, 1.0, 2.0], Distance([-5.0, -1.5, 4.5, 6.0])
+OTHER_X = [-2.0, -0.5, 1.0, 2.0]
+OTHERS = Distance([-5.0, -1.5, 4.5, 6.0])
 
 
 def _fit_line(loss_of: Distance, x: Sequence[float]) -> list[float]:

@@ -13,9 +13,13 @@ from .unknown_functions import Polynomial, TracedNumber
 if TYPE_CHECKING:
     from ..engine.types import Function
 
-F, G = TracedNumber(0, 0, 1), TracedNumber(1, -2, 0, 1)
-GROWS, TURNS = TracedNumber(1, 0, 0.5), TracedNumber(-1, 2)
-HILL, STEEP, FALLS = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1), Polynomial(1, -2)
+F = TracedNumber(0, 0, 1)
+G = TracedNumber(1, -2, 0, 1)
+GROWS = TracedNumber(1, 0, 0.5)
+TURNS = TracedNumber(-1, 2)
+HILL = Polynomial(0, 12, -4)
+STEEP = Polynomial(0, 2, 0, 1)
+FALLS = Polynomial(1, -2)
 FLAT = Polynomial(0, 0, 1)  # where it is 0 it is level, so each correction halves the angle only: ten are not nine
 
 

@@ -11,7 +11,9 @@ from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Program, complete_exercises
 from .unknown_functions import Polynomial
 
-F, G, REST = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1), Polynomial(0, 3, 1)
+F = Polynomial(0, 0, 1)
+G = Polynomial(1, -2, 0, 1)
+REST = Polynomial(0, 3, 1)
 CASES = [(F, REST, 3.0), (G, F, -1.0), (F, REST, -0.5), (F, G, 0.5)]
 RULES = "custom_gradient", "function"  # a traced one may hold it
 

@@ -86,7 +86,8 @@ class BowlLoss:
         Args:
             *lowest: The two parameters at the minimum.
         """
-        self.minimum, self.__name__ = lowest, "loss_of"
+        self.minimum = lowest
+        self.__name__ = "loss_of"
 
     def __call__(self, parameters: Sequence[Answer]) -> Answer:
         """Return the loss, as a number on the tape if the parameters are.

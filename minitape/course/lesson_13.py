@@ -55,7 +55,8 @@ def _format_diagnosis(pairs: Iterable[tuple[str, Answer]]) -> str:
 
 def _note_and_format_diagnosis(diagnosis: Answer, bed: int, patient: Patient) -> str:
     """Note a diagnosis, and return it as text. From now on explain answers; where it is right, the ward knows it."""
-    pairs, ward = _parse_diagnosis(diagnosis, patient), find_current_ward()
+    pairs = _parse_diagnosis(diagnosis, patient)
+    ward = find_current_ward()
     if ward is not None:
         ward.tried_beds.add(bed)
         ward.diagnosed_beds |= {bed} if pairs == set(patient.diseases) else set()
@@ -66,7 +67,9 @@ def _note_and_format_diagnosis(diagnosis: Answer, bed: int, patient: Patient) ->
 
 def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
     """Say which parts of a wrong diagnosis are right, and what the examination says against the rest."""
-    ward, claimed_pairs, right_pairs = find_current_ward(), _parse_diagnosis(diagnosis, patient), set(patient.diseases)
+    ward = find_current_ward()
+    claimed_pairs = _parse_diagnosis(diagnosis, patient)
+    right_pairs = set(patient.diseases)
     if ward is None:
         return ""
     case = ward.find_or_admit_case(bed)
@@ -177,7 +180,8 @@ def _describe_counterevidence(disease: str, case: PatientCase) -> str:
 def _build_bed_exercise(bed: int, patient_name: str) -> Exercise:
     """Build the exercise that asks what is wrong with the patient in a bed."""
     patient = PATIENTS[patient_name]
-    sentences, group = read_lesson(LESSON).sentences, "sick" if patient.diseases else "healthy"
+    sentences = read_lesson(LESSON).sentences
+    group = "sick" if patient.diseases else "healthy"
     hints = (sentences[f"hint for the {group} {number}"] for number in (1, 2))
     return Exercise(
         f"{LESSON}.{FIRST - 1 + bed}",

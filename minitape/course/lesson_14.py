@@ -23,7 +23,8 @@ def _compute_loss_gradient(
     bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray
 ) -> np.ndarray:
     """Compute the derivative of the loss with respect to w1 by hand."""
-    hidden, bends = bend._compute(x @ w1), np.vectorize(bend.derivative)(x @ w1)
+    hidden = bend._compute(x @ w1)
+    bends = np.vectorize(bend.derivative)(x @ w1)
     features = (hidden - np.mean(hidden)) / np.std(hidden)
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
     adjoint = (

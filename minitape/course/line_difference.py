@@ -39,16 +39,19 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
     >>> find_line_difference("def g(a):\n    b = a + a\n    return b", solution)
     LineDifference(own_lines=['b = a + a'], solution_lines=['b = a * a'])
     """
-    own_function, solution_function = _find_function(source), _find_function(rename_as_learner(solution, source))
+    own_function = _find_function(source)
+    solution_function = _find_function(rename_as_learner(solution, source))
     if own_function is None or solution_function is None:
         return None
-    own_lines, solution_lines = _list_body_lines(own_function), _list_body_lines(solution_function)
+    own_lines = _list_body_lines(own_function)
+    solution_lines = _list_body_lines(solution_function)
     matcher = SequenceMatcher(None, own_lines, solution_lines, autojunk=False)
     if matcher.ratio() < MIN_SIMILARITY:
         return None
     for tag, begin, end, solution_begin, solution_end in matcher.get_opcodes():
         if tag != "equal":
-            own_part, solution_part = own_lines[begin:end], solution_lines[solution_begin:solution_end]
+            own_part = own_lines[begin:end]
+            solution_part = solution_lines[solution_begin:solution_end]
             if max(len(own_part), len(solution_part)) > MAX_LINES:
                 return None
             return LineDifference(*([line.strip() for line in part] for part in (own_part, solution_part)))
@@ -68,7 +71,8 @@ def rename_as_learner(solution: str, source: str) -> str:
     >>> rename_as_learner("def f(x):\n    y = x * x\n    return y", "def g(a):\n    b = a\n    return b")
     'def f(a):\n    b = a * a\n    return b'
     """
-    own_function, solution_function = _find_function(source), _find_function(solution)
+    own_function = _find_function(source)
+    solution_function = _find_function(solution)
     if own_function is None or solution_function is None:
         return solution
     own_names, solution_names = map(_list_names_in_order, (own_function, solution_function))

@@ -22,7 +22,9 @@ def narrow_hint_to_wrong_part(hint: str, exercise: Exercise, answer: Answer) -> 
     Returns:
         What comes before the pieces, and the piece about the wrong part; other hints unchanged.
     """
-    pieces, expected, rtol = PIECE.findall(hint), exercise.expect, exercise.rtol
+    pieces = PIECE.findall(hint)
+    expected = exercise.expect
+    rtol = exercise.rtol
     with suppress(LookupError, TypeError, ValueError):  # not as many pieces as parts, or an answer without these parts
         places = expected if isinstance(expected, dict) else range(len(expected))
         for piece, place in zip(pieces, places, strict=True):

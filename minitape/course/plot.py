@@ -23,7 +23,8 @@ from .predict import build_widget_mimebundle
 # Okabe and Ito's hues: 4.5 to 1 on white, 4.1 to 1 on a dark page
 COLORS = ("#007cc2", "#c25600", "#008764", "#b5548b", "#777777")
 GRAY = COLORS[-1]
-LOW, HIGH = np.array([0x1F, 0x4E, 0x79]), np.array([0xF7, 0xF4, 0xE6])
+LOW = np.array([0x1F, 0x4E, 0x79])
+HIGH = np.array([0xF7, 0xF4, 0xE6])
 SHADES = 14
 LEFT, TOP, BOTTOM, RIGHT = 46, 26, 36, 14
 CELLS = 96, 44
@@ -48,7 +49,10 @@ class Plot:
 
     def __init__(self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)):
         """Create an empty plot. The class describes the arguments."""
-        self.says, self.x, self.y, self.size = says, x, y, size
+        self.says = says
+        self.x = x
+        self.y = y
+        self.size = size
         self.names = tuple(names)
         self._elements: list[str] = []
         self._legend: list[str] = []
@@ -144,12 +148,14 @@ class Plot:
     def _sample_cells(self, function: Program) -> np.ndarray:
         """Compute the values of a function in the middle of each cell of the picture, from bottom to top."""
         x_fractions, y_fractions = ((np.arange(count) + 0.5) / count for count in CELLS)
-        xs, ys = self.x[0] + (self.x[1] - self.x[0]) * x_fractions, self.y[0] + (self.y[1] - self.y[0]) * y_fractions
+        xs = self.x[0] + (self.x[1] - self.x[0]) * x_fractions
+        ys = self.y[0] + (self.y[1] - self.y[0]) * y_fractions
         return np.asarray(to_numpy_value(function(*np.meshgrid(xs, ys))), np.float64)
 
     def _paint_cells(self, colours: np.ndarray, opacity: str = "1") -> Plot:
         """Draw the cells of the picture in their colors as a bitmap, whose rows run upward."""
-        width, height = self.size[0] - LEFT - RIGHT, self.size[1] - TOP - BOTTOM
+        width = self.size[0] - LEFT - RIGHT
+        height = self.size[1] - TOP - BOTTOM
         self._elements.append(
             f'<image x="{LEFT}" y="{TOP}" width="{width}" height="{height}" preserveAspectRatio="none" '
             f'opacity="{opacity}" style="image-rendering:pixelated" '
@@ -160,7 +166,8 @@ class Plot:
     def svg(self) -> str:
         """Return the picture as SVG text. The legend is above the axes, so it covers nothing."""
         width, height = self.size
-        right, bottom = width - RIGHT, height - BOTTOM
+        right = width - RIGHT
+        bottom = height - BOTTOM
         axis_path = f"M{LEFT} {TOP}V{bottom}H{right}"
         labels = [
             _build_svg_text((LEFT + right) / 2, height - 3, escape(self.names[0]), "middle"),

@@ -163,7 +163,8 @@ def register_question(question: PredictionQuestion) -> PredictionQuestion:
     """Register the question for `reveal`, with what was chosen where its cell is run again, and return it."""
     earlier = _questions.get(question.name)
     if earlier is not None and earlier.choices == question.choices:
-        question.choice, question.counted_choice = earlier.choice, earlier.counted_choice
+        question.choice = earlier.choice
+        question.counted_choice = earlier.counted_choice
     _questions[question.name] = question
     return question
 

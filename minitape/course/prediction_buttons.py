@@ -83,7 +83,8 @@ class ChoiceButtons(AnyWidget):
 
     def choose(self, choice: str) -> None:
         """Commit to a choice, and show it."""
-        self.said, self.chosen = self._commit(choice), choice
+        self.said = self._commit(choice)
+        self.chosen = choice
 
     def on_request(self, _widget: object, content: Mapping[str, str], _buffers: object) -> None:
         """Commit the choice that the browser sends."""

@@ -23,7 +23,8 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
     "You never use 'y'. What could it be for?"
     """
     own_nodes, solution_nodes = ([*ast.walk(ast.parse(text))] for text in (source, solution_source))
-    read_names, solution_names = _collect_read_names(own_nodes), _collect_read_names(solution_nodes)
+    read_names = _collect_read_names(own_nodes)
+    solution_names = _collect_read_names(solution_nodes)
     for node in own_nodes:
         if isinstance(node, ast.Expr):
             line = ast.unparse(node)

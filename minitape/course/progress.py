@@ -233,7 +233,8 @@ def note_try(exercise_name: str, is_solved: bool, answer_and_hint: tuple[str, st
         entry = progress_data["exercises"].setdefault(exercise_name, {"tries": 0, "solved": False})
         tries = entry["tries"] = entry["tries"] + 1
         if is_solved and not entry["solved"]:
-            entry["solved"], entry["right_at"] = True, tries
+            entry["solved"] = True
+            entry["right_at"] = tries
         if answer_and_hint is not None:
             answers = entry.setdefault("wrong", {})
             answer, hint = answer_and_hint

@@ -41,7 +41,8 @@ def again(lesson: str) -> None:
 
 def _list_missed_predictions_before(lesson: str) -> list[str]:
     """List the predictions before a lesson that were wrong, and were not right when they were asked again."""
-    predictions, missed = read_progress()["predictions"], []
+    predictions = read_progress()["predictions"]
+    missed = []
     for earlier_lesson in (candidate for candidate in sorted(list_built_in_lessons()) if candidate < lesson):
         for name, retry in read_lesson(earlier_lesson).retry_questions.items():
             wrong_choices = {say(choice, earlier_lesson) for choice in read_lesson(earlier_lesson).replies[name]}

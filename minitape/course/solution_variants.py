@@ -60,7 +60,8 @@ def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
     y - y | You get this result if you use y instead of x.
     x - x | You get this result if you use x instead of y.
     """
-    head, body = solution[: solution.find(":")], solution[solution.find(":") :]
+    head = solution[: solution.find(":")]
+    body = solution[solution.find(":") :]
     names = [node.arg for node in ast.walk(ast.parse(solution)) if isinstance(node, ast.arg)]
     name_variants = {
         rf"\b{name}\b(?!\()=>{replacement}": say(

@@ -67,7 +67,8 @@ class Playback:
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:  # JSON, as IPython asks for it
         """Return the sentence, and a folded box with a picture and live views if the lesson shows pictures."""
-        widgets, data = sys.modules.get("minitape_widgets"), {"text/plain": repr(self)}
+        widgets = sys.modules.get("minitape_widgets")
+        data = {"text/plain": repr(self)}
         if widgets is None:
             return data
         return data | widgets.build_comparison_bundle(
@@ -158,8 +159,10 @@ def describe_difference(difference: TapeDifference, snapshots: tuple[Snapshot, S
     """
     own_row, solution_row = difference.rows
     own_expressions, solution_expressions = (Expressions(snapshot["rows"]) for snapshot in snapshots)
-    here, there = _describe_row(own_row, own_expressions), _describe_row(solution_row, solution_expressions)
-    kind, line = difference.kind, _find_line(own_row or difference.next_rows[0])
+    here = _describe_row(own_row, own_expressions)
+    there = _describe_row(solution_row, solution_expressions)
+    kind = difference.kind
+    line = _find_line(own_row or difference.next_rows[0])
     if own_row is None or solution_row is None:
         kind = "missing" if own_row is None else "additional"
     elif kind == "recording" and own_row["status"] != "recorded":

@@ -29,7 +29,9 @@ class UnknownFunction:
 
     def __init__(self, formula: str, compute: Program, compute_derivatives: Program | None = None):
         """`compute_derivatives` gives its derivatives, for whoever made it."""
-        self.formula, self._compute, self.compute_derivatives = formula, compute, compute_derivatives
+        self.formula = formula
+        self._compute = compute
+        self.compute_derivatives = compute_derivatives
 
     def __call__(self, *inputs: Answer) -> Answer:
         """Call the function and note the call.

@@ -74,7 +74,8 @@ def _collect_number_facts(program: str) -> list[NumberFact]:
     tapes = [candidate for candidate in names.values() if isinstance(candidate, minitape.GradientTape)]
     tensors = {name: candidate for name, candidate in names.items() if hasattr(candidate, "dtype")}
     last_tensor = next(reversed(tensors), None)
-    parts, slopes = list[NumberFact](), list[NumberFact]()
+    parts = list[NumberFact]()
+    slopes = list[NumberFact]()
     for tape, (target, name) in ((tape, pair) for tape in tapes for pair in permutations(tensors, 2)):
         shares = _list_source_shares(minitape.snapshot(tape, tensors[target], [tensors[name]])["sweep"])
         slopes += [NumberFact(sum(shares), "slope", {"target": target, "name": name})] if shares else []

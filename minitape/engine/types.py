@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 # A decorator uses Params and Returned if its function keeps the arguments and the result, and Decorated if it returns
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from .values.dtypes import DType
     from .values.shape import TensorShape
 
-    # Each alias stands for an idea that Python's types cannot express. Its comment gives the reason.
+    # Each alias stands for an idea that Python's types cannot express, or that many functions share. Its comment says
+    # which values it stands for, or why it is needed.
 
     # An array, a NumPy scalar, a Python number or, in rules, a tensor. The same formula computes with all of them.
     Array: TypeAlias = Any
@@ -63,6 +64,16 @@ if TYPE_CHECKING:
     GraphName: TypeAlias = str | None
     # The sizes of axes, or their positions.
     Sizes: TypeAlias = tuple[int, ...]
+    # The shape and the dtype of the value of a row.
+    ShapeAndDtype: TypeAlias = tuple[Sizes, np.dtype]
+    # The values of rows, by the numbers of the rows.
+    ArraysByRow: TypeAlias = dict[int, Array]
+    # The adjoints of rows, by the numbers of the rows.
+    AdjointsByRow: TypeAlias = dict[int, Adjoint]
+    # Ranges of rows, as (first, end) pairs.
+    Spans: TypeAlias = list[tuple[int, int]]
+    # Dictionaries in which to look up the values of the program's names. The first one that has a name decides.
+    Namespaces: TypeAlias = Iterable[dict[str, object]]
     # Anything that can index an array, a tensor or a variable.
     Index: TypeAlias = SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None
     # The attributes of an operation, or keyword arguments. Each value has its own type.

@@ -70,8 +70,11 @@ class Explanation:
     ) -> None:
         """Create an explanation. If `connected` is not given, it is derived from the kind of the cause."""
         self.connected = find_kind(cause).has_gradient if connected is None else connected
-        self.cause, self.message, self.fix = cause, message, fix
-        self.filename, self.line = filename, line
+        self.cause = cause
+        self.message = message
+        self.fix = fix
+        self.filename = filename
+        self.line = line
         self.others = others or []
         self.name = ""
         self.intended = cause in FROZEN_CAUSES

@@ -37,7 +37,8 @@ def build_fallback_explanation(
     text = CAUSES[cause].find_text("tape", variant)
     message, fix = (fill(template, x=name, what=detail, watched="") for template in (text.message, text.fix))
     answer = Explanation(cause, message, fix)
-    answer.name, answer._tape = name, tape
+    answer.name = name
+    answer._tape = tape
     if error is not None:
         answer.message += fill(
             " (This is only a guess, because explain failed with {error}.)", error=f"{type(error).__name__}: {error}"

@@ -66,7 +66,8 @@ class OperationNames(NamedTuple):
     saturating_ops: Collection[str]
 
 
-_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
+_SOFTMAX = "softmax"
+_SIGMOID = "sigmoid"
 TENSORFLOW_OPERATIONS = OperationNames(
     compare_ops={"Sub", "SquaredDifference"},
     loss_ops=(),

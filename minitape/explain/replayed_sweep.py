@@ -27,18 +27,18 @@ from ..recording.tape_reachability import TapeRules
 from ..recording.value_summary import ValueSummary
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, TargetOrSource
+    from ..engine.types import ArraysByRow, TargetOrSource
 
 MAX_ROWS = 20_000  # Sweeps are not repeated for recordings with more rows than this.
 
 
-def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
+def build_unit_seeds(rules: TapeRules) -> ArraysByRow:
     """Return the initial adjoints of a sweep: arrays of ones for the rows of differentiable targets.
 
     Args:
         rules: The tape's rows, and which rows its adjoints reach.
     """
-    seeds: dict[int, Array] = {}
+    seeds: ArraysByRow = {}
     for target in rules.targets:
         if not target.dtype.differentiable:
             continue
@@ -48,7 +48,7 @@ def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
 
 
 def replay_sweep(
-    rules: TapeRules, row_of_node: dict[Hashable, int], seeds: dict[int, Array], sources: Iterable[TargetOrSource]
+    rules: TapeRules, row_of_node: dict[Hashable, int], seeds: ArraysByRow, sources: Iterable[TargetOrSource]
 ) -> BackwardPass | None:
     """Repeat the sweep from given seeds to the sources.
 
@@ -63,7 +63,8 @@ def replay_sweep(
         `MAX_ROWS` rows. The result is also None if arrays no longer exist, or if the user's Python code would have to
         run again.
     """
-    record, tape = rules.record, rules.tape
+    record = rules.record
+    tape = rules.tape
     wanted = {row for source in sources if source.dtype.differentiable for row in find_rows_in_recording(tape, source)}
     if not seeds or not wanted or len(record) > MAX_ROWS:
         return None
@@ -73,10 +74,8 @@ def replay_sweep(
     if not reachable_seeds or not wanted or not _can_replay_sweep(rules, reachable, max(seeds)):
         return None
     index_of_row = {row: row_of_node.get((id(record), row), -1) for row in range(len(record))}
-    backward_pass, sweep = (
-        BackwardPass([index_of_row[row] for row in seeds]),
-        Sweep(record, reachable_seeds, wanted, reachable),
-    )
+    backward_pass = BackwardPass([index_of_row[row] for row in seeds])
+    sweep = Sweep(record, reachable_seeds, wanted, reachable)
     for row, adjoint in seeds.items():
         backward_pass.arrive(index_of_row[row], ValueSummary(adjoint))
     float_warnings = WARNINGS[OFF]

@@ -55,7 +55,8 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
         targets = [unwrap_keras_variable(flat_target) for flat_target in nest.flatten(target)]
         source_ends = [unwrap_keras_variable(flat_source) for flat_source in flat_sources]
     except Exception:
-        targets, source_ends = [target], flat_sources
+        targets = [target]
+        source_ends = flat_sources
     answers = explain_flat_sources(tape, targets, source_ends)
     is_single_source = len(flat_sources) == 1 and sources is flat_sources[0]
     if is_single_source:
@@ -74,7 +75,8 @@ def explain_flat_sources(
         sources: The flat sources. Keras variables are unwrapped.
     """
     memory = state.memory
-    was_running, memory.is_explaining = memory.is_explaining, True
+    was_running = memory.is_explaining
+    memory.is_explaining = True
     try:
         with share_results():
             return _explain_each_source(tape, targets, sources)

@@ -87,7 +87,8 @@ def _find_advice_on_error(error: BaseException, is_own_error: bool) -> str:
     if isinstance(error, NameError):  # Learners often run lesson cells out of order.
         is_in_lesson = find_ipython_shell() and "minitape.course" in sys.modules
         return fill(MISSING_NAME) if is_in_lesson else ""
-    message, obj = str(error), getattr(error, "obj", None)
+    message = str(error)
+    obj = getattr(error, "obj", None)
     if isinstance(error, AttributeError) and (isinstance(obj, Tensor) or type(obj).__module__.startswith(_OWN_MODULES)):
         names = [name for name in dir(obj) if name[0] != "_"]
         return suggest_replacement(error.name or "", names, dir(sys.modules["minitape"]))

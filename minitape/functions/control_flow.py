@@ -74,7 +74,8 @@ def cond(
     for label, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(function):
             raise TypeError(f"'{label}' must be callable.")
-    is_python_bool, pred = isinstance(pred, bool), convert_to_tensor(pred)
+    is_python_bool = isinstance(pred, bool)
+    pred = convert_to_tensor(pred)
 
     def run_in_python() -> Structure:
         return true_fn() if bool(pred) else false_fn()
@@ -205,7 +206,9 @@ def _write_control_flow_row(
     for body in bodies:
         first_inputs.append(len(inputs))
         inputs += body.collect_feed_tensors([None] * body.argument_count)[body.argument_count :]
-    row.replay, row.bodies, row.first_inputs = replay, bodies, first_inputs
+    row.replay = replay
+    row.bodies = bodies
+    row.first_inputs = first_inputs
     row.stateful = row.is_guard = any(body.effects for body in bodies)
     return run_and_write_row(row, inputs)[:-1]
 
@@ -230,7 +233,8 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
     def select_branch(inputs: Sequence) -> tuple[FunctionRecording, int, Sequence]:
         """Return the recording of the selected branch, the position of its first input, and its inputs."""
         is_true = bool(getattr(inputs[0], "_value", inputs[0]))
-        recording, first_input = row.bodies[is_true], row.first_inputs[is_true]
+        recording = row.bodies[is_true]
+        first_input = row.first_inputs[is_true]
         return recording, first_input, inputs[first_input : first_input + len(recording.feeds)]
 
     def run_branch(arrays: Sequence, with_saved: bool) -> list:
@@ -250,7 +254,8 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
 
     def is_blocked_in_its_branch(position: int, order: int) -> bool:
         is_then = position >= row.first_inputs[1]
-        recording, first_input = row.bodies[is_then], row.first_inputs[is_then]
+        recording = row.bodies[is_then]
+        first_input = row.first_inputs[is_then]
         for _ in range(1, order):
             recording = recording.gradient.pure_recording
         gradient = recording.gradient  # If the gradient could not be recorded, the sweep raises the error.
@@ -279,7 +284,8 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
     count = len(variables)
     condition = _record_body("test", condition_function, variables)
     body = _record_body("turn", body_function, variables)
-    condition_recording, body_recording = condition.recording, body.recording
+    condition_recording = condition.recording
+    body_recording = body.recording
     if body.shape_dtypes != [(t.dims, t._value.dtype) for t in variables]:
         raise NotRecordableError
 

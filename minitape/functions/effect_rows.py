@@ -139,7 +139,8 @@ class PythonRow(Primitive):
         """
         rule = None if sweep is None else pass_adjoints_as_list(self._compute_shares)
         super().__init__(name, self.compute_outputs, rule, op=op)
-        self.run, self.sweep = run, sweep
+        self.run = run
+        self.sweep = sweep
         self.has_saved = has_saved
         self.stateful = stateful or is_guard
         self.is_guard = is_guard
@@ -260,7 +261,8 @@ def build_sweep_by_rerun(function: Callable) -> Callable:
                 tape.watch([inputs_copy[i] for i in positions])
                 outputs = function(inputs_copy)
             pairs = [(output, g) for output, g in zip(outputs, adjoints, strict=False) if output.dtype.differentiable]
-            targets, seeds = [output for output, _ in pairs], [g for _, g in pairs]
+            targets = [output for output, _ in pairs]
+            seeds = [g for _, g in pairs]
             shares = tape.gradient(targets, [inputs_copy[i] for i in positions], seeds)
         if not as_arrays:
             return shares

@@ -175,7 +175,8 @@ class FirstRun:
         self.argument_names = argument_names
         self.write_guard = write_guard
         self.record = Record()
-        self.record.first_run, self.record.is_opened_by_tape = self, False
+        self.record.first_run = self
+        self.record.is_opened_by_tape = False
         self.has_values = True
         self.feeds: dict[int, Feed] = {}
         self.variable_states: dict[int, EagerTensor] = {}
@@ -287,7 +288,8 @@ class FirstRun:
         record = self.record
         row = record.append_leaf(leaf, site, tensor._value)
         if tensor._record is old_record:
-            tensor._record, tensor._row = record, row
+            tensor._record = record
+            tensor._row = row
         return row
 
     def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:

@@ -204,7 +204,8 @@ class Function(Generic[Params, Returned]):
             first_run = cast(FirstRun, record.first_run)  # The engine declares only an interface.
             return join_call_outputs(first_run, first_row, arguments, returned)
         tensor_types: tuple = ()
-        arrays, arguments_record = [], record
+        arrays = []
+        arguments_record = record
         for argument in args:
             if type(argument) is not EagerTensor:
                 return self._call_fitting_recording_or_trace(args, kwargs)

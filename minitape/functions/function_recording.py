@@ -103,8 +103,10 @@ class FunctionRecording:
             effects: The calls that run in every call of the function: effects and guards.
         """
         self.traced_rows, self.first_run, self.name = traced_rows, traced_rows.first_run, traced_rows.first_run.name
-        self.feeds, self.results = feeds, results
-        self.assignments, self.effects = assignments, effects
+        self.feeds = feeds
+        self.results = results
+        self.assignments = assignments
+        self.effects = effects
         self.fetches = [*self.results, *(assignment.row for assignment in self.assignments)]
         self.argument_count = sum(feed.variable is None and feed.captured_ref is None for feed in self.feeds)
         self._varying_positions = [position for position, feed in enumerate(self.feeds) if feed.is_varying]
@@ -317,8 +319,10 @@ class GradientRecording:
         Returns:
             The rows of the adjoints that the results start with.
         """
-        recording, traced_rows = self.recording, self.recording.traced_rows
-        first_run, record = recording.first_run, recording.first_run.record
+        recording = self.recording
+        traced_rows = self.recording.traced_rows
+        first_run = recording.first_run
+        record = recording.first_run.record
         first_run.has_values = False
         with first_run.record_operations():
             targets = [_build_stand_in_tensor(traced_rows, row) for row in recording.results]
@@ -348,7 +352,8 @@ class GradientRecording:
             seed_rows: The rows of the adjoints that the results start with.
             first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
         """
-        recording, traced_rows = self.recording, self.recording.traced_rows
+        recording = self.recording
+        traced_rows = self.recording.traced_rows
         rows = [row for row in self.gradient_rows if row is not None]
         read_rows = self._find_read_forward_rows(rows, seed_rows, first_gradient_row)
         self.saved_rows = sorted(read_rows | set(recording.per_run_rows))
@@ -373,7 +378,8 @@ class GradientRecording:
             seed_rows: The rows of the adjoints that the results start with.
             first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
         """
-        traced_rows, feed_rows = self.recording.traced_rows, {feed.row for feed in self.recording.feeds}
+        traced_rows = self.recording.traced_rows
+        feed_rows = {feed.row for feed in self.recording.feeds}
         calls, _ = traced_rows.find_needed_calls_and_constants(gradient_rows, [*seed_rows, *feed_rows])
         read_rows = {*gradient_rows, *(row for call in calls if call.row >= first_gradient_row for row in call.inputs)}
         return {row for row in read_rows - feed_rows if row < first_gradient_row and row not in traced_rows.constants}
@@ -416,7 +422,8 @@ class GradientRecording:
 def _build_stand_in_tensor(traced_rows: TracedRows, row: int) -> EagerTensor:
     """Return a tensor for a row. Its value is the row's constant, or zeros if the row can differ between calls."""
     tensor = from_array(traced_rows.constants.get(row, get_array_spec(*traced_rows.shape_dtypes[row]).zeros))
-    tensor._record, tensor._row = traced_rows.record, row
+    tensor._record = traced_rows.record
+    tensor._row = row
     return tensor
 
 

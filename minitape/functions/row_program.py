@@ -44,7 +44,8 @@ class TracedRows:
         Args:
             first_run: The first run.
         """
-        self.first_run, self.record = first_run, first_run.record
+        self.first_run = first_run
+        self.record = first_run.record
         self.calls: dict[int, Call] = {}
         self.shape_dtypes: dict[int, tuple] = {}
         self.constants: dict[int, Any] = {}
@@ -55,7 +56,8 @@ class TracedRows:
         The table keeps the values that are the same in every call. For all other arrays, the recording keeps only the
         shape and dtype. Scalars remain in the recording, because they take little memory.
         """
-        record, first_row = self.record, len(self.shape_dtypes)
+        record = self.record
+        first_row = len(self.shape_dtypes)
         ops, first_inputs, second_inputs, calls, _, values = record.read_columns(first_row)
         for row, (op, a, b, call, value) in enumerate(
             zip(ops, first_inputs, second_inputs, calls, values, strict=True), first_row
@@ -93,7 +95,8 @@ class TracedRows:
         Returns:
             The needed calls in row order, and the needed constants, keyed by row.
         """
-        visited_rows, stack = set(feeds), [*fetches, *(call.row for call in effects)]
+        visited_rows = set(feeds)
+        stack = [*fetches, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
         constants: dict[int, Any] = {}
         while stack:
@@ -162,7 +165,9 @@ class RowEvaluator:
             (call, build_call_function(call, call.row + call.outputs - 1 in read_rows), has_tuple_output(call))
             for call in calls
         ]
-        self.constants, self.fetches, self.feeds = constants, fetches, feeds
+        self.constants = constants
+        self.fetches = fetches
+        self.feeds = feeds
 
     def compute_fetches(self, *arrays: Array) -> tuple:
         """Compute the fetched rows.
@@ -215,8 +220,12 @@ class RowProgram:
             feeds: The rows whose arrays are provided.
             effects: Calls that run even if no fetched row depends on them.
         """
-        self.run_count, self.next_fuse = 0, FUSE_AFTER_RUNS
-        self.traced_rows, self.fetches, self.feeds, self.effects = traced_rows, fetches, feeds, effects
+        self.run_count = 0
+        self.next_fuse = FUSE_AFTER_RUNS
+        self.traced_rows = traced_rows
+        self.fetches = fetches
+        self.feeds = feeds
+        self.effects = effects
 
     @cached_property
     def evaluator(self) -> RowEvaluator:

@@ -148,7 +148,8 @@ class Deferred(Tensor):
             name: The name of the operation. If None, the type of the operation is used.
         """
         graph = get_default_graph()
-        self.graph, self.overrides = graph, graph.overrides
+        self.graph = graph
+        self.overrides = graph.overrides
         self.function, self.args, self.kwargs = function, tuple(args), kwargs or {}
         function_name = getattr(function, "__name__", "call").strip("_")
         self.type = _OP_TYPES.get(function_name) or "".join(word.capitalize() for word in function_name.split("_"))
@@ -500,7 +501,10 @@ class _Operation:
 
     def __init__(self, call: Deferred, inputs: Structure, outputs: Structure) -> None:
         """Describe a call with its inputs and outputs."""
-        self.type, self.name, self.inputs, self.outputs = call.type, call._name, inputs, outputs
+        self.type = call.type
+        self.name = call._name
+        self.inputs = inputs
+        self.outputs = outputs
 
 
 def _run_with_registered_gradient(
@@ -567,7 +571,8 @@ def gradients(ys: Structure, xs: Structure, grad_ys: Structure = None, name: str
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
-    ys, xs = nest.flatten(ys), nest.flatten(xs)
+    ys = nest.flatten(ys)
+    xs = nest.flatten(xs)
     seeds = [None] * len(ys) if grad_ys is None else nest.flatten(grad_ys)
     deferred = Deferred(gradients, (ys, xs, seeds), name=name)
     return [Deferred(_select_result, (deferred, index), name=name) for index in range(len(xs))]

@@ -56,7 +56,10 @@ def build_alarms_and_breaks(
     >>> [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
     ['The gradient becomes infinite at row 2, line 2']
     """
-    rows, sweep, results, events = snapshot["rows"], snapshot["sweep"], snapshot["results"], snapshot["events"]
+    rows = snapshot["rows"]
+    sweep = snapshot["sweep"]
+    results = snapshot["results"]
+    events = snapshot["events"]
     shown_result = next((result for result in results if result.get("shown")), None)
     path_breaks = list_path_breaks_and_set_blame(rows, shown_result, events, snapshot["sources_text"], sweep)
     alarms = [
@@ -196,7 +199,8 @@ def _list_assignment_alarms(
             and event.get("to") in reached_rows
             and rows[value_row]["tapes"]
         ):
-            name, place = event["name"].removesuffix(":0"), _format_row_and_line(rows[value_row])
+            name = event["name"].removesuffix(":0")
+            place = _format_row_and_line(rows[value_row])
             title = translate("The gradient ends at the assignment to {name}: {place}", name=name, place=place)
             text = translate(
                 "A variable does not know where its value came from, so this row adds nothing to the gradient."

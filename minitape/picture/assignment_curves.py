@@ -62,7 +62,8 @@ def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bot
 
     def compute_cost(curve: AssignmentCurve) -> float:
         points = curve.sample_points()[1:-1]
-        x, y = points[:, :1], points[:, 1:]
+        x = points[:, :1]
+        y = points[:, 1:]
         hidden = ((x > boxes[:, 0]) & (x < boxes[:, 2]) & (y > boxes[:, 1]) & (y < boxes[:, 3])).any(axis=1)
         outside = (y < 0) | (y > bottom)
         length = np.hypot(*np.diff(points, axis=0).T).sum()
@@ -72,7 +73,8 @@ def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bot
 
 
 def _build_curve(start: Box, end: Box, start_side: str, end_side: str) -> AssignmentCurve:
-    (x0, y0), (x3, y3) = _find_side_point(start, start_side), _find_side_point(end, end_side)
+    x0, y0 = _find_side_point(start, start_side)
+    x3, y3 = _find_side_point(end, end_side)
     bend = (
         max(LEAST_BEND, 0.4 * abs(x3 - x0)) if "right" in (start_side, end_side) or end_side == "left" else LEAST_BEND
     )

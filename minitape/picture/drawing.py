@@ -179,8 +179,10 @@ class Picture:
 
         Each of the first 12 rows is described by its value, its adjoint, and the information in its shape and color.
         """
-        figure, broken_rows = self.figure, self.snapshot.get("broken", ())
-        rows, total = figure.snapshot["rows"], figure.snapshot["total"]
+        figure = self.figure
+        broken_rows = self.snapshot.get("broken", ())
+        rows = figure.snapshot["rows"]
+        total = figure.snapshot["total"]
         descriptions = [
             _describe_node_row(
                 row, figure.adjoints.get(row["row"]), figure.assigned_sources.get(row["row"]), row["row"] in broken_rows

@@ -82,10 +82,13 @@ def place_edge_labels(
     samples = [sample_curve(curve) for curve in curves]
     all_points = np.concatenate(samples) if samples else np.zeros((0, 2))
     owners = np.repeat(np.arange(len(samples)), [len(points) for points in samples])
-    nodes, plates, centers = np.array(node_boxes).reshape(-1, 4), np.zeros((0, 4)), []
+    nodes = np.array(node_boxes).reshape(-1, 4)
+    plates = np.zeros((0, 4))
+    centers = []
     for label in labels:
         own_points = samples[label.curve]
-        (start_x, _), (end_x, _) = curves[label.curve][0], curves[label.curve][-1]
+        start_x, _ = curves[label.curve][0]
+        end_x, _ = curves[label.curve][-1]
         left, top, right, bottom = np.array([compute_plate((x, y), label.text) for x, y in own_points]).T
         others = all_points[owners != label.curve]
         crossed = (

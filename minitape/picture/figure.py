@@ -143,7 +143,8 @@ class Figure:
 
     def __init__(self, snapshot: Snapshot, printed_width: float | None = None) -> None:
         """Choose the nodes and compute the layout."""
-        self.snapshot, self.printed_width = snapshot, printed_width
+        self.snapshot = snapshot
+        self.printed_width = printed_width
         self.max_width = None
         if printed_width is not None:
             self.max_width = convert_to_points(printed_width) * LEAST_TYPE / MIN_PRINTED_TYPE
@@ -189,7 +190,8 @@ class Figure:
             self._move_gradient_rows_to_lower_tier([*nodes] if writer is not None else [])
         placed = Placement([*map(self._build_placement_item, self.nodes)])
         columns = 1 + max(placed.column, default=0)
-        tapes, tiers = len(self.snapshot["tapes"]), sorted({node.tier for node in self.nodes})
+        tapes = len(self.snapshot["tapes"])
+        tiers = sorted({node.tier for node in self.nodes})
         frame = FRAME if tapes > 1 else 0
         columns_per_line = self._choose_columns_per_line(columns, frame, any(tiers))
         for node, column in zip(self.nodes, placed.column, strict=True):
@@ -211,7 +213,8 @@ class Figure:
         ]
         headings = HEADING * tapes if tapes > 1 else 0
         indent = INDENT if columns_per_line < columns else 0
-        left_edge, top = MARGIN + frame + indent, MARGIN + frame + headings
+        left_edge = MARGIN + frame + indent
+        top = MARGIN + frame + headings
         tops: dict[tuple[int, int], float] = {}  # The top of each (line, tier) with nodes.
         for part in product(range(ceil(columns / columns_per_line)), tiers):
             if part_slots := [
@@ -314,7 +317,8 @@ class Figure:
         ]
         if not self.nodes:
             parts.append(draw_text(MARGIN, 25, translate("nothing recorded"), TITLE_STYLE, MUTED_COLOR))
-        escapes, nodes = [*self._draw_escapes()], map(self._draw_node, self.nodes)
+        escapes = [*self._draw_escapes()]
+        nodes = map(self._draw_node, self.nodes)
         plates, shares = self._draw_shares()
         for layer in (
             self._draw_frames(),
@@ -348,7 +352,9 @@ class Figure:
             )
 
     def _draw_node(self, node: Node) -> str:
-        row, x, y = node.row, node.x, node.y
+        row = node.row
+        x = node.x
+        y = node.y
         if row is None:
             row_before, row_after = (self.nodes[END_NODES + offset].row or {"row": 0} for offset in (-1, 1))
             text = translate("{n} rows", n=row_after["row"] - row_before["row"] - 1)
@@ -390,9 +396,11 @@ class Figure:
         """Return the name of a row, followed in small type by its operation or, for a weight, by its layer."""
         max_letters = max(3, int((right - x) / 7.4))
         if row["kind"] == "operation":
-            name, texts = row["name"], self.expressions.list_texts_longest_first(row)
+            name = row["name"]
+            texts = self.expressions.list_texts_longest_first(row)
         else:
-            name, texts = format_row_title(row), [""]
+            name = format_row_title(row)
+            texts = [""]
         if not name:
             return draw_text(x, y, choose_first_fitting_text(texts, (right - x) / 7.0), TITLE_STYLE)
         if row["kind"] == "variable" and measure_width(name) > max_letters:
@@ -408,7 +416,9 @@ class Figure:
 
     def _draw_node_value(self, node: Node, row: RowFields, padding: int) -> str:
         """Return the value of a row. For a variable assigned after the gradient call, show the old and new values."""
-        x, y, update = node.x, node.y + 32, self.assigned_sources.get(row["row"])
+        x = node.x
+        y = node.y + 32
+        update = self.assigned_sources.get(row["row"])
         if row["released"] and not update:
             return draw_text(x + padding, y, translate("released"), NUMBER_STYLE)
         if update is None:
@@ -420,7 +430,8 @@ class Figure:
         """Return the adjoint of a row, where an array is drawn as the magnitude of its elements and a thumbnail."""
         adjoint = self.adjoints.get(row["row"])
         if row["row"] in self.none_rows:
-            text, color = "None", CUT_COLOR
+            text = "None"
+            color = CUT_COLOR
         else:
             text = format_magnitude(adjoint, 12) if adjoint else ""
             color = choose_text_color(adjoint, ADJOINT_COLOR)
@@ -438,7 +449,8 @@ class Figure:
             if row is None or not node.inputs:
                 continue
             for port, (start, row_port) in enumerate(node.inputs):
-                curve, share = self.curves.get((start, index, port)), self.shares_by_edge.get((row["row"], row_port))
+                curve = self.curves.get((start, index, port))
+                share = self.shares_by_edge.get((row["row"], row_port))
                 if curve is None:
                     edge = self.nodes[start].row, *node.compute_entry_point(port), node.direction, share is not None
                     abbreviated_edges.append(draw_abbreviated_edge(*edge))
@@ -470,7 +482,8 @@ class Figure:
                 labels.append(EdgeLabel(number, format_magnitude(share, 7), color))
         centers = place_edge_labels([*self.curves.values()], labels, [node.box for node in self.nodes])
         style = f'{NUMBER_STYLE} text-anchor="middle"'
-        plates, numbers = [], []
+        plates = []
+        numbers = []
         for (x, y), label in zip(centers, labels, strict=True):
             plates.append(draw_plate(compute_plate((x, y), label.text)))
             numbers.append(draw_text(x, y + 4, label.text, style, label.color))
@@ -501,12 +514,14 @@ class Figure:
         The edge leads to the node at which the value came back. The label shows the expression and the line.
         """
         for path_break in self.snapshot.get("torn", []):
-            start, end = self.node_by_row.get(path_break["from"]), self.node_by_row.get(path_break["to"])
+            start = self.node_by_row.get(path_break["from"])
+            end = self.node_by_row.get(path_break["to"])
             if path_break["kind"] != "left" or start is None:
                 continue
             x, y = self.nodes[start].compute_point(0.5)
             to_x, to_y = (x, y + NODE_HEIGHT) if end is None else self.nodes[end].compute_point(0.5)
-            middle, level = (x + to_x) / 2, (y + to_y) / 2
+            middle = (x + to_x) / 2
+            level = (y + to_y) / 2
             text = f"{path_break['text']}, {translate('line {0}').replace('{0}', str(path_break['line']))}"
             text_width = LETTER_WIDTH * measure_width(text)
             plate = draw_plate((middle + 7, level - 8, middle + 13 + text_width, level + 8))
@@ -530,11 +545,14 @@ def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, das
         color: The color of the line and the name.
         dash_pattern: The dashes of the line, as SVG's ``stroke-dasharray``, or "" for a solid line.
     """
-    padding, heading_height = 4 + 4 * nesting_depth, HEADING * nesting_depth
+    padding = 4 + 4 * nesting_depth
+    heading_height = HEADING * nesting_depth
     for line in sorted({node.line for node in nodes}):
         xs, ys = zip(*((node.x, node.y) for node in nodes if node.line == line), strict=True)
-        x, y = min(xs) - padding, min(ys) - padding - heading_height
-        width, height = max(xs) + NODE_WIDTH + padding - x, max(ys) + NODE_HEIGHT + padding - y
+        x = min(xs) - padding
+        y = min(ys) - padding - heading_height
+        width = max(xs) + NODE_WIDTH + padding - x
+        height = max(ys) + NODE_HEIGHT + padding - y
         yield draw_path(f"M{x} {y}h{width}v{height}h{-width}z", color, dash_pattern, 1)
         yield draw_text(x + 8, y + 12, name if heading_height else "", SMALL_STYLE + BOLD_STYLE, color)
         heading_height = 0

@@ -48,7 +48,8 @@ def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direc
 
 def build_detour_points(x: float, y: float, direction: int) -> tuple[Point, Point]:
     """Return the points, in the edge's direction, left and right of a column in which an edge passes other nodes."""
-    left, right = (x - DETOUR, y), (x + NODE_WIDTH + DETOUR, y)
+    left = (x - DETOUR, y)
+    right = (x + NODE_WIDTH + DETOUR, y)
     return (left, right) if direction > 0 else (right, left)
 
 
@@ -70,9 +71,11 @@ def build_edge_path(points: list[Point], is_swept: bool) -> str:
     """
     (x, y), *other_points = points
     direction = 1 if other_points[-1][0] > x else -1
-    start, path = f"M{x + 2 * direction} {y}{build_arrowhead_path(-direction)}", f"M{x} {y}"
+    start = f"M{x + 2 * direction} {y}{build_arrowhead_path(-direction)}"
+    path = f"M{x} {y}"
     for to_x, to_y in other_points:
         middle = (x + to_x) / 2
         path += f"C{middle} {y} {middle} {to_y} {to_x} {to_y}"
-        x, y = to_x, to_y
+        x = to_x
+        y = to_y
     return start + path if is_swept else path + build_arrowhead_path(direction)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.record.row_parts import Call
     from ..engine.tensor.tensor import EagerTensor
-    from ..engine.types import Array, Structure
+    from ..engine.types import ArraysByRow, Structure
     from .snapshot_types import InsideFields, Snapshot
 
 MAX_CALLS = 16  # Only this many calls of a recording have an inside in its snapshot.
@@ -80,7 +80,7 @@ def list_function_insides(
 
 
 def _build_function_inside(
-    reader: TapeReader, call_row: int, output_adjoints: dict[int, Array], remaining_depth: int
+    reader: TapeReader, call_row: int, output_adjoints: ArraysByRow, remaining_depth: int
 ) -> InsideFields | None:
     """Return the rows inside a call with the sweep that begins with the adjoints of its outputs.
 
@@ -88,7 +88,8 @@ def _build_function_inside(
     """
     record = reader.record
     assert record is not None
-    site, call = record.read_integer_cells(call_row)[3], record.get_call(call_row)
+    site = record.read_integer_cells(call_row)[3]
+    call = record.get_call(call_row)
     recording = call.attrs["recording"]
     arrays = [reader.kept_arrays.get(input_row, record.get_value_or_none(input_row)) for input_row in call.inputs]
     if any(array is None for array in arrays):
@@ -156,7 +157,7 @@ def _list_call_input_names(reader: TapeReader, call: Call) -> list[str]:
     return [*parameters, *(name.removesuffix(":0") for name in leaf_names)]
 
 
-def _compute_function_output_adjoints(reader: TapeReader, target: Structure, sources: Structure) -> dict[int, Array]:
+def _compute_function_output_adjoints(reader: TapeReader, target: Structure, sources: Structure) -> ArraysByRow:
     """Return the adjoints of function calls' outputs, by row, or {} if there is no sweep or it is too long."""
     stepper = build_tape_stepper(reader.tape, target, sources, reader.kept_arrays, lambda value: None)
     if stepper is None or stepper.remaining_rows > MAX_EAGER_ROWS or stepper.take_steps() is None:

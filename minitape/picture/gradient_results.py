@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from .truncation import shorten_name
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
-    from ..engine.types import Array, Object, Structure, TargetOrSource
+    from ..engine.types import ArraysByRow, Namespaces, Object, Structure, TargetOrSource
     from .snapshot_types import BlamedLine, ResultFields, SourceFields, TargetFields, ValueFields
 
 MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
@@ -37,8 +36,8 @@ def list_gradient_results(
     tape: GradientTape,
     target: Structure = None,
     sources: Structure = None,
-    kept_arrays: dict[int, Array] | None = None,
-    namespaces: Iterable[dict[str, object]] = (),
+    kept_arrays: ArraysByRow | None = None,
+    namespaces: Namespaces = (),
 ) -> list[ResultFields]:
     """Return the results of gradient calls.
 
@@ -108,12 +107,14 @@ def list_gradient_results(
 def _build_gradient_result(
     tape: GradientTape,
     request: GradientRequest,
-    kept_arrays: dict[int, Array] | None,
+    kept_arrays: ArraysByRow | None,
     names: PythonNames,
     is_shown: bool,
 ) -> ResultFields:
     """Return the result of a gradient call, whose sweep is repeated to find the sources' adjoints."""
-    targets, sources, is_jacobian = request.targets, request.sources, request.method != "gradient"
+    targets = request.targets
+    sources = request.sources
+    is_jacobian = request.method != "gradient"
     stepper = build_tape_stepper(
         tape, targets, sources, kept_arrays, to_value_fields, list_shown_output_gradients(request)
     )
@@ -238,7 +239,7 @@ def find_reason_and_blamed_line(explanation: Object) -> tuple[str | None, Blamed
 class PythonNames:
     """The Python names of tensors and variables."""
 
-    def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
+    def __init__(self, namespaces: Namespaces) -> None:
         """Index the public names in the given dictionaries, using the first name of each object."""
         self._by_id: dict[int, str] = {}
         for name, value in iter_public_names_and_values(namespaces):

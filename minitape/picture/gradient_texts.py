@@ -58,7 +58,8 @@ def _build_gradient_result_line(
     """Return the line of a source, in which an array is summarized by its magnitude and shape."""
     row = expressions.rows_by_number.get(source["rows"][-1] if source["rows"] else source["at"])
     name = str(source["name"] or (format_row_title(row) if row else translate("a source")))
-    value, shape = source["gradient"], list(row["shape"]) if row else []
+    value = source["gradient"]
+    shape = list(row["shape"]) if row else []
     first_target = expressions.rows_by_number.get(result["target"][0]["row"]) if result["target"] else None
     if first_target and result.get("call") in ("jacobian", "batch_jacobian"):
         shape = [*first_target["shape"], *shape[result["call"] == "batch_jacobian" :]]
@@ -87,7 +88,8 @@ def draw_gradient_result_lines(
         max_letters = max(6, int((max_width - number_width - 3 * MARGIN) / ITALIC_WIDTH))
         lines = [(shorten_name(name, max_letters), number) for name, number in lines]
     x = 2 * MARGIN + ITALIC_WIDTH * max((measure_width(name) for name, _ in lines), default=0)
-    parts, y = [], figure_bottom + 8
+    parts = []
+    y = figure_bottom + 8
     for name, number in lines:
         parts += [draw_text(x - 6, y, name, FORMULA_STYLE), draw_text(x, y, number, NUMBER_STYLE)]
         figure_width = max(figure_width, x + LETTER_WIDTH * measure_width(number) + MARGIN)

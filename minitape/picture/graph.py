@@ -173,7 +173,8 @@ def find_cluster(root: Cluster, figure: Figure, row: RowFields) -> Cluster:
         figure: The figure that is drawn.
         row: The row.
     """
-    cluster, tapes = root, figure.snapshot["tapes"]
+    cluster = root
+    tapes = figure.snapshot["tapes"]
     if len(tapes) > 1:
         for index in row["tapes"]:
             label = translate("tape {name}", name=shorten_name(tapes[index]["name"], MAX_TEXT_LETTERS))

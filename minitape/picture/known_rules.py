@@ -103,7 +103,8 @@ class KnownRule(NamedTuple):
             The field "local" contains the local derivative if the shares agree and the operation is elementwise. The
             field "differs" is set if the shares clearly differ.
         """
-        z, rule = self.result, self.rules[port]
+        z = self.result
+        rule = self.rules[port]
         edge_fields: EdgeFields = {"local": None}
         if rule is None or adjoint is None or framework_share is None:
             return edge_fields
@@ -160,7 +161,8 @@ def find_known_rule(
         or max(array.size for array in (*values, result)) > MAX_ELEMENTS
     ):
         return None
-    z, tolerance = np.asarray(result), HALF_TOLERANCES.get(dtype, TOLERANCE)
+    z = np.asarray(result)
+    tolerance = HALF_TOLERANCES.get(dtype, TOLERANCE)
     with np.errstate(all="ignore"):
         table_name = ELEMENTWISE_NAMES.get(op, op)
         is_number_first = (op in ELEMENTWISE_NAMES and op[0] == "r") or re.match(r"-?\d", label)
@@ -183,7 +185,8 @@ def _match_elementwise_operation(
 
     If one input is missing, it is a number that is computed from the result.
     """
-    texts, first_index = PRIMITIVES_BY_NAME[name].texts, int(bool(is_number_first))
+    texts = PRIMITIVES_BY_NAME[name].texts
+    first_index = int(bool(is_number_first))
     if len(texts) == len(values) + 1:
         return build_formula_fields(texts), values, 0
     solutions = NUMBER_SOLVERS[name][first_index](values[0], z)
@@ -197,11 +200,13 @@ def _match_elementwise_operation(
 
 def _match_array_operation(op: str, values: list[Array], z: Array, tolerance: float) -> KnownRule | None:
     """Find the rule for an operation on whole arrays, by trying which arguments produce the result."""
-    primitive, bias = TABLE.get(ARRAY_NAMES.get(op, "")), values[2:]
+    primitive = TABLE.get(ARRAY_NAMES.get(op, ""))
+    bias = values[2:]
     if primitive is None:
         return None
     if bias:
-        values, z = values[:2], z - bias[0]
+        values = values[:2]
+        z = z - bias[0]
     if (
         primitive.name == "matmul"
     ):  # The table only multiplies matrices, so a vector becomes a row on the left or a column on the right.

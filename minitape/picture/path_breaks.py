@@ -65,7 +65,8 @@ def list_path_breaks_and_set_blame(
         return path_breaks
     escapes = [event for event in events if event["kind"] == "numpy" and event.get("row", -1) in range(len(rows))]
     for source in shown_result["sources"]:
-        blamed_line, is_none = source.get("why"), source["none"]
+        blamed_line = source.get("why")
+        is_none = source["none"]
         if blamed_line is None or blamed_line["line"] is None:
             continue
         edge: tuple[int, int] | None
@@ -73,14 +74,17 @@ def list_path_breaks_and_set_blame(
         if escaped_rows:
             targets = [end["row"] for end in shown_result["target"]]
             returned_row = _find_row_of_returned_value(rows, targets, escaped_rows[-1], blamed_line["line"])
-            kind, edge = "left", (escaped_rows[-1], returned_row)
+            kind = "left"
+            edge = (escaped_rows[-1], returned_row)
         else:
             blamed_place = blamed_line["file"], blamed_line["line"]
             line_rows = [row for row in rows if (row["file"], row["line"]) == blamed_place]
             if is_none:
-                kind, edge = "cut", _find_cut_edge(line_rows, source)
+                kind = "cut"
+                edge = _find_cut_edge(line_rows, source)
             else:
-                kind, edge = "zero", _find_zeroed_edge(line_rows, source, sweep)
+                kind = "zero"
+                edge = _find_zeroed_edge(line_rows, source, sweep)
         if edge is None:
             continue
         text = _find_escape_expression(source_texts, blamed_line) if escaped_rows else rows[edge[1]]["label"]

@@ -61,7 +61,10 @@ class Placement:
         self.passed_points: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._depths_below = [0] * len(items)  # The number of columns that the items below each item occupy.
         self._used_slots: dict[int, set[int]] = {}
-        self._first_column, self._last_column, self._current_column, self._end_slot = 0, -1, 0, 0
+        self._first_column = 0
+        self._last_column = -1
+        self._current_column = 0
+        self._end_slot = 0
         levels: list[int] = []  # The position of each item in the chain of items that are below the same item.
         for item in items:
             levels_below = (levels[i] for i in item.inputs if items[i].below == item.below)
@@ -74,7 +77,8 @@ class Placement:
                 continue
             if item.section != section:
                 self._place_unread_leaves_before(index)
-                section, self._first_column = item.section, self._last_column + 1
+                section = item.section
+                self._first_column = self._last_column + 1
             if not item.is_leaf:  # A leaf is placed with its first consumer.
                 self._place_operation_and_leaves(index, [i for i in dict.fromkeys(item.inputs) if not items[i].tier])
         self._place_unread_leaves_before(len(items))
@@ -115,7 +119,9 @@ class Placement:
 
         Each item is placed below the item in ``below``, or further left so that it is to the left of its inputs.
         """
-        top, self._used_slots, self._end_slot = self._end_slot + TIER_GAP, {}, 0
+        top = self._end_slot + TIER_GAP
+        self._used_slots = {}
+        self._end_slot = 0
         for index in members:
             inputs, _, _, tier, item_below = self.items[index]
             tier_inputs = [i for i in dict.fromkeys(inputs) if self.items[i].tier == tier]
@@ -144,11 +150,15 @@ class Placement:
 
     def _take_slots_for_edge(self, start: int, end: int) -> None:
         """Reserve a half-slot in each column that an edge passes, if possible the same half-slot in all columns."""
-        first, last, start_slot, end_slot = self.column[start], self.column[end], self.slot[start], self.slot[end]
+        first = self.column[start]
+        last = self.column[end]
+        start_slot = self.slot[start]
+        end_slot = self.slot[end]
         columns = range(first + 1, last) or range(first - 1, last, -1)
         if not 0 < len(columns) < MAX_EDGE_COLUMNS:
             return
-        span, free_lane = abs(last - first), self._find_nearest_free_slot(columns, (start_slot + end_slot) // 2, 1)
+        span = abs(last - first)
+        free_lane = self._find_nearest_free_slot(columns, (start_slot + end_slot) // 2, 1)
         self.passed_points[start, end] = []
         for step, column in enumerate(columns, 1):
             wanted_slot = (start_slot * (span - step) + end_slot * step) // span if free_lane is None else free_lane

@@ -78,9 +78,12 @@ def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result
     ['x @ yᵀ', 'g @ y', 'gᵀ @ x']
     """
     if name == "matmul":
-        transposes_left, transposes_right = attrs.get("transpose_a"), attrs.get("transpose_b")
-        x, y = "xᵀ" if transposes_left else "x", "yᵀ" if transposes_right else "y"
-        opposite_x, opposite_y = "x" if transposes_left else "xᵀ", "y" if transposes_right else "yᵀ"
+        transposes_left = attrs.get("transpose_a")
+        transposes_right = attrs.get("transpose_b")
+        x = "xᵀ" if transposes_left else "x"
+        y = "yᵀ" if transposes_right else "y"
+        opposite_x = "x" if transposes_left else "xᵀ"
+        opposite_y = "y" if transposes_right else "yᵀ"
         left_share = f"{y} @ gᵀ" if transposes_left else f"g @ {opposite_y}"
         right_share = f"gᵀ @ {x}" if transposes_right else f"{opposite_x} @ g"
         return [f"{x} @ {y}", left_share, right_share]

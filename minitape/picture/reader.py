@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, TypeAlias
@@ -40,7 +40,7 @@ from .truncation import shorten_name
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
     from ..engine.record.row_parts import Leaf
-    from ..engine.types import Array, Columns, Object, Structure
+    from ..engine.types import Array, Columns, Namespaces, Object, Spans, Structure
     from .snapshot_types import EventFields, InsideFields, Kind, RowFields, TapeFields
 
 MAX_LIST_ITEMS = 64  # Longer lists are not searched for named variables.
@@ -59,7 +59,7 @@ class _ReleasedTape:
 
     is_recording, is_used, is_persistent, watches_variables, span_start, record = False, True, False, True, 0, None
 
-    spans: list[tuple[int, int]]
+    spans: Spans
     watched: dict[int, int]
 
 
@@ -101,7 +101,7 @@ class TapeReader(Reader):
 
     record: Record | None
 
-    def __init__(self, tape: Object, namespaces: Iterable[dict[str, object]] = ()) -> None:
+    def __init__(self, tape: Object, namespaces: Namespaces = ()) -> None:
         """Prepare to read the recording of ``tape``, without reading any row yet."""
         super().__init__(namespaces)
         self.tape: GradientTape = tape
@@ -134,12 +134,16 @@ class TapeReader(Reader):
     def _build_rows_from_columns(self, record: Record, columns: Columns) -> list[PictureRow]:
         """Return the rows in the given columns of the recording, which begin at row ``row_count``."""
         rows: list[PictureRow] = []
-        tapes_by_row, watchers_by_row = self.tapes_by_row, self._watchers_by_row
-        context, end = None, self.row_count
+        tapes_by_row = self.tapes_by_row
+        watchers_by_row = self._watchers_by_row
+        context = None
+        end = self.row_count
         for row, op, a, b, _, site, value in zip(range(end, end + len(columns[0])), *columns, strict=True):
             if context is None or row >= end:
                 context = self.enter_row_context(row)
-                end, forms, recording_tapes = context.end, context.forms, context.recording_tapes
+                end = context.end
+                forms = context.forms
+                recording_tapes = context.recording_tapes
             if op < FIRST_CODE or row in watchers_by_row or type(value) not in FLOAT_TYPES:
                 if record.is_opened_by_tape and op == LEAF and row not in record.leaves:
                     break  # The recording has written the row but not yet its leaf.
@@ -201,8 +205,12 @@ class TapeReader(Reader):
             return None
         if record is not self.record:
             self.begin_recording(record)
-            self.tapes_by_row, self.tapes = [], []
-            self._leaf_states, self._forms_by_context, self._first_versions, self._seen_events = {}, {}, {}, 0
+            self.tapes_by_row = []
+            self.tapes = []
+            self._leaf_states = {}
+            self._forms_by_context = {}
+            self._first_versions = {}
+            self._seen_events = 0
         return record
 
     @property
@@ -359,7 +367,8 @@ class TapeReader(Reader):
         if not self.tapes:
             self.tapes = [self.tape]
         borders = {get_start_row(writer) for writer in record.gradient_rows} | {first for first, _ in record.scopes}
-        self._watchers_by_row, watches = {}, []
+        self._watchers_by_row = {}
+        watches = []
         for bit, tape in enumerate(self.tapes):
             borders.update(end for span in tape.spans for end in span)
             borders.add(tape.span_start)
@@ -383,7 +392,8 @@ class TapeReader(Reader):
         next_segment = segments[index][0] if index < len(segments) else _ENDLESS
         border = bisect_right(self._context_borders, row)
         end = min(next_segment, self._context_borders[border] if border < len(self._context_borders) else _ENDLESS)
-        recording_tapes, has_recorded = 0, False
+        recording_tapes = 0
+        has_recorded = False
         for bit, tape in enumerate(self.tapes):
             spans = [*tape.spans, (tape.span_start, _ENDLESS)] if tape.is_recording else tape.spans
             recording_tapes |= any(first <= row < last for first, last in spans) << bit
@@ -392,10 +402,8 @@ class TapeReader(Reader):
             _, watched_row, bits = self._pending_watches.pop()
             self.tapes_by_row[watched_row] |= bits
         place = segments[index - 1][1:] if index else None
-        writer, scope = (
-            find_subject_at_row(record.gradient_rows, row, None),
-            find_subject_at_row(record.scopes, row, ()),
-        )
+        writer = find_subject_at_row(record.gradient_rows, row, None)
+        scope = find_subject_at_row(record.scopes, row, ())
         is_paused = has_recorded and not recording_tapes
         forms = self._forms_by_context.setdefault((place, writer, scope, recording_tapes, is_paused), {})
         return RowContext(end, place, writer, scope, recording_tapes, is_paused, forms)
@@ -520,7 +528,8 @@ class TapeReader(Reader):
             state = "used" if tape.is_used else "closed"
         byte_count = 0 if self.record is None else count_kept_bytes(self.record, spans)
         if type(tape) is _ReleasedTape or (state == "used" and not byte_count):
-            state, byte_count = "released", 0
+            state = "released"
+            byte_count = 0
         return {
             "id": number,
             "name": self.find_name_of_tape(tape, "tape" if len(self.tapes) < 2 else f"tape {number + 1}"),

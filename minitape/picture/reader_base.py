@@ -20,7 +20,7 @@ from .picture_rows import PictureRow, get_row_number
 from .truncation import join_and_truncate_lines
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, Object, Structure
+    from ..engine.types import ArraysByRow, Namespaces, Object, Structure
     from .snapshot_types import EventFields, InsideFields, RowFields, Snapshot, TapeFields
 
 EMPTY_RECORD_NAME = "r0"  # The name of a recording without rows.
@@ -69,12 +69,12 @@ class Reader(ABC):
         files: The files of the rows, in the order of their first rows. The dictionary serves as an ordered set.
     """
 
-    def __init__(self, namespaces: Iterable[dict[str, object]] = ()) -> None:
+    def __init__(self, namespaces: Namespaces = ()) -> None:
         """Prepare to read a recording, without reading any row yet."""
         self.namespaces = list(namespaces)
         # Each kind of reader has its own class of records, hence Any.
         self.record: Any = None
-        self.kept_arrays: dict[int, Array] = {}
+        self.kept_arrays: ArraysByRow = {}
         self.record_name = ""
         self.row_count = 0
         self.files: dict[str, None] = {}
@@ -85,7 +85,8 @@ class Reader(ABC):
         Args:
             record: The object that holds the rows.
         """
-        self.record, self.row_count = record, 0
+        self.record = record
+        self.row_count = 0
         self.record_name = f"r{next(_record_numbers)}"
 
     # -- what each kind of reader does -----------------------------------------------------------------

@@ -16,7 +16,7 @@ from ..recording.graph_nodes import find_operation_and_inputs
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
-    from ..engine.types import Array, Object
+    from ..engine.types import Array, ArraysByRow, Object
 
 MAX_BYTES = 16_000_000  # Above this many bytes, a picture recomputes values only on request.
 
@@ -44,7 +44,7 @@ def are_released_values_small(record: Record) -> bool:
     return sum(math.prod(value.shape) * value.dtype.itemsize for value in missing) <= MAX_BYTES
 
 
-def recompute_released_values(record: Record) -> dict[int, Array]:
+def recompute_released_values(record: Record) -> ArraysByRow:
     """Return the released values of a finished recording, if they can be computed from the kept values.
 
     Only deterministic operations in the table are rerun, not Python functions or custom gradients. If a rerun computes
@@ -64,7 +64,7 @@ def recompute_released_values(record: Record) -> dict[int, Array]:
     >>> {row: value.shape for row, value in recompute_released_values(tape._record).items()}
     {2: (80, 80), 3: (80, 80)}
     """
-    values: dict[int, Array] = {}
+    values: ArraysByRow = {}
     missing_rows = [row for row in range(len(record)) if record.get_value_or_none(row) is None]
     rows_to_run = sorted({row if (call := record.get_call(row)) is None else call.row for row in missing_rows})
     with np.errstate(all="ignore"):

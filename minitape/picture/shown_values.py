@@ -14,7 +14,7 @@ import numpy as np
 from .truncation import shorten_text
 
 if TYPE_CHECKING:
-    from ..engine.types import Array
+    from ..engine.types import Array, Sizes
     from .snapshot_types import PackedValue, Plain, ValueFields
 
 
@@ -122,13 +122,17 @@ class ArraySummary(NamedTuple):
         if array.dtype.kind == "V" or array.dtype.itemsize < 4:
             array = array.astype(np.float32)
         thumb = _shrink_to_thumbnail(array)
-        count, nans, zeros = array.size, 0, int(np.count_nonzero(array == 0))
-        low, high = float(array.min()), float(array.max())
+        count = array.size
+        nans = 0
+        zeros = int(np.count_nonzero(array == 0))
+        low = float(array.min())
+        high = float(array.max())
         if not np.isfinite([low, high]).all():
             nans = int(np.isnan(array).sum())
             array = array[np.isfinite(array)]
             array = array if array.size else np.array([np.nan])
-            low, high = float(array.min()), float(array.max())
+            low = float(array.min())
+            high = float(array.max())
         flat = array.reshape(-1) if array.dtype.kind == "f" else array.reshape(-1).astype(np.float64)
         with np.errstate(all="ignore"):
             mean = float(flat.sum()) / flat.size
@@ -139,7 +143,8 @@ class ArraySummary(NamedTuple):
             # The difference has lost most of its digits, or the squares overflow. Scale by the largest element instead.
             unit = max(-low, high) or 1.0
             flat = flat.astype(np.float64) / unit
-            mean, std = float(flat.mean()) * unit, float(flat.std()) * unit
+            mean = float(flat.mean()) * unit
+            std = float(flat.std()) * unit
         facts = zeros == count, array.size == count and bool(np.isfinite(low))
         stats = {"min": low, "max": high, "mean": mean, "std": std, "zeros": zeros, "nans": nans}
         return cls(edges, thumb, stats, facts)
@@ -173,7 +178,7 @@ def _shrink_to_thumbnail(array: np.ndarray) -> tuple[np.ndarray, float]:
     return lines[::row_step, ::column_step].astype(np.float64), column_step / row_step
 
 
-def compute_thumbnail_steps(shape: tuple[int, ...]) -> tuple[int, int]:
+def compute_thumbnail_steps(shape: Sizes) -> tuple[int, int]:
     """Return the distances between the lines, and between the columns, that a thumbnail shows of an array.
 
     Args:
@@ -182,5 +187,6 @@ def compute_thumbnail_steps(shape: tuple[int, ...]) -> tuple[int, int]:
     >>> compute_thumbnail_steps((320, 16)), compute_thumbnail_steps((400,))
     ((10, 1), (1, 2))
     """
-    line_count, width = math.prod(shape[:-1]), shape[-1]
+    line_count = math.prod(shape[:-1])
+    width = shape[-1]
     return -(-line_count // 32), -(-width // (32 if len(shape) > 1 else 200))

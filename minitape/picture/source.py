@@ -16,7 +16,7 @@ from .stepper import build_tape_stepper
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Sized
 
-    from ..engine.types import Array, Object, Structure
+    from ..engine.types import Array, ArraysByRow, Namespaces, Object, Structure
     from .snapshot_types import ResultFields
     from .stepper import SweepSteps
 
@@ -79,7 +79,7 @@ class PictureSource(Protocol):
         """
 
     @abstractmethod
-    def build_reader(self, namespaces: Iterable[dict[str, object]]) -> Reader:
+    def build_reader(self, namespaces: Namespaces) -> Reader:
         """Return a reader that starts at the first row.
 
         Args:
@@ -91,7 +91,7 @@ class PictureSource(Protocol):
         self,
         target: Structure,
         sources: Structure,
-        kept_arrays: dict[int, Array] | None = None,
+        kept_arrays: ArraysByRow | None = None,
         show: Callable[[Array], Object] = to_value_fields,
     ) -> SweepSteps | None:
         """Return the steps of a sweep, which are computed on demand.
@@ -111,8 +111,8 @@ class PictureSource(Protocol):
         self,
         target: Structure,
         sources: Structure,
-        kept_arrays: dict[int, Array] | None,
-        namespaces: Iterable[dict[str, object]],
+        kept_arrays: ArraysByRow | None,
+        namespaces: Namespaces,
     ) -> list[ResultFields]:
         """Return the results of gradient calls.
 
@@ -203,7 +203,7 @@ class TapeSource(PictureSource):
             (value for value in candidates if hasattr(type(value), "_row") and record.find_row(value) == row), None
         )
 
-    def build_reader(self, namespaces: Iterable[dict[str, object]]) -> Reader:
+    def build_reader(self, namespaces: Namespaces) -> Reader:
         """Return the reader of the tape's recording."""
         return TapeReader(self.tape, namespaces)
 
@@ -211,7 +211,7 @@ class TapeSource(PictureSource):
         self,
         target: Structure,
         sources: Structure,
-        kept_arrays: dict[int, Array] | None = None,
+        kept_arrays: ArraysByRow | None = None,
         show: Callable[[Array], Object] = to_value_fields,
     ) -> SweepSteps | None:
         """Return a stepper that repeats the engine's sweep."""
@@ -221,8 +221,8 @@ class TapeSource(PictureSource):
         self,
         target: Structure,
         sources: Structure,
-        kept_arrays: dict[int, Array] | None,
-        namespaces: Iterable[dict[str, object]],
+        kept_arrays: ArraysByRow | None,
+        namespaces: Namespaces,
     ) -> list[ResultFields]:
         """Return the results of the gradient calls of the tape and of the other tapes of its recording."""
         return list_gradient_results(self.tape, target, sources, kept_arrays, namespaces)

@@ -55,7 +55,8 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
 
 def _number_name(name: str, taken_names: set[str | None], operation_names: set[str | None]) -> str:
     """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
-    unique_name, count = f"{name}₀" if name in operation_names else name, 1
+    unique_name = f"{name}₀" if name in operation_names else name
+    count = 1
     while unique_name in taken_names:
         count += 1
         unique_name = f"{name}{str(count).translate(SUBSCRIPT_DIGITS)}"

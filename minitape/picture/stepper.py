@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
     from ..engine.backward.targets_and_sources import GradientRequest
     from ..engine.table.primitives import Rule, Rules
-    from ..engine.types import Adjoint, Array, Object, Structure, TargetOrSource
+    from ..engine.types import Adjoint, AdjointsByRow, Array, ArraysByRow, Object, Structure, TargetOrSource
     from .snapshot_types import EdgeFields, StepFields, SweepFields, ValueFields
 
 MAX_EAGER_ROWS = 20_000  # The steps of a longer sweep are computed on demand.
@@ -41,7 +41,7 @@ def build_tape_stepper(
     tape: GradientTape,
     target: Structure = None,
     sources: Structure = None,
-    kept_arrays: dict[int, Array] | None = None,
+    kept_arrays: ArraysByRow | None = None,
     show: Callable[[Array], Object] = to_value_fields,
     adjoints: list[Adjoint] | None = None,
 ) -> Stepper | None:
@@ -61,7 +61,8 @@ def build_tape_stepper(
     """
     record: Record | None = tape.record
     if target is None and tape.last_request is not None:
-        target, sources = tape.last_request.targets, tape.last_request.sources
+        target = tape.last_request.targets
+        sources = tape.last_request.sources
         adjoints = list_shown_output_gradients(tape.last_request)
     if record is None or target is None or sources is None:
         return None
@@ -164,7 +165,7 @@ class Stepper(SweepSteps):
         targets: list[TargetOrSource],
         sources: list[TargetOrSource],
         adjoints: list[Adjoint] | None,
-        kept_arrays: dict[int, Array],
+        kept_arrays: ArraysByRow,
         show: Callable[[Array], Object],
     ) -> None:
         """Prepare the sweep without starting it. The parameters are described in ``build_tape_stepper``."""
@@ -172,9 +173,11 @@ class Stepper(SweepSteps):
         self.record = tape.record
         self.kept_arrays = kept_arrays
         self.show = show
-        self._tape, self._targets, self._sources = tape, targets, sources
+        self._tape = tape
+        self._targets = targets
+        self._sources = sources
         self._output_gradients = adjoints or [None] * len(targets)
-        seeds: dict[int, Adjoint] = {}
+        seeds: AdjointsByRow = {}
         for target, adjoint in zip(targets, self._output_gradients, strict=True):
             for row in find_rows_in_recording(tape, target)[-1:]:
                 if target.dtype.differentiable:
@@ -191,10 +194,11 @@ class Stepper(SweepSteps):
         if self.reachable is not None:
             source_rows = {r for r in source_rows if self.reachable[r]}
             seeds = {r: s for r, s in seeds.items() if self.reachable[r]}
-        self._seeds, self._source_rows = seeds, source_rows
+        self._seeds = seeds
+        self._source_rows = source_rows
         self.first_row, self.last_row = (min(source_rows), max(seeds)) if seeds and source_rows else (0, -1)
         self.remaining_rows = self.last_row - self.first_row + 1
-        self.function_adjoints: dict[int, Array] = {}
+        self.function_adjoints: ArraysByRow = {}
         self._sweep: Sweep | None = None
         self._sweep_rows: Iterator[int] = iter(())
 
@@ -214,7 +218,8 @@ class Stepper(SweepSteps):
 
     def can_rerun_sweep(self) -> bool:
         """Return whether all arrays that the sweep's rules read are in the recording or in ``kept_arrays``."""
-        record, reachable = self.record, self.reachable
+        record = self.record
+        reachable = self.reachable
         # This first pass over the values is fast, because most recordings of scalars have released no values.
         values = enumerate(iter_values_before(record, self.last_row + 1))
         if not any(type(value) is ArraySpec and row not in self.kept_arrays for row, value in values):
@@ -290,7 +295,8 @@ class Stepper(SweepSteps):
         """Return the step of a row, or None if the row sends shares only to constants, which need no adjoints."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
-        op, call = self.record.read_integer_cells(row)[0], self.record.get_call(row)
+        op = self.record.read_integer_cells(row)[0]
+        call = self.record.get_call(row)
         primitive, inputs = find_operation_and_inputs(self.record, row)
         assert primitive is not None  # The sweep makes no step at a leaf.
         if primitive.name == "function":
@@ -354,17 +360,19 @@ def _compute_local_derivatives(
     inputs: Sequence[int],
     rules: Iterable[Rule | None],
     primitive_code: int,
-) -> dict[int, Array]:
+) -> ArraysByRow:
     """Return the local derivatives of an elementwise operation, by port.
 
     A local derivative is the share that the rule sends for an adjoint of one. It has the shape of the operation's
     result, even if the input was broadcast. An empty dict is returned if a value was released.
     """
-    output, values = get_value(row), [get_value(input_row) for input_row in inputs]
+    output = get_value(row)
+    values = [get_value(input_row) for input_row in inputs]
     if output is None or any(array is None for array in values):
         return {}
     if op >= FIRST_CODE:
-        rules, arguments = select_form_for_kind(op, output).rules, [output, values[0], values[-1]]
+        rules = select_form_for_kind(op, output).rules
+        arguments = [output, values[0], values[-1]]
     else:
         arguments = [output, *values]
     unit_adjoint = np.ones_like(output)[()]

@@ -13,12 +13,12 @@ from ..engine.tensor.tensor import create_tensor
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
-    from ..engine.types import Array, Object
+    from ..engine.types import ArraysByRow, Object
 
 MAX_ROWS = 2000  # Pictures of longer recordings show no tangents.
 
 
-def compute_tangents(record: Record, tapes: list[Object]) -> dict[int, Array]:
+def compute_tangents(record: Record, tapes: list[Object]) -> ArraysByRow:
     """Return the tangent of each row, which is its derivative in the direction of the last accumulator.
 
     Args:

@@ -152,7 +152,8 @@ class Alignment:
 
     def _compare_inputs(self, own_row: RowFields, other_row: RowFields) -> bool:
         """Return whether the inputs of two rows match, and compare the leaves among them."""
-        own_inputs, other_inputs = own_row["inputs"], other_row["inputs"]
+        own_inputs = own_row["inputs"]
+        other_inputs = other_row["inputs"]
         if len(own_inputs) != len(other_inputs):
             return False
         if own_row["op"] in COMMUTATIVE_OPERATIONS and self._count_matching_inputs(own_inputs, other_inputs[::-1]) > (
@@ -268,7 +269,8 @@ def _is_same_value(own_value: ValueFields | None, other_value: ValueFields | Non
     """Return whether two values agree, up to rounding."""
     if own_value is None or other_value is None:
         return own_value is other_value
-    number, other_number = own_value.get("data"), other_value.get("data")
+    number = own_value.get("data")
+    other_number = other_value.get("data")
     if isinstance(number, (int, float)) and isinstance(other_number, (int, float)):
         is_nan = math.isnan(number) and math.isnan(other_number)
         return is_nan or math.isclose(number, other_number, rel_tol=RTOL, abs_tol=RTOL * RTOL)

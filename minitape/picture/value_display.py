@@ -72,7 +72,8 @@ def format_value(value: ValueFields, max_letters: int) -> str | None:
     >>> format_value({"text": "[0.5 2.  18.25]", "data": [0.5, 2.0, 18.25]}, 15)
     '[0.5 2. 18.25]'
     """
-    text, data = value.get("text", ""), value.get("data", "")
+    text = value.get("text", "")
+    data = value.get("data", "")
     if "thumb" in value or _count_elements(data) > MAX_ELEMENTS:
         return None
     if isinstance(data, list):
@@ -121,7 +122,8 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
     text = format_value(value, max_letters)
     if text is not None or ("stats" not in value and not isinstance(value.get("data"), list)):
         return text or elide_text(value.get("text", ""), max_letters)
-    size, (low, high) = compute_largest_magnitude(value), _read_minimum_and_maximum(value)
+    size = compute_largest_magnitude(value)
+    low, high = _read_minimum_and_maximum(value)
     if low == high:
         number = round_number_text(repr(low + 0.0)).removesuffix(".0")
         if measure_width(description := translate("each {0}").replace("{0}", number)) <= max_letters:
@@ -148,7 +150,8 @@ def compute_largest_magnitude(value: ValueFields) -> float:
 
 def _read_minimum_and_maximum(value: ValueFields) -> tuple[float, float]:
     """Return the minimum and maximum of a value, or raise ValueError if it contains no real numbers."""
-    stats, lines = value.get("stats"), _to_thumbnail_lines(value)
+    stats = value.get("stats")
+    lines = _to_thumbnail_lines(value)
     if stats is None and lines.size:
         return float(lines.min()), float(lines.max())
     minimum, maximum = (stats["min"], stats["max"]) if stats else (value.get("text", ""),) * 2
@@ -195,9 +198,11 @@ def draw_thumbnail(value: ValueFields | None, x: float, y: float, max_width: flo
         return ""
     relative_width = lines.shape[1] * value.get("cell", 1.0)
     unit = min(max_width / relative_width, max_height / len(lines))
-    width, height = max(MIN_SIZE, relative_width * unit), max(MIN_SIZE, len(lines) * unit)
+    width = max(MIN_SIZE, relative_width * unit)
+    height = max(MIN_SIZE, len(lines) * unit)
     y += (max_height - height) / 2
-    rows, columns = min(len(lines), int(height / CELL_SIZE)), min(lines.shape[1], int(width / CELL_SIZE))
+    rows = min(len(lines), int(height / CELL_SIZE))
+    columns = min(lines.shape[1], int(width / CELL_SIZE))
     row_starts, column_starts = (
         np.arange(count) * length // count for count, length in zip((rows, columns), lines.shape, strict=True)
     )
@@ -206,7 +211,9 @@ def draw_thumbnail(value: ValueFields | None, x: float, y: float, max_width: flo
     )
     strongest = np.where(maxima < -minima, minima, maxima)
     largest = np.abs(lines[np.isfinite(lines)]).max(initial=0.0) or 1.0
-    share, dx, dy = strongest / largest, width / columns, height / rows
+    share = strongest / largest
+    dx = width / columns
+    dy = height / rows
     levels = np.where(np.isfinite(share), np.rint(COLOR_LEVELS * np.sign(share) * np.sqrt(abs(share))), np.inf)
     cells = ""
     for level in np.unique(levels):

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from types import CodeType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..engine.record.row_parts import LEAF, build_elementwise_call
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -111,6 +111,10 @@ class Break(NamedTuple):
     detail: str = ""
 
 
+# A node that another node was computed from, with the break on the edge between both, if any.
+NodeAndBreak: TypeAlias = "tuple[ValueNode, Break | None]"
+
+
 @dataclass(slots=True, eq=False)
 class ValueNode:
     """A value in a recording or outside all recordings.
@@ -132,7 +136,7 @@ class ValueNode:
     tensor: Tensor | None = None
     variable: ResourceVariable | None = None
     enclosing_call: EnclosingCall | None = None
-    _edges: list[tuple[ValueNode, Break | None]] | None = field(default=None, init=False)
+    _edges: list[NodeAndBreak] | None = field(default=None, init=False)
     _cells: tuple[int, int, int, Call | None] | None = field(default=None, init=False)
 
     @property

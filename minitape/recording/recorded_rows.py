@@ -143,14 +143,25 @@ class RecordedRow:
         ``value`` is a number, an array, or an object with a ``shown()`` method, such as a ``KeptValue``.
         """
         self.index, self.op, self.kind, self.inputs, self.label = index, op, kind, inputs, label
-        self.tracked, self.cause, self.version = tracked, cause, version
+        self.tracked = tracked
+        self.cause = cause
+        self.version = version
         self.call_id = index if call_id is None else call_id
-        self.output, self.dtype, self.shape, self.scope = output, dtype, shape, scope
-        self.cut, self.watched, self.tangent = cut, watched, tangent
+        self.output = output
+        self.dtype = dtype
+        self.shape = shape
+        self.scope = scope
+        self.cut = cut
+        self.watched = watched
+        self.tangent = tangent
         self.position = index if position is None else position
-        self.clock, self.details, self.extra = clock, details, extra
+        self.clock = clock
+        self.details = details
+        self.extra = extra
         if details is None:
-            self.site, self.value, self.name = site, value, name
+            self.site = site
+            self.value = value
+            self.name = name
 
     @cached_property
     def edges(self) -> list[InputEdge]:
@@ -339,7 +350,8 @@ def collect_ancestors(
         open_only: Whether to follow only edges that pass gradients.
         mended_rows: Rows whose breaks count as open.
     """
-    ancestors, waiting = set[int](), list(starts)
+    ancestors = set[int]()
+    waiting = list(starts)
     while waiting:
         row = waiting.pop()
         if row not in ancestors:

@@ -8,6 +8,7 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
+    from ..engine.types import Spans
 
 LONG_RECORD = 20_000  # Scalar chains are contracted only in longer recordings.
 
@@ -25,7 +26,7 @@ class ScalarChains:
         excluded_rows: Rows that are kept out of all chains, because a search looks for them.
     """
 
-    def __init__(self, record: Record, spans: list[tuple[int, int]], excluded_rows: set[int]) -> None:
+    def __init__(self, record: Record, spans: Spans, excluded_rows: set[int]) -> None:
         """Read the columns of a recording. The tape recorded the ranges of rows in `spans`."""
         self.ops, self.left, self.right, *_ = record.read_columns()
         self.is_recorded = bytearray(len(self.ops))

@@ -75,7 +75,9 @@ class TapeRules:
         self, tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource] | None = None
     ) -> None:
         """Create the graph of a tape, and find the nodes of the targets."""
-        self.tape, self.targets, self.sources = tape, targets, sources or []
+        self.tape = tape
+        self.targets = targets
+        self.sources = sources or []
         self.graph = ValueGraph(tape)
         self.record = self.graph.record
         self.target_nodes = [node for target in targets for node in self.graph.list_nodes_of_value(target)[:1]]
@@ -154,7 +156,8 @@ class TapeRules:
         for row in range(end_row - 1, first_row - 1, -1):
             if not (reached[row] and self.rows_on_tape[row]):
                 continue
-            op, left_row = ops[row - first_row], left[row - first_row]
+            op = ops[row - first_row]
+            left_row = left[row - first_row]
             if op >= FIRST_CODE:
                 passed = _PASSED_INPUTS[op]
                 if passed[0]:

@@ -26,7 +26,15 @@ from .function_bodies import (
     iter_bodies_of_call,
     list_custom_gradient_passes,
 )
-from .graph_nodes import Break, CodePlace, ValueNode, find_origin_place, find_variable_of_origin, is_variable_state
+from .graph_nodes import (
+    Break,
+    CodePlace,
+    NodeAndBreak,
+    ValueNode,
+    find_origin_place,
+    find_variable_of_origin,
+    is_variable_state,
+)
 from .scalar_chains import LONG_RECORD, ScalarChains
 from .value_origins import ValueOrigin, ValueRef, find_origin, to_value_origin
 
@@ -94,7 +102,8 @@ class ValueGraph:
         """
         if (row := self.record.find_row(tensor)) is not None:
             return self.find_or_add_row_node(self.record, row)
-        other_record, origin = tensor._record, find_origin(tensor)
+        other_record = tensor._record
+        origin = find_origin(tensor)
         if other_record is not None and len(other_record) and origin is None:
             return self.find_or_add_row_node(other_record, tensor._row)
         return self._find_or_add_node(
@@ -114,7 +123,8 @@ class ValueGraph:
             leaf = record.leaves.get(row)
             tensor = origin = variable = None
             if leaf is not None:
-                tensor, variable = leaf.tensor, leaf.variable
+                tensor = leaf.tensor
+                variable = leaf.variable
                 origin = to_value_origin(leaf.origin) if tensor is None else find_origin(tensor)
             elif record.first_run is not None:  # In the first run of a function, a state has no leaf.
                 variable = find_variable_of_state_row(record, row)
@@ -143,7 +153,7 @@ class ValueGraph:
 
     # -- edges -------------------------------------------------------------------------------------
 
-    def list_input_edges(self, node: ValueNode) -> list[tuple[ValueNode, Break | None]]:
+    def list_input_edges(self, node: ValueNode) -> list[NodeAndBreak]:
         """Return the nodes that a node was computed from.
 
         The result is cached. For another tape's long recording, the result is empty, so that the search ends there.
@@ -168,7 +178,7 @@ class ValueGraph:
         is_long = node.record is self.record and len(self.record) > LONG_RECORD
         return is_long and "-" not in BY_CODE[op - FIRST_CODE].texts[1:] and self.find_unrecorded_break(node) is None
 
-    def _iter_chain_end_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
+    def _iter_chain_end_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the nodes outside a long chain of scalar rows that the chain reads."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
@@ -181,9 +191,7 @@ class ValueGraph:
             end_node._edges = [(input_node, break_) for input_node, break_ in edges if input_node.row in outside_rows]
             yield end_node, None
 
-    def _iter_row_edges(
-        self, node: ValueNode, contract_chains: bool = True
-    ) -> Iterator[tuple[ValueNode, Break | None]]:
+    def _iter_row_edges(self, node: ValueNode, contract_chains: bool = True) -> Iterator[NodeAndBreak]:
         """Yield the input nodes of a row, each with the break on its edge, if any."""
         op, _, _, call = node.cells
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
@@ -197,7 +205,7 @@ class ValueGraph:
         else:
             yield from self._iter_leaf_edges(node)
 
-    def _iter_leaf_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
+    def _iter_leaf_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the values that a leaf's value came from, or nothing if its origin is unknown."""
         if node.origin is not None:
             yield from self._iter_origin_edges(node.origin)
@@ -207,7 +215,7 @@ class ValueGraph:
             return
         yield self.find_or_add_row_node(tensor._record, tensor._row), None
 
-    def _iter_elementwise_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
+    def _iter_elementwise_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the one or two inputs of an elementwise operation on scalars."""
         op, left, right, _ = node.cells
         primitive = BY_CODE[op - FIRST_CODE]
@@ -221,9 +229,11 @@ class ValueGraph:
         rules = [None if text == "-" else text for text in primitive.texts[1:]]
         yield from self._iter_operation_edges(node, primitive, inputs, rules, scope_break)
 
-    def _iter_call_edges(self, node: ValueNode, call: Call) -> Iterator[tuple[ValueNode, Break | None]]:
+    def _iter_call_edges(self, node: ValueNode, call: Call) -> Iterator[NodeAndBreak]:
         """Yield the inputs of a call, or the results of the bodies executed in it."""
-        primitive, inputs, scope_break = call.primitive, call.inputs, self._find_scope_break(node)
+        primitive = call.primitive
+        inputs = call.inputs
+        scope_break = self._find_scope_break(node)
         bodies = list(iter_bodies_of_call(call, node.row - call.row)) if primitive.name in BODY_PRIMITIVES else []
         if bodies:
             yield from ((self.find_body_output_node(node, call, body), scope_break) for body in bodies)
@@ -248,7 +258,7 @@ class ValueGraph:
         inputs: Sequence[int],
         rules: Sequence[object] | Rule | None,
         scope_break: Break | None,
-    ) -> Iterator[tuple[ValueNode, Break | None]]:
+    ) -> Iterator[NodeAndBreak]:
         """Yield the inputs of an operation, each with its break, if any."""
         record = node.known_record
         for index, row in enumerate(inputs):
@@ -284,7 +294,7 @@ class ValueGraph:
         enclosing_call = EnclosingCall(call_node, body.outer_rows, body.next_turn_rows)
         return self.find_node_in_call(body.record, body.row, enclosing_call)
 
-    def _iter_inner_assignment_edges(self, node: ValueNode, row: int) -> Iterator[tuple[ValueNode, Break | None]]:
+    def _iter_inner_assignment_edges(self, node: ValueNode, row: int) -> Iterator[NodeAndBreak]:
         """Yield edges to the values that the same function assigned to a variable before a row read the variable.
 
         The assignment may be in a loop or a branch.
@@ -327,9 +337,10 @@ class ValueGraph:
         node.enclosing_call = enclosing_call
         return node
 
-    def _iter_loop_turn_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
+    def _iter_loop_turn_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the edges from a fed row of a loop to the loop's input and to the result of the last iteration."""
-        enclosing_call, record = node.enclosing_call, node.record
+        enclosing_call = node.enclosing_call
+        record = node.record
         assert enclosing_call is not None and record is not None
         yield self.find_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[node.row]), None
         yield self.find_node_in_call(record, enclosing_call.next_turn_rows[node.row], enclosing_call), None
@@ -412,7 +423,8 @@ class ValueGraph:
         node: ValueNode, input_node: ValueNode, primitive: Primitive, place: CodePlace | None
     ) -> Break | None:
         """Return the break at a cast to a dtype without gradients, or at an input with such a dtype."""
-        dtype, input_dtype = node.find_dtype(), input_node.find_dtype()
+        dtype = node.find_dtype()
+        input_dtype = input_node.find_dtype()
         if input_dtype is not None and not input_dtype.differentiable:
             return Break("integer_dtype", place, input_dtype.name)
         is_cast = primitive.name in ("cast", "bitcast")
@@ -488,7 +500,7 @@ class ValueGraph:
         self._passes_by_call[id(call)] = call, passes
         return passes
 
-    def _iter_origin_edges(self, origin: ValueOrigin | None) -> Iterator[tuple[ValueNode, Break | None]]:
+    def _iter_origin_edges(self, origin: ValueOrigin | None) -> Iterator[NodeAndBreak]:
         """Yield the values that a value without a row came from, each with the break on its edge, if any."""
         if origin is None:
             return
@@ -503,9 +515,11 @@ class ValueGraph:
                 )
             return
         if is_variable_state(origin):
-            cause, detail = "state", origin.kind
+            cause = "state"
+            detail = origin.kind
         else:
-            cause, detail = "outside_tape", origin.detail.name if origin.kind == "op" else origin.kind
+            cause = "outside_tape"
+            detail = origin.detail.name if origin.kind == "op" else origin.kind
         for ref in origin.inputs:
             input_node = self.find_or_add_ref_node(ref)
             if origin.kind in ("row", "value"):

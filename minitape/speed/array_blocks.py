@@ -23,7 +23,7 @@ import numpy as np
 from ..engine.table.generated_code import OPERATORS, compile_expression, find_names, parse_expression
 
 if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Array, NumPyType, Object
+    from ..engine.types import Adjoint, Array, NumPyType, Object, Sizes
 
 LARGE = 65_536  # Arrays with at least this many elements are computed in blocks.
 # The number of elements per block. At this size, inputs and results fit in the cache, and few NumPy calls are needed.
@@ -49,7 +49,7 @@ _COUNTS_VARIABLES = sys.version_info < (3, 14)  # Newer versions of Python do no
 _SWEEP_REFERENCES = 6
 
 
-def create_buffer(shape: tuple[int, ...], dtype: NumPyType | np.dtype) -> np.ndarray:
+def create_buffer(shape: Sizes, dtype: NumPyType | np.dtype) -> np.ndarray:
     """Return an uninitialized array. If the pool has a free buffer of this size, the array uses it.
 
     Args:
@@ -146,7 +146,8 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         flat_values = [_flatten_or_read_once(value) for value in read_values]
         if out is None or out.shape != first_array.shape:
             out = create_buffer(first_array.shape, first_array.dtype)
-        flat_out, (write_into, steps) = out.reshape(-1), _build_in_place_function(text, names)
+        flat_out = out.reshape(-1)
+        write_into, steps = _build_in_place_function(text, names)
         for block in list_block_slices(out.size, BLOCK_SIZE if steps > 1 else out.size):
             block_values = [v[block] if type(v) is np.ndarray else v for v in flat_values]
             if write_into is None:
@@ -204,13 +205,17 @@ def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, in
 
     node: Any = parse_expression(text)
     if isinstance(node, ast.Call):
-        name, operands = ast.unparse(node.func), node.args
+        name = ast.unparse(node.func)
+        operands = node.args
     elif isinstance(node, ast.BinOp):
-        name, operands = OPERATORS[type(node.op)], [node.left, node.right]
+        name = OPERATORS[type(node.op)]
+        operands = [node.left, node.right]
     elif isinstance(node, ast.UnaryOp):
-        name, operands = "negative", [node.operand]
+        name = "negative"
+        operands = [node.operand]
     else:
-        name, operands = "", []
+        name = ""
+        operands = []
     # NumPy's own function is needed because ARRAY wraps some functions, and the wrappers do not accept `out`.
     last_function = _compute_power if name == "pow" else LIBRARY.get(name) or getattr(np, name, None) or ARRAY.get(name)
     if not isinstance(last_function, np.ufunc) and last_function is not _compute_power:

@@ -26,6 +26,7 @@ from .fusion import (
 )
 
 if TYPE_CHECKING:
+    from ..engine.types import ShapeAndDtype, Sizes
     from .fusion import TracedRowsInterface
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
@@ -41,12 +42,12 @@ class BlockTable(NamedTuple):
         calls: Always empty, because the program of a block receives its calls separately.
     """
 
-    shape_dtypes: dict[int, tuple[tuple[int, ...], np.dtype]]
+    shape_dtypes: dict[int, ShapeAndDtype]
     constants: dict[int, Any]
     calls: dict[int, Call]
 
 
-def find_blockwise_kind(traced_rows: TracedRowsInterface, call: Call) -> tuple[tuple[int, ...], type] | None:
+def find_blockwise_kind(traced_rows: TracedRowsInterface, call: Call) -> tuple[Sizes, type] | None:
     """Return the shape and float type of a call on large arrays if it can be part of a run.
 
     Args:
@@ -95,7 +96,7 @@ def _read_uniform_constants(traced_rows: TracedRowsInterface, rows: Iterable[int
 def compile_blockwise_run(
     traced_rows: TracedRowsInterface,
     calls: Sequence[Call],
-    kind: tuple[tuple[int, ...], type],
+    kind: tuple[Sizes, type],
     find_alias: Callable,
     consumers: dict[int, list[int]],
     build_writer: Callable,
@@ -115,7 +116,8 @@ def compile_blockwise_run(
         (function, inputs, outputs). The function takes the values of the rows in ``inputs`` and returns a tuple with
         the values of the rows in ``outputs``.
     """
-    (shape, float_type), rows = kind, {c.row for c in calls}
+    shape, float_type = kind
+    rows = {c.row for c in calls}
     outputs = [c.row for c in calls if any(consumer not in rows for consumer in consumers.get(c.row, ()))]
     totals = {c.row: (c, find_alias(c.inputs[0])) for c in calls if c.primitive.name in TOTAL_PRIMITIVES}
     arrays = [row for row in outputs if row not in totals]
@@ -131,8 +133,9 @@ def compile_blockwise_run(
     fixed_numbers = _read_uniform_constants(traced_rows, read_rows, float_type)
     large_inputs = [row for row in read_rows if row not in fixed_numbers and traced_rows.shape_dtypes[row][0] == shape]
     inputs = [*large_inputs, *(row for row in read_rows if row not in fixed_numbers and row not in large_inputs)]
-    block, number = ((BLOCK_SIZE,), np.dtype(float_type)), ((), np.dtype(float_type))
-    shape_dtypes: dict[int, tuple[tuple[int, ...], np.dtype]] = dict.fromkeys(read_rows, number)
+    block = ((BLOCK_SIZE,), np.dtype(float_type))
+    number = ((), np.dtype(float_type))
+    shape_dtypes: dict[int, ShapeAndDtype] = dict.fromkeys(read_rows, number)
     shape_dtypes |= dict.fromkeys((*large_inputs, *rows), block)
     block_table = BlockTable(shape_dtypes, fixed_numbers, {})
     computed_rows = [*dict.fromkeys([*arrays, *(row for _, row in totals.values())])]
@@ -155,7 +158,7 @@ class _BlockwiseRun(NamedTuple):
         outputs: The rows whose values the function returns: arrays and totals.
     """
 
-    shape: tuple[int, ...]
+    shape: Sizes
     inputs: list[int]
     large_inputs: list[int]
     arrays: list[int]

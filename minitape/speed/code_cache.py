@@ -136,10 +136,8 @@ def is_private_folder(folder: Path) -> bool:
     """
     if not hasattr(os, "getuid"):
         return True
-    cache_places, owners = (
-        {folder / "__pycache__", folder.absolute(), Path(os.path.realpath(folder))},
-        collect_trusted_owner_ids(),
-    )
+    cache_places = {folder / "__pycache__", folder.absolute(), Path(os.path.realpath(folder))}
+    owners = collect_trusted_owner_ids()
     for directory in cache_places.union(*(directory.parents for directory in cache_places)):
         with contextlib.suppress(FileNotFoundError):
             status = directory.stat()

@@ -26,7 +26,7 @@ from .loop_detection import compile_repeated_rows
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import Function, NumPyType
+    from ..engine.types import Function, NumPyType, Sizes
     from .fusion import TracedRowsInterface
 
 COMPILES_IN_BACKGROUND = True  # Calls to a function do not wait for numba.
@@ -83,9 +83,12 @@ class ProgramWriter:
         block_size: int = 0,
     ) -> None:
         """Find the aliases, consumers and runs of the calls. The class docstring describes the arguments."""
-        self.can_fuse, self.build_call_function = can_fuse, build_call_function
+        self.can_fuse = can_fuse
+        self.build_call_function = build_call_function
         self.block_size = block_size
-        self.traced_rows, self.fetches, self.feeds = traced_rows, fetches, feeds
+        self.traced_rows = traced_rows
+        self.fetches = fetches
+        self.feeds = feeds
         self.aliases = _find_aliases(traced_rows, calls)
         self.calls = [call for call in calls if call.row not in self.aliases]
         self.constants = constants
@@ -167,13 +170,14 @@ class ProgramWriter:
 
     def _write_and_clear_run(self, run: _CallRun) -> None:
         """Write the calls of a run together, or line by line if there are only a few, and empty the run."""
-        calls, kind = run.calls, run.kind
+        calls = run.calls
+        kind = run.kind
         run.calls, run.rows, run.kind = [], set(), None
         if calls and not run.write_calls(calls, kind):
             for call in calls:
                 self._write_single_call(call)
 
-    def _find_blockwise_kind_in_run(self, run: _CallRun, call: Call) -> tuple[tuple[int, ...], type] | None:
+    def _find_blockwise_kind_in_run(self, run: _CallRun, call: Call) -> tuple[Sizes, type] | None:
         """Return the shape and float type of a call on large arrays if it may join a run.
 
         Return None for all other calls, including sums of rows outside the run and calls that read a sum in the run.
@@ -243,14 +247,16 @@ class ProgramWriter:
         self, calls: Sequence[Call], function: Function, inputs: list[int], outputs: list[int]
     ) -> None:
         """Write the line that calls the function of a run, and drop arrays that are no longer read."""
-        name, arguments = self._add_function_to_scope(function), ", ".join(f"v{row}" for row in inputs)
+        name = self._add_function_to_scope(function)
+        arguments = ", ".join(f"v{row}" for row in inputs)
         results = "".join(f"v{row}, " for row in outputs)
         self.lines.append(f"    {results + '= ' if results else ''}{name}({arguments})\n")
         self._drop_values_unread_after(inputs, calls)
 
     def _add_function_to_scope(self, function: Function) -> str:
         """Add the function of a run to the scope under a new name and return the name."""
-        name, self.function_count = f"k{self.function_count}", self.function_count + 1
+        name = f"k{self.function_count}"
+        self.function_count = self.function_count + 1
         self.scope[name] = function
         return name
 
@@ -265,7 +271,8 @@ class ProgramWriter:
         rows = {c.row for c in calls}
         leaves = list(dict.fromkeys(r for c in calls for r in self._list_unaliased_inputs(c) if r not in rows))
         positions = {row: position for position, row in enumerate([*leaves, *[c.row for c in calls]])}
-        block, values = np.zeros((len(positions), 4), np.int32), np.zeros(len(positions), float_type)
+        block = np.zeros((len(positions), 4), np.int32)
+        values = np.zeros(len(positions), float_type)
         for call in calls:
             inputs = [positions[r] for r in self._list_unaliased_inputs(call)]
             block[positions[call.row], :3] = call.primitive.code, inputs[0], inputs[-1]
@@ -403,7 +410,8 @@ def _find_aliases(traced_rows: TracedRowsInterface, calls: Sequence[Call]) -> di
 
 def _find_call_formula(traced_rows: TracedRowsInterface, call: Call, arguments: list[str]) -> str | None:
     """Return the formula of a call with its arguments, or None if the primitive has no formula for these dtypes."""
-    primitive, kinds = call.primitive, {traced_rows.shape_dtypes[row][1].kind for row in call.inputs}
+    primitive = call.primitive
+    kinds = {traced_rows.shape_dtypes[row][1].kind for row in call.inputs}
     if not primitive.code or call.attrs or (kinds != {"f"} and primitive.name not in _ANY_DTYPE_PRIMITIVES):
         return None
     text = "x * x" if fusion.find_constant_exponent(traced_rows, call) == 2 else primitive.texts[0]
@@ -450,11 +458,13 @@ class CompiledRowEvaluator:
             build_call_function: A function that builds the function of a call from (call, whether its last output is
                 read).
         """
-        self.traced_rows, self.calls = traced_rows, calls
+        self.traced_rows = traced_rows
+        self.calls = calls
         self.build_writer = partial(ProgramWriter, traced_rows, calls, constants, fetches, feeds, build_call_function)
         self._compilation: _Compilation | None = None
         writer = self.build_writer(False)
-        self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
+        self.compute_fetches = writer.write_program()
+        self.may_warn = writer.may_warn
 
     def fuse_loops_if_faster(self, run_count: int) -> int:
         """Compile loops with numba in the background if doing so is expected to pay off after the given number of runs.

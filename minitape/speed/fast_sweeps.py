@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.record.row_parts import Call
     from ..engine.table.primitives import Primitive
-    from ..engine.types import Adjoint, Function, Object
+    from ..engine.types import Adjoint, AdjointsByRow, Function, Object
     from .packed_rows import PackedRecord
 
 MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay off for recordings with at least this many rows.
@@ -58,7 +58,7 @@ def run_sweep(plain: Function) -> Function:
 
 def run_fast_sweep(
     record: PackedRecord,
-    adjoints: dict[int, Adjoint],
+    adjoints: AdjointsByRow,
     sources: set[int],
     reachable: bytearray | None,
     is_recorded: bool,
@@ -78,7 +78,10 @@ def run_fast_sweep(
     Returns:
         A function that takes a row and returns its adjoint, or None if the row has no adjoint.
     """
-    last_row, first_row, rows, find_adjoint = max(adjoints), min(sources), record.rows, adjoints.get
+    last_row = max(adjoints)
+    first_row = min(sources)
+    rows = record.rows
+    find_adjoint = adjoints.get
     only_numbers = record.kinds <= FLOAT_TYPES
     if not is_recorded and last_row - first_row >= (MIN_NUMBER_ROWS if only_numbers else MIN_MIXED_ROWS):
         compiled_sweep = build_long_sweep(record, adjoints, sources, reachable)
@@ -100,7 +103,9 @@ def run_fast_sweep(
             op = rows[offset]
             if not op or (g := find_adjoint(row := offset // WIDTH)) is None:
                 continue
-            input_row, b, z = rows[offset + 1], rows[offset + 2], rows[offset + 5]
+            input_row = rows[offset + 1]
+            b = rows[offset + 2]
+            z = rows[offset + 5]
             for share in SHARES[type(z)][op](g, z, rows[WIDTH * input_row + 5], rows[WIDTH * b + 5]):
                 if share is not None:
                     total = find_adjoint(input_row)
@@ -115,7 +120,7 @@ def run_fast_sweep(
 
 def _sweep_mixed_rows(
     record: Record,
-    adjoints: dict[int, Adjoint],
+    adjoints: AdjointsByRow,
     sources: set[int],
     reachable: bytearray | None,
     is_recorded: bool,
@@ -137,7 +142,8 @@ def _sweep_mixed_rows(
         first_row: The row at which the sweep ends.
     """
     matters = b"\1" * (last_row + 1) if reachable is None else reachable
-    find_adjoint, plain_sweep = adjoints.get, None
+    find_adjoint = adjoints.get
+    plain_sweep = None
     ends_early = ENDS_HERE in matters
     values: Any = get_row_values(record)
     read_held = values.__getitem__
@@ -154,10 +160,8 @@ def _sweep_mixed_rows(
                     del adjoints[row]
                 if is_recorded:
                     primitive = BY_CODE[op - FIRST_CODE]
-                    z, read_input = (
-                        read_value(row) if primitive.keeps_output else None,
-                        read_value if primitive.kept_inputs else read_held,
-                    )
+                    z = read_value(row) if primitive.keeps_output else None
+                    read_input = read_value if primitive.kept_inputs else read_held
                     STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read_input(a), read_input(b), a, b, adjoints)
                 else:
                     z = values[row]
@@ -202,7 +206,7 @@ def send_call_shares(
     matters: bytes | bytearray,
     read_value: Function,
     read_held: Function,
-    adjoints: dict[int, Adjoint],
+    adjoints: AdjointsByRow,
 ) -> None:
     """Add the shares of a call with one output to the adjoints of its inputs.
 
@@ -275,7 +279,8 @@ class _StepFunctions(dict["Object", "Function"]):
     def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
         """Generate and store the step function for a key."""
         value_type, code, *inputs_matter = key
-        primitive, is_recorded = BY_CODE[code - FIRST_CODE], value_type is EagerTensor
+        primitive = BY_CODE[code - FIRST_CODE]
+        is_recorded = value_type is EagerTensor
         text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
         # This rule is the last rule that reads g, so it may overwrite g.
         last_row = "b" if inputs_matter[1] and len(primitive.texts) == 3 else "a"

@@ -22,7 +22,7 @@ from .kernel_source import format_module_header, to_kernel_formula
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import Array, Function, NumPyType, Object
+    from ..engine.types import Array, Function, NumPyType, Object, ShapeAndDtype, Sizes
 
     class TracedRowsInterface(Protocol):
         """The part of ``minitape.functions.row_program.TracedRows`` that the program writers use.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         """
 
         @property
-        def shape_dtypes(self) -> dict[int, tuple[tuple[int, ...], np.dtype]]:
+        def shape_dtypes(self) -> dict[int, ShapeAndDtype]:
             """The shape and dtype of each row."""
             ...
 
@@ -82,7 +82,8 @@ def find_fusable_float_type(traced_rows: TracedRowsInterface, call: Call) -> Num
     Returns:
         np.float32 or np.float64, or None if the call cannot be fused.
     """
-    primitive, name = call.primitive, call.primitive.name
+    primitive = call.primitive
+    name = call.primitive.name
     if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", *TOTAL_PRIMITIVES)):
         return None
     shape, *inputs = [traced_rows.shape_dtypes[row][0] for row in (call.row, *call.inputs)]
@@ -138,7 +139,7 @@ def is_total_of_all_elements(call: Call, rank: int) -> bool:
     )
 
 
-def format_sum_or_mean_result(sum_name: str, call: Call, shape: tuple[int, ...]) -> str:
+def format_sum_or_mean_result(sum_name: str, call: Call, shape: Sizes) -> str:
     """Return the expression for a sum or mean.
 
     Args:
@@ -201,8 +202,11 @@ class FusedLoopWriter:
             find_alias: A function that takes a row and returns the row that contains its value.
             consumers: For each row, the rows of the calls that read it.
         """
-        self.traced_rows, self.calls, self.constants = traced_rows, calls, constants
-        self.find_alias, self.consumers = find_alias, consumers
+        self.traced_rows = traced_rows
+        self.calls = calls
+        self.constants = constants
+        self.find_alias = find_alias
+        self.consumers = consumers
         self.rows = {call.row for call in calls}
         output_calls = [call for call in calls if self._is_read_outside(call.row, self.rows)]
         self.array_outputs = [
@@ -213,7 +217,7 @@ class FusedLoopWriter:
         self.outputs = [call.row for call in output_calls if call.row not in self.array_outputs]
         self.lines: list[str] = []
         self.inputs: list[int] = []
-        self.loop_shape: tuple[int, ...] | None = None
+        self.loop_shape: Sizes | None = None
         self.loop_body: list[tuple[str, str]] = []
         self.loop_rows: set[int] = set()
         self.sum_calls: list[Call] = []
@@ -239,7 +243,8 @@ class FusedLoopWriter:
     # -- calls -------------------------------------------------------------------------------------
 
     def _write_call(self, call: Call) -> None:
-        name, shape = call.primitive.name, self.traced_rows.shape_dtypes[call.row][0]
+        name = call.primitive.name
+        shape = self.traced_rows.shape_dtypes[call.row][0]
         sources = [self.find_alias(row) for row in call.inputs]
         if any(row in self.rows_after_loop for row in sources):
             self._write_and_close_loop()
@@ -265,7 +270,8 @@ class FusedLoopWriter:
 
     def _write_unslice(self, call: Call, source: int) -> None:
         """Write the adjoint of a slice: an array of zeros into which the loop over the source copies its elements."""
-        shape, spec = call.attrs["shape"], call.attrs["spec"]
+        shape = call.attrs["shape"]
+        spec = call.attrs["spec"]
         steps = [part.indices(size) for part, size in zip(spec, shape, strict=False)]
         positions = [
             f"{start} + {step} * {index_name}" for (start, _, step), index_name in zip(steps, INDEX_NAMES, strict=False)
@@ -278,7 +284,7 @@ class FusedLoopWriter:
         )
         self.rows_after_loop.add(call.row)
 
-    def _write_allocation(self, row: int, shape: tuple[int, ...]) -> None:
+    def _write_allocation(self, row: int, shape: Sizes) -> None:
         """Write the line that creates the array of a row.
 
         For an output, the caller passes the array, because numba allocates memory slowly.
@@ -307,7 +313,7 @@ class FusedLoopWriter:
             self.inputs.append(row)
         return f"v{row}"
 
-    def _open_loop_and_name_element(self, row: int, shape: tuple[int, ...] | None = None) -> str:
+    def _open_loop_and_name_element(self, row: int, shape: Sizes | None = None) -> str:
         """Return the expression for an element of a row in the loop over its shape, and open that loop if necessary."""
         shape = self.traced_rows.shape_dtypes[row][0] if shape is None else shape
         if self.loop_shape is not None and self.loop_shape != shape:
@@ -350,7 +356,7 @@ class FusedLoopWriter:
         )
 
 
-def _write_loop_source(shape: tuple[int, ...], statements: Sequence[str]) -> list[str]:
+def _write_loop_source(shape: Sizes, statements: Sequence[str]) -> list[str]:
     """Return the lines of nested loops over all elements of a shape."""
     heads = [f"{'    ' * depth}for {INDEX_NAMES[depth - 1]} in range({size}):\n" for depth, size in enumerate(shape, 1)]
     return [*heads, *[f"{'    ' * (len(shape) + 1)}{statement}\n" for statement in statements]]
@@ -367,7 +373,7 @@ def _format_slices(spec: tuple[slice, ...]) -> str:
     return f"[{', '.join(parts)}]"
 
 
-def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[tuple[int, ...]]) -> Function | None:
+def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[Sizes]) -> Function | None:
     """Compile the function ``fused`` of a source to machine code.
 
     Args:

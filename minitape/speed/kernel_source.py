@@ -125,7 +125,8 @@ class _KernelTransformer(ast.NodeTransformer):
             KeyError: If the function does not have a line in ``_MATH`` or ``_OTHER``.
         """
         self.generic_visit(node)
-        name, args = ast.unparse(node.func), node.args
+        name = ast.unparse(node.func)
+        args = node.args
         if name == "select":
             return ast.IfExp(test=args[0], body=args[1], orelse=args[2])
         if name == "zero":

@@ -58,7 +58,9 @@ def find_or_compile_kernel(number_type: NumPyType) -> Function | None:
         label = np.dtype(number_type).name
         # The trial arguments contain only a leaf, so the kernel has nothing to do. Numba compiles the kernel for their
         # types.
-        rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, number_type), np.zeros(1, np.uint8)
+        rows = np.zeros((1, 4), np.int32)
+        values = np.zeros(1, number_type)
+        flags = np.zeros(1, np.uint8)
         try:
             _kernels[number_type] = compile_function(
                 build_kernel_source(label), label, "backward", (rows, 0, 0, 0, values, values.copy(), flags)
@@ -92,7 +94,8 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
     """
     from .compilation import is_machine_code_kept
 
-    number_types, compiled_kernels = (np.float32, np.float64), []
+    number_types = (np.float32, np.float64)
+    compiled_kernels = []
     for done_count, number_type in enumerate(number_types):
         if progress is not None:
             progress(np.dtype(number_type).name, done_count, len(number_types))

@@ -15,12 +15,12 @@ from ..engine.table.accelerator import create_filled_array
 from .kernels import find_kernel_and_pack_rows
 
 if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Function
+    from ..engine.types import Adjoint, AdjointsByRow, Function
     from .packed_rows import PackedRecord
 
 
 def build_long_sweep(
-    record: PackedRecord, seeds: dict[int, Adjoint], sources: set[int], reachable: bytearray | None
+    record: PackedRecord, seeds: AdjointsByRow, sources: set[int], reachable: bytearray | None
 ) -> LongSweep | None:
     """Build a sweep with a compiled loop if it is expected to be faster than a sweep in Python.
 
@@ -59,7 +59,7 @@ class LongSweep(Sweep):
         self,
         kernel: Function,
         record: PackedRecord,
-        seeds: dict[int, Adjoint],
+        seeds: AdjointsByRow,
         sources: set[int],
         reachable: bytearray | None,
     ) -> None:
@@ -67,7 +67,8 @@ class LongSweep(Sweep):
         super().__init__(record, seeds, sources, reachable)
         number_type = record.number_type
         assert number_type is not None  # Without a number type, there would be no kernel for the sweep.
-        self.kernel, self.number_type = kernel, number_type
+        self.kernel = kernel
+        self.number_type = number_type
         self.number_column = record.build_number_column(number_type)
         # The column is initialized with -0.0 because -0.0 + share has the sign of the share even if the share is
         # zero.
@@ -84,9 +85,11 @@ class LongSweep(Sweep):
 
         When the iteration continues, the kernel resumes after the yielded row.
         """
-        record, first_row = self.record, self.first_row
+        record = self.record
+        first_row = self.first_row
         for block_start, block, _, calls in reversed(record.blocks):
-            block_end, row = max(block_start, first_row), min(block_start + len(block) - 1, self.last_row)
+            block_end = max(block_start, first_row)
+            row = min(block_start + len(block) - 1, self.last_row)
             while row >= block_end:
                 row = self.kernel(
                     block, block_start, row, block_end, self.number_column, self.adjoint_column, self.reach_flags

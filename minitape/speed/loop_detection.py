@@ -66,7 +66,9 @@ def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyTy
 def _split_into_stretches(rows: np.ndarray, first_row: int) -> list[Stretch] | None:
     """Split the rows from ``first_row`` on into loops and single rows. Return None if too many operations remain."""
     repeats = _RepeatFinder(rows)
-    stretches, operation_count, row = [], 0, first_row
+    stretches = []
+    operation_count = 0
+    row = first_row
     while row < len(rows) and operation_count <= MAX_OPERATIONS:
         longest = max(
             (repeats.find_stretch(row, period) for period in range(1, MAX_PERIOD + 1)),
@@ -91,7 +93,9 @@ class _RepeatFinder:
 
     def __init__(self, rows: np.ndarray) -> None:
         """Find for each period the rows at which the repetition breaks."""
-        self.row_count, self.operation_breaks, self.step_breaks = len(rows), [], []
+        self.row_count = len(rows)
+        self.operation_breaks = []
+        self.step_breaks = []
         for period in range(1, MAX_PERIOD + 1):
             steps = rows[period:, 1:3] - rows[:-period, 1:3]
             self.operation_breaks.append(np.flatnonzero(rows[period:, 0] != rows[:-period, 0]) + period)
@@ -120,7 +124,8 @@ def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
     """
     first_row, period, turns = stretch
     initial_values: dict[str, str] = {}
-    body, carried_values = [], {}
+    body = []
+    carried_values = {}
     for offset in range(period):
         operands = []
         for start, step in zip(

@@ -51,16 +51,19 @@ def try_recorded_sweep_of_numbers(
         return False
     if record.base or record.next > CHUNK // 32:  # The recording might be packed before the sweep ends.
         return False
-    rows, matters = record.rows, reachable or b"\1" * (last_row + 1)
+    rows = record.rows
+    matters = reachable or b"\1" * (last_row + 1)
     adjoints = {row: record.find_or_add_row(g, None, record.fixed_offset) for row, g in adjoint_tensors.items()}
     find_adjoint = adjoints.get
     warning_state = WARNINGS[OFF]
     try:
         for offset in range(WIDTH * last_row, WIDTH * first_row - 1, -WIDTH):
-            row, op = offset // WIDTH, rows[offset]
+            row = offset // WIDTH
+            op = rows[offset]
             if not op or (g := find_adjoint(row)) is None or matters[row] != 1:
                 continue
-            a, b = rows[offset + 1], rows[offset + 2]
+            a = rows[offset + 1]
+            b = rows[offset + 2]
             for i, rule in _list_share_writers(op, matters[a] > 0, matters[b] > 0):
                 input_row = b if i else a
                 share, total = rule(record, g, row, a, b), find_adjoint(input_row)
@@ -99,7 +102,8 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
     rules: list[tuple[int, Any]] = []
     for i, text in enumerate(BY_CODE[code - FIRST_CODE].texts[1:]):
         if inputs_matter[i] and text != "-":
-            call_text, rule = to_recorded_formula(text, "w"), compile_recorded_rules(code)[i]
+            call_text = to_recorded_formula(text, "w")
+            rule = compile_recorded_rules(code)[i]
             if find_names(call_text) <= {*ROW_WRITERS, *"wgzxy"}:
                 rule = compile_expression(call_text, ROW_WRITERS, "w, g, z, x, y")
             else:  # The rule calls functions that are not in the table, so it runs on tensors.
@@ -110,10 +114,13 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
 
 def _build_row_writer(primitive: Primitive) -> Function:
     """Build the function (record, *input rows) that computes an operation, writes its row and returns its number."""
-    code, sign, forward = primitive.code, PYTHON_OPERATORS.get(primitive.name), ForwardFunctions(primitive.code)
+    code = primitive.code
+    sign = PYTHON_OPERATORS.get(primitive.name)
+    forward = ForwardFunctions(primitive.code)
 
     def write_unary(record: Record, a: int) -> int:
-        rows, row = record.rows, record.next
+        rows = record.rows
+        row = record.next
         x = rows[WIDTH * a + 5]
         rows += code, a, a, None, record.fixed_offset, sign(x) if sign else forward[type(x)](x)
         record.next = record.untracked_end = row + 1
@@ -122,8 +129,11 @@ def _build_row_writer(primitive: Primitive) -> Function:
         return row
 
     def write_binary(record: Record, a: int, b: int) -> int:
-        rows, untracked = record.rows, record.untracked
-        x, y, row = rows[WIDTH * a + 5], rows[WIDTH * b + 5], record.next
+        rows = record.rows
+        untracked = record.untracked
+        x = rows[WIDTH * a + 5]
+        y = rows[WIDTH * b + 5]
+        row = record.next
         rows += code, a, b, None, record.fixed_offset, sign(x, y) if sign else forward[type(x)](x, y)
         record.next = record.untracked_end = row + 1
         if a in untracked and b in untracked:
@@ -148,5 +158,8 @@ def _find_or_add_number_row(record: Record, number: float, like_row: int) -> int
 
 def _build_row_tensor(record: Record, row: int) -> EagerTensor:
     tensor = EagerTensor()
-    tensor._value, tensor._record, tensor._row, tensor._origin = record.get_value_or_spec(row), record, row, None
+    tensor._value = record.get_value_or_spec(row)
+    tensor._record = record
+    tensor._row = row
+    tensor._origin = None
     return tensor

@@ -45,7 +45,8 @@ def apply(plain: Function) -> Function:
                 return plain(primitive, inputs, attrs, frame or _getframe(1))
             arrays.append(tensor._value)
         if primitive.code:
-            x, y = arrays[0], arrays[-1]
+            x = arrays[0]
+            y = arrays[-1]
             larger = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
             out = ignore_fp_errors().run(select_form_for_kind(primitive.code, larger).forward, *arrays)
         else:
@@ -53,7 +54,9 @@ def apply(plain: Function) -> Function:
         result_type = type(out)
         if (result_type is ndarray and out.shape) or result_type in FLOAT_TYPES:
             result = EagerTensor()
-            result._value, result._record, result._origin = out, None, None
+            result._value = out
+            result._record = None
+            result._origin = None
             tensors = (result,)
         elif result_type is tuple:
             result = tensors = tuple(map(from_array, out))

@@ -113,10 +113,8 @@ _ORIGIN_OF_INPUT = """
             else:
                 depth = age
 """.lstrip("\n")
-_ORIGIN_OF_FIRST, _ORIGIN_OF_SECOND = (
-    _ORIGIN_OF_INPUT.format(t="a", origin="first"),
-    indent(_ORIGIN_OF_INPUT.format(t="other", origin="second"), "    "),
-)
+_ORIGIN_OF_FIRST = _ORIGIN_OF_INPUT.format(t="a", origin="first")
+_ORIGIN_OF_SECOND = indent(_ORIGIN_OF_INPUT.format(t="other", origin="second"), "    ")
 _ORIGIN_OF_ONE = f"{_ORIGIN_OF_FIRST}        values = ref(a), first\n"
 _ORIGIN_OF_TWO = f"""{_ORIGIN_OF_FIRST}        if other is None:
             values = ref(a), first
@@ -129,7 +127,8 @@ _SAME_SHAPES = (
     f"kind is ndarray is type({{other}}) and x.shape == y.shape and x.dtype is y.dtype and {_ARRAY.replace('{x}', 'x')}"
 )
 _WITH_NUMBER = f"kind is ndarray and type({{other}}) is {{x}}.dtype.type and {_ARRAY}"
-_SMALL, _USUAL = "<= record.max_small_size", "< LARGE"
+_SMALL = "<= record.max_small_size"
+_USUAL = "< LARGE"
 _ANY_OTHER = """
     if type(b) is EagerTensor:
         other, {y} = b, b._value
@@ -366,5 +365,6 @@ def are_small_broadcastable_floats(x: Array, y: Array, bound: float) -> bool:
     """
     if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
         return False
-    m, n = x.shape, y.shape
+    m = x.shape
+    n = y.shape
     return m == n or not m or m[len(m) - len(n) :] == n

@@ -67,7 +67,8 @@ def _read_packed_columns(blocks: Sequence[Block], first_row: int, end_row: int) 
     """
     columns: Columns = [[] for _ in range(WIDTH)]
     for block_start, block, values, calls in list(blocks):
-        start, end = max(block_start, first_row), min(block_start + len(block), end_row)
+        start = max(block_start, first_row)
+        end = min(block_start + len(block), end_row)
         if start < end:
             block_part = slice(start - block_start, end - block_start)
             ops, first_inputs, second_inputs, sites = block[block_part].T.tolist()
@@ -187,7 +188,8 @@ class PackedRecord(PlainRecord):
             Six lists: op, a, b, call, site and value.
         """
         while True:
-            base, blocks = self.base, self.blocks
+            base = self.base
+            blocks = self.blocks
             unpacked_columns = super().read_columns(max(low - base, 0), None if high is None else max(high - base, 0))
             if self.base == base:
                 break

@@ -56,7 +56,8 @@ def update_variables(plain: Function) -> Function:
         start = 0
         for (gradient_tensor, variable), variable_slots in zip(gradients_and_variables, slots, strict=True):
             old_state = variable._state
-            shape, end = old_state._value.shape, start + old_state._value.size
+            shape = old_state._value.shape
+            end = start + old_state._value.size
             origin = build_origin(
                 "assign_sub", (gradient_tensor, old_state), weakref.ref(variable), place, ASSIGNMENT_GENERATIONS
             )
@@ -75,14 +76,16 @@ def _can_update_together(gradients_and_variables: Sequence[tuple]) -> bool:
     dtype = gradients_and_variables[0][0].dtype
     if dtype.as_numpy_dtype not in FLOAT_TYPES:
         return False
-    size, variables = 0, set()
+    size = 0
+    variables = set()
     for gradient, variable in gradients_and_variables:
         if type(variable) is not ResourceVariable or type(gradient) is not EagerTensor:
             return False
         old_state = variable._state
         if type(old_state) is not EagerTensor:
             return False
-        x, y = gradient._value, old_state._value
+        x = gradient._value
+        y = old_state._value
         if x.shape != y.shape or x.dtype is not y.dtype or x.dtype != dtype.as_numpy_dtype:
             return False
         size += x.size

@@ -176,15 +176,18 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    x, sizes = to_tensor(tensor), to_integers(shape, "shape")
+    x = to_tensor(tensor)
+    sizes = to_integers(shape, "shape")
     if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
         raise build_argument_error(f"shape must contain sizes of at least 0 and at most one -1, got {list(sizes)}")
     count = math.prod(x.dims)
     if -1 in sizes:
-        own_sizes, known_sizes = [*x.dims], [n for n in sizes if n != -1]
+        own_sizes = [*x.dims]
+        known_sizes = [n for n in sizes if n != -1]
         if not count and 0 in known_sizes:
             # Both shapes contain a zero, so only the other sizes determine the missing size.
-            own_sizes, known_sizes = [n for n in own_sizes if n], [n for n in known_sizes if n]
+            own_sizes = [n for n in own_sizes if n]
+            known_sizes = [n for n in known_sizes if n]
         missing_size = math.prod(own_sizes) // (math.prod(known_sizes) or 1)
         sizes = tuple(missing_size if n == -1 else n for n in sizes)
     if math.prod(sizes) != count:
@@ -573,7 +576,8 @@ def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
     >>> tf.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
-    x, counts = to_tensor(input), to_integer_vector(multiples, "multiples")
+    x = to_tensor(input)
+    counts = to_integer_vector(multiples, "multiples")
     if len(counts) != x.ndim or min(counts, default=0) < 0:
         raise build_argument_error(
             f"multiples must contain one number of at least 0 for each of the {x.ndim} axes, got {list(counts)}"
@@ -607,9 +611,11 @@ def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphNam
     """
     x = to_tensor(input)
     if axis is None or not x.ndim:
-        x, axis = apply_primitive("reshape", x, shape=(-1,)), axis or 0
+        x = apply_primitive("reshape", x, shape=(-1,))
+        axis = axis or 0
     axis = _normalize_axis(axis, x.ndim)
-    counts, size = to_integers(repeats, "repeats"), x.shape[axis]
+    counts = to_integers(repeats, "repeats")
+    size = x.shape[axis]
     if len(counts) not in (1, size):
         raise ValueError(
             f"repeats must be one number, or one number for each of the {size} elements, got {list(counts)}"
@@ -646,7 +652,8 @@ def pad(
     >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()
     array([0, 1, 2, 3, 0, 0], dtype=int32)
     """
-    x, padding_tensor = to_tensor(tensor), to_tensor(paddings)
+    x = to_tensor(tensor)
+    padding_tensor = to_tensor(paddings)
     if mode.upper() != "CONSTANT":
         raise ValueError(f"minitape pads with constants only: mode must be 'CONSTANT', got {mode!r}")
     log_use_as_size(padding_tensor)

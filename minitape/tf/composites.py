@@ -104,7 +104,8 @@ class RaggedTensor:
         Returns:
             A tensor of shape (number of rows, length of the longest row, ...).
         """
-        longest, row_ends = max(self._lengths, default=0), np.cumsum(self._lengths)
+        longest = max(self._lengths, default=0)
+        row_ends = np.cumsum(self._lengths)
         dense = np.zeros((len(row_ends), longest, *self.values.dims[1:]), self.values.array.dtype)
         for row, elements in zip(dense, np.split(self.values.array, row_ends), strict=False):
             row[: len(elements)] = elements

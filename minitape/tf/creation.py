@@ -21,7 +21,7 @@ from .array_functions import concat, expand_dims
 from .elementwise import cast
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
+    from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Sizes, Value
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
@@ -79,7 +79,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = 
     return create_tensor(_create_filled_array(to_sizes(shape), dtype, 1))
 
 
-def _create_filled_array(sizes: tuple[int, ...], dtype: dtypes.DType, fill_value: int) -> Array:
+def _create_filled_array(sizes: Sizes, dtype: dtypes.DType, fill_value: int) -> Array:
     """Create an array of zeros, ones or empty strings."""
     if dtype.kind == "s":
         return np.full(sizes, b"", object)
@@ -292,7 +292,8 @@ def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis
     count = to_integer(num, "num")
     if start_tensor.dtype.is_integer:
         wide_dtype = dtypes.float32 if start_tensor.dtype.size <= 2 else dtypes.float64
-        start_tensor, stop_tensor = cast(start_tensor, wide_dtype), cast(stop_tensor, wide_dtype)
+        start_tensor = cast(start_tensor, wide_dtype)
+        stop_tensor = cast(stop_tensor, wide_dtype)
     shape = np.broadcast_shapes(start_tensor.dims, stop_tensor.dims)
     axis_index = normalize_axis(axis, len(shape) + 1)
     start_tensor, stop_tensor = (

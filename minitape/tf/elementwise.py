@@ -34,7 +34,10 @@ from .arguments import (
 if TYPE_CHECKING:
     from ..engine.types import DTypeLike, Function, GraphName, Value
 
-FLOAT_KINDS, REAL_KINDS, NUMBER_KINDS, ALL_KINDS = "f", "fiu", "fciu", "fciubs"
+FLOAT_KINDS = "f"
+REAL_KINDS = "fiu"
+NUMBER_KINDS = "fciu"
+ALL_KINDS = "fciubs"
 _DOC_TEMPLATE = """Return {sentence}, elementwise{broadcast}.
 
     {rules}
@@ -156,7 +159,8 @@ def _define_unary(
     Returns:
         The function.
     """
-    primitive, full_name = TABLE[primitive_name or name], f"math.{name}"
+    primitive = TABLE[primitive_name or name]
+    full_name = f"math.{name}"
 
     def function(x: Value, name: GraphName = None) -> Tensor:
         x = to_tensor(x)
@@ -190,7 +194,8 @@ def _define_binary(
     Returns:
         The function.
     """
-    primitive, full_name = TABLE[primitive_name or name], f"math.{name}"
+    primitive = TABLE[primitive_name or name]
+    full_name = f"math.{name}"
 
     def function(x: Value, y: Value, name: GraphName = None) -> Tensor:
         if type(x) is not EagerTensor or type(y) is not EagerTensor:

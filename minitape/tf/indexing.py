@@ -182,7 +182,8 @@ def _to_index_number(index: Index) -> int:
     """
     if isinstance(index, numbers.Integral):
         return int(index)
-    dtype, shape = getattr(index, "dtype", None), getattr(index, "shape", ())
+    dtype = getattr(index, "dtype", None)
+    shape = getattr(index, "shape", ())
     if dtype is None or dtypes.as_dtype(dtype).name not in ("int16", "int32", "int64") or len(shape) == 1:
         raise TypeError(
             "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
@@ -244,7 +245,8 @@ def gather(
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()
     array([30, 10], dtype=int32)
     """
-    x, index_tensor = to_tensor(params), check_dtype_kind("gather", to_tensor(indices), "i")
+    x = to_tensor(params)
+    index_tensor = check_dtype_kind("gather", to_tensor(indices), "i")
     batch_rank = 0 if batch_dims is None else to_integer(batch_dims, "batch_dims")
     if not x.ndim:
         raise build_argument_error("tf.gather takes a tensor with at least one axis, got a scalar")
@@ -303,7 +305,8 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
     array([2, 3], dtype=int32)
     """
-    x, index_tensor = to_tensor(params), check_dtype_kind("gather_nd", to_tensor(indices), "i")
+    x = to_tensor(params)
+    index_tensor = check_dtype_kind("gather_nd", to_tensor(indices), "i")
     batch_rank = to_integer(batch_dims, "batch_dims")
     if not x.ndim or not index_tensor.ndim or index_tensor.shape[-1] > x.ndim - batch_rank:
         raise build_argument_error(
@@ -353,9 +356,11 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
     array([1, 3], dtype=int32)
     """
-    x, mask = to_tensor(tensor), to_tensor(mask)
+    x = to_tensor(tensor)
+    mask = to_tensor(mask)
     first_axis = 0 if axis is None else normalize_axis(axis, x.ndim)
-    sizes, end_axis = x.dims, first_axis + mask.ndim
+    sizes = x.dims
+    end_axis = first_axis + mask.ndim
     if not mask.ndim or sizes[first_axis:end_axis] != mask.dims:
         raise ValueError(
             f"A mask of shape {mask.shape} does not fit the axes {sizes[first_axis:end_axis]} of a tensor of shape "

@@ -55,7 +55,8 @@ _NAME_COUNTS: Counter[str] = Counter()
 def _create_unique_name(named_object: Object) -> str:
     """Return a unique name derived from an object's class: ``dense``, then ``dense_1``, ``dense_2`` and so on."""
     name = convert_to_snake_case(type(named_object).__name__)
-    number, _NAME_COUNTS[name] = _NAME_COUNTS[name], _NAME_COUNTS[name] + 1
+    number = _NAME_COUNTS[name]
+    _NAME_COUNTS[name] += 1
     return f"{name}_{number}" if number else name
 
 
@@ -273,7 +274,9 @@ class Layer:
             dtype: The dtype of the weights. None means float32.
             name: The name. None means a unique name that is derived from the class.
         """
-        self.name, self.trainable, self.built = name or _create_unique_name(self), trainable, False
+        self.name = name or _create_unique_name(self)
+        self.trainable = trainable
+        self.built = False
         self.dtype: str = dtypes.as_dtype(dtype or "float32").name
         store_creation_stack(self)
 
@@ -373,7 +376,8 @@ class Layer:
         """The weights that training may change."""
         return [*{id(v): v for v in _iter_layer_weights(self, True)}.values()]
 
-    weights, trainable_weights = variables, trainable_variables
+    weights = variables
+    trainable_weights = trainable_variables
 
     def __repr__(self) -> str:
         """Return the class, the name and the built state as a string."""
@@ -455,9 +459,11 @@ class Dense(Layer):
             raise ValueError(f"units must be a positive integer, got {units!r}")
         if isinstance(activation, str) and activation not in _ACTIVATIONS:
             raise ValueError(f"activation must be a function or one of {', '.join(_ACTIVATIONS)}, got {activation!r}")
-        self.units, self.use_bias = int(units), use_bias
+        self.units = int(units)
+        self.use_bias = use_bias
         self.activation = _ACTIVATIONS[activation] if isinstance(activation, str) else activation
-        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
+        self.kernel_initializer = kernel_initializer
+        self.bias_initializer = bias_initializer
 
     def build(self, input_shape: TensorShape | Sequence[int | None]) -> None:
         """Create ``kernel`` and ``bias``.
@@ -693,7 +699,8 @@ class Optimizer:
             learning_rate: The factor by which gradients are multiplied.
             name: The name. None means a unique name that is derived from the class.
         """
-        self.name, self.learning_rate = name or _create_unique_name(self), learning_rate
+        self.name = name or _create_unique_name(self)
+        self.learning_rate = learning_rate
         with TemporaryAttributes(state, scope=(self.name,)):
             self.iterations = KerasVariable(np.int64(0), False, "iteration")
         self._slots: dict[int, tuple[Object, list[ResourceVariable]]] = {}
@@ -820,7 +827,8 @@ class SGD(Optimizer):
         if not 0 <= momentum <= 1:
             raise ValueError(f"momentum must be a number from 0 to 1, got {momentum!r}")
         super().__init__(learning_rate, name)
-        self.momentum, self.nesterov = momentum, nesterov
+        self.momentum = momentum
+        self.nesterov = nesterov
         self.slot_count = 1 if momentum else 0
 
     def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
@@ -876,7 +884,9 @@ class Adam(Optimizer):
     ) -> None:
         """Store the arguments."""
         super().__init__(learning_rate, name)
-        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
 
     def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
         """Return the amount to subtract from a variable and the new running means.

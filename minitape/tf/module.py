@@ -143,9 +143,11 @@ class Module:
 
 def _iter_attribute_leaves(module: Module) -> Iterator[Object]:
     """Yield each leaf of a module's attributes once, followed by each leaf of its submodules' attributes."""
-    seen_ids, pending = {id(module)}, [module]
+    seen_ids = {id(module)}
+    pending = [module]
     while pending:
-        current, inner_modules = pending.pop(0), []
+        current = pending.pop(0)
+        inner_modules = []
         for _, value in sorted(vars(current).items()):
             for leaf in _iter_nested_leaves(value):
                 if id(leaf) in seen_ids:

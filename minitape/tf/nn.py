@@ -50,7 +50,8 @@ def _relu(features: Value, name: GraphName = None) -> Tensor:
 
 _relu.__name__ = _relu.__qualname__ = "relu"
 relu: Callable[..., Tensor] = fast.register_function(_relu, TABLE["relu"], "relu", signature="features, name=None")
-relu.__module__, relu.__doc__ = __name__, _relu.__doc__
+relu.__module__ = __name__
+relu.__doc__ = _relu.__doc__
 
 
 def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> Tensor:
@@ -183,7 +184,8 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
     [0.6931472]
     """
     y, x = _prepare_labels_and_logits(labels, logits)
-    axis_index, wide_logits = normalize_axis(axis, x.ndim), _widen_half_floats(x)
+    axis_index = normalize_axis(axis, x.ndim)
+    wide_logits = _widen_half_floats(x)
     y = cast(y, wide_logits.dtype)
     if y.dims != x.dims and (y.ndim != x.ndim or any(m not in (n, 1) for m, n in zip(y.dims, x.dims, strict=True))):
         raise build_argument_error(
@@ -292,5 +294,6 @@ def moments(x: Value, axes: Value, *, keepdims: bool = False, name: GraphName = 
     variance = reduce_mean(squares, axes, True)
     if not keepdims and x.ndim:
         reduced_axes = [*range(x.ndim)] if axes is None else axes
-        mean, variance = squeeze(mean, reduced_axes), squeeze(variance, reduced_axes)
+        mean = squeeze(mean, reduced_axes)
+        variance = squeeze(variance, reduced_axes)
     return cast(mean, x.dtype), cast(variance, x.dtype)

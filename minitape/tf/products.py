@@ -91,7 +91,8 @@ def matmul(
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise ValueError("Only one of transpose and adjoint can be True for each argument of tf.matmul")
     a, b = convert_with_dtype_hint(a, b)
-    swaps_a, swaps_b = transpose_a or adjoint_a, transpose_b or adjoint_b
+    swaps_a = transpose_a or adjoint_a
+    swaps_b = transpose_b or adjoint_b
     _check_matrices(a, b, swaps_a, swaps_b)
     result: Tensor = multiply_matrices(conj(a) if adjoint_a else a, conj(b) if adjoint_b else b, swaps_a, swaps_b)
     return result
@@ -107,7 +108,8 @@ def _check_matrices(a: Tensor, b: Tensor, swaps_a: bool, swaps_b: bool) -> None:
         swaps_b: Whether the last two axes of ``b`` are swapped before the multiplication.
     """
     check_dtype_kind("matmul", a, "fciu")
-    x, y = a.dims, b.dims
+    x = a.dims
+    y = b.dims
     if a.dtype is not b.dtype:
         raise build_argument_error(
             f"tf.matmul takes two tensors of the same dtype, got {a.dtype.name} and {b.dtype.name}"
@@ -183,14 +185,16 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
     >>> print(tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy())
     11.0
     """
-    a, b = to_tensor(a), to_tensor(b)
+    a = to_tensor(a)
+    b = to_tensor(b)
     if np.ndim(axes) == 0:
         count = to_integer(axes, "axes")
         if not 0 <= count <= min(a.ndim, b.ndim):
             raise ValueError(
                 f"axes must be between 0 and the number of axes, got {count} for the shapes {a.shape} and {b.shape}"
             )
-        axes_a, axes_b = tuple(range(a.ndim - count, a.ndim)), tuple(range(count))
+        axes_a = tuple(range(a.ndim - count, a.ndim))
+        axes_b = tuple(range(count))
     else:
         if len(axes) != 2:
             raise ValueError(f"axes must be a number or a pair of lists, got {axes!r}")
@@ -262,7 +266,8 @@ def norm(
     >>> print(tf.norm([3.0, 4.0]).numpy(), tf.norm([3.0, 4.0], ord=1).numpy())
     5.0 7.0
     """
-    x, keeps_dims = to_tensor(tensor), bool(keepdims)
+    x = to_tensor(tensor)
+    keeps_dims = bool(keepdims)
     is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
     _check_norm_arguments(ord, axis, is_matrix)
     if ord in ("fro", "euclidean") or ord == 2:

@@ -120,9 +120,11 @@ def uniform(
     >>> tf.random.uniform([2], maxval=10, dtype=tf.int32).dtype
     tf.int32
     """
-    number_dtype, sizes = as_dtype(dtype), to_sizes(to_integer_vector(shape, "shape"))
+    number_dtype = as_dtype(dtype)
+    sizes = to_sizes(to_integer_vector(shape, "shape"))
     if not number_dtype.is_integer:
-        high, low = to_tensor(1 if maxval is None else maxval, number_dtype), to_tensor(minval, number_dtype)
+        high = to_tensor(1 if maxval is None else maxval, number_dtype)
+        low = to_tensor(minval, number_dtype)
         return _scale_and_shift(_get_generator(seed).random(sizes), dtype, high - low, low)
     if maxval is None:
         raise ValueError(f"tf.random.uniform needs a maxval for {number_dtype.name}")

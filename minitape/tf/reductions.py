@@ -323,7 +323,8 @@ def top_k(
     >>> print(values.numpy(), indices.numpy())
     [5. 3.] [1 2]
     """
-    x, element_count = check_dtype_kind("math.top_k", to_tensor(input), "fiu"), to_integer(k, "k")
+    x = check_dtype_kind("math.top_k", to_tensor(input), "fiu")
+    element_count = to_integer(k, "k")
     values, indices = apply_primitive("top_k", x, k=element_count)
     return TopKV2(values, cast_tensor(indices, dtypes.as_dtype(index_type)))
 
@@ -345,9 +346,11 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING', got {direction!r}")
     x = to_tensor(values)
-    axis_index, last_axis = normalize_axis(axis, x.ndim), x.ndim - 1
+    axis_index = normalize_axis(axis, x.ndim)
+    last_axis = x.ndim - 1
     perm = [*range(x.ndim)]
-    perm[axis_index], perm[last_axis] = last_axis, axis_index
+    perm[axis_index] = last_axis
+    perm[last_axis] = axis_index
 
     def swap_axes(tensor: Tensor) -> Tensor:
         return tensor if axis_index == last_axis else apply_primitive("transpose", tensor, perm=tuple(perm))

@@ -64,7 +64,8 @@ def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tens
     b'ap'
     """
     texts = np.asarray(convert_to_tensor(input, dtypes.string).array)
-    start, count = to_integer(pos, "pos"), to_integer(len, "len")
+    start = to_integer(pos, "pos")
+    count = to_integer(len, "len")
     parts = np.empty(texts.shape, object)
     for text_index, text in np.ndenumerate(texts):
         first_byte = start + text.__len__() if start < 0 else start

@@ -56,10 +56,14 @@ class JaxAdapter(FrameworkAdapter):
         origin: The source texts of the recorded function and its arguments.
     """
 
-    framework, module = "jax", "jnp"
-    zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, frozenset[str](), NORMALIZING_FUNCTIONS
+    framework = "jax"
+    module = "jnp"
+    zero_mechanisms = ZERO_MECHANISMS
+    class_loss_ops = frozenset[str]()
+    cancelling_scopes = NORMALIZING_FUNCTIONS
     dialect = JAX
-    unused_cause, escape_cause = "unused", "left_jax"
+    unused_cause = "unused"
+    escape_cause = "left_jax"
 
     def __init__(self, recording: JaxRecording) -> None:
         """Create the adapter of a recording."""
@@ -74,7 +78,8 @@ class JaxAdapter(FrameworkAdapter):
 
         If the function performs no other operation, return only the name of the function.
         """
-        recorded_row, name = question.rows[row], finding_sentences.describe_operation(question, row)
+        recorded_row = question.rows[row]
+        name = finding_sentences.describe_operation(question, row)
         statement = program_text.find_statement(recorded_row.site)
         calls = {program_text.find_last_name(call.func) for call in statement.calls} - {""}
         callee = calls.pop() if len(calls) == 1 and recorded_row.op not in OPERATOR_OPS else name

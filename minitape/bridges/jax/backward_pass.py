@@ -33,7 +33,10 @@ class JaxBackwardPass:
 
     def __init__(self, log: JaxLog, target_row: int, sources: list[JaxVariable]) -> None:
         """Prepare a backward pass from a target to the given sources."""
-        self.log, self.rows, self.target_row, self.sources = log, log.rows, target_row, sources
+        self.log = log
+        self.rows = log.rows
+        self.target_row = target_row
+        self.sources = sources
         self.sweep = BackwardPass([target_row])
         self.calls = [call for call in log.calls if any(self._is_tracked(row) for row in call.rows)]
         self.values_by_row: dict = {}
@@ -57,7 +60,8 @@ class JaxBackwardPass:
         _, apply_vjp = jax.vjp(self._recompute_target, *values)
         gradients = list(apply_vjp(seed))
         self._send_shares_of_calls_after(-1)
-        adjoints, edges = self.sweep.adjoints, self.sweep.edges
+        adjoints = self.sweep.adjoints
+        edges = self.sweep.edges
         last_share_positions: dict[int, tuple] = {}
         for call, shares in edges.items():
             # Drop the shares of rows to which JAX sent nothing.

@@ -24,8 +24,11 @@ class CompiledFunction:
 
     def __init__(self, gradient_block: FirstGradients, function: Any, jitted: Any) -> None:
         """Wrap a compiled function together with its original function."""
-        self._gradient_block, self._function, self._jitted = gradient_block, function, jitted
-        self._call_count, self._gradient_limit = 0, GRADIENT_LIMIT
+        self._gradient_block = gradient_block
+        self._function = function
+        self._jitted = jitted
+        self._call_count = 0
+        self._gradient_limit = GRADIENT_LIMIT
         self._outside_values: dict[tuple[Any, str], Any] | None = None  # None if the first call cannot be compared.
         update_wrapper(self, function)
 

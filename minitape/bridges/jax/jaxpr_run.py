@@ -166,12 +166,15 @@ class JaxprRunner:
 
     def _run_opened_scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """Run a ``scan`` step by step, as ``jax.disable_jit`` does."""
-        params, site = eqn.params, self.site
+        params = eqn.params
+        site = self.site
         if "ft_in" in params:  # This parameter exists since JAX 0.11.
             constant_count, carry_count, _ = map(len, params["ft_in"].unpack())
         else:
-            constant_count, carry_count = params["num_consts"], params["num_carry"]
-        carry, xs = inputs[constant_count:][:carry_count], inputs[constant_count:][carry_count:]
+            constant_count = params["num_consts"]
+            carry_count = params["num_carry"]
+        carry = inputs[constant_count:][:carry_count]
+        xs = inputs[constant_count:][carry_count:]
         direction = -1 if params["reverse"] else 1
         step_order = range(params["length"])[::direction]
         if not step_order:
@@ -203,7 +206,8 @@ class JaxprRunner:
         ]
 
     def _run_taken_branch(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
-        branches, branch_index = eqn.params["branches"], int(inputs[0].value)
+        branches = eqn.params["branches"]
+        branch_index = int(inputs[0].value)
         branch_index = min(max(branch_index, 0), len(branches) - 1)
         input_rows = [variable.row for variable in inputs[1:] if variable.row is not None]
         self.log.branch_choices.append(BranchChoice(input_rows, self.site, branch_index))

@@ -111,7 +111,8 @@ class FirstGradients:
 
     def _on_apply_updates(self, original: Any, params: Any, updates: Any) -> Any:
         new_params = original(params, updates)
-        old_leaves, new_leaves = jax.tree_util.tree_leaves(params), jax.tree_util.tree_leaves(new_params)
+        old_leaves = jax.tree_util.tree_leaves(params)
+        new_leaves = jax.tree_util.tree_leaves(new_params)
         is_traced = any(isinstance(leaf, jax.core.Tracer) for leaf in [*old_leaves, *new_leaves])
         if not is_traced and not self._is_recording and len(old_leaves) == len(new_leaves):
             site = find_user_site()
@@ -299,7 +300,8 @@ class FirstGradients:
         def map_and_record_an_example(*args: Any, **kwargs: Any) -> Any:
             if id(key) in self._functions_without_gradients or not self.can_record((args, kwargs)):
                 return mapped(*args, **kwargs)
-            restore_state, previous_count = save_mutable_state(function, *args), self.gradient_count
+            restore_state = save_mutable_state(function, *args)
+            previous_count = self.gradient_count
             results = mapped(*args, **kwargs)
             is_replay = self._remaining_gradients is not None
             if self.gradient_count == previous_count:

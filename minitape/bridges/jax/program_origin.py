@@ -77,7 +77,9 @@ class JaxOrigin:
 
     def __init__(self, function: Any, args: tuple, call_site: Site) -> None:
         """Find the definition of a function called with `args`."""
-        self.function, self.args, self.call_site = unwrap_function(function), args, call_site
+        self.function = unwrap_function(function)
+        self.args = args
+        self.call_site = call_site
         self.owner = getattr(function, "__self__", None)
         self.definition = find_definition(self.function)
 
@@ -127,7 +129,8 @@ class JaxOrigin:
     @property
     def gradient_site(self) -> Site:
         """Return the program's line that computes the gradient, or the line of the call if none exists."""
-        names, files = self._function_names, (self.call_site[0], self.definition_site[0])
+        names = self._function_names
+        files = (self.call_site[0], self.definition_site[0])
         for statement in (candidate for file in files for candidate in program_text.list_statements(file)):
             for call in statement.calls:
                 if find_last_name(call.func) not in GRADIENT_TRANSFORMS or not call.args:
@@ -281,7 +284,8 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
 
 def _collect_reached_names(names: set[str], functions: Mapping[str, list[program_text.FunctionNode]]) -> set[str]:
     """Return the given names, together with all names in the functions to which they refer, directly or indirectly."""
-    names, reached_names = set(names), set[str]()
+    names = set(names)
+    reached_names = set[str]()
     while names - reached_names:  # Each round adds the names in the functions found in the last round.
         reached_names |= names
         definitions = [definition for callee in names for definition in functions.get(callee, [])]

@@ -455,11 +455,13 @@ def _add_argument_leaves(
 
 def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: list[JaxVariable], result_shape: Any) -> bool:
     """Run the function's equations, and return whether all its values are known."""
-    log, runner = recording.log, JaxprRunner(recording.log)
+    log = recording.log
+    runner = JaxprRunner(recording.log)
     try:
         results = runner.run_closed_jaxpr(closed_jaxpr, leaves)
     except jax.errors.UnexpectedTracerError as error:
-        recording.error, recording.stop_site = error, runner.failed_site
+        recording.error = error
+        recording.stop_site = runner.failed_site
         return False
     for result in results:
         if result.row is None:  # The result does not depend on any argument.
@@ -523,7 +525,8 @@ def _run_backward(
                 recording.end_with_error(internal_error)
         return
     recording.sweeps.append(sweep := backward_pass.sweep)
-    sweep.function_name, sweep.sources = "grad", recording.differentiated_rows
+    sweep.function_name = "grad"
+    sweep.sources = recording.differentiated_rows
     recording.unreached_rows = {leaf.required_row for leaf in sources} - sweep.adjoints.keys()
     for leaf, gradient in zip(sources, gradients, strict=True):
         if leaf.required_row in recording.unreached_rows:

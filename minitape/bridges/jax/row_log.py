@@ -85,7 +85,9 @@ class JaxVariable:
         outside_arrays: Sequence | None = None,
     ) -> None:
         """Create the variable of an array. By default, an array without a row comes from outside the function."""
-        self.value, self.row, self.site = value, row, site
+        self.value = value
+        self.row = row
+        self.site = site
         if row is None and outside_arrays is None:
             self.outside_arrays: Sequence = [value]
         else:
@@ -157,7 +159,8 @@ class JaxLog:
 
     def __init__(self, recording: JaxRecording) -> None:
         """Create the log of a recording."""
-        self.recording, self.rows = recording, recording.rows
+        self.recording = recording
+        self.rows = recording.rows
         self.calls: list[JaxCall] = []
         self.branch_choices: list[BranchChoice] = []
         self._memory_budget = MemoryBudget()
@@ -442,7 +445,8 @@ def find_place(eqn: Any) -> JaxPlace:
     >>> [find_place(eqn).bound_name for eqn in jax.make_jaxpr(double)(1.0).eqns]
     ['', 'y']
     """
-    traceback, library_function = eqn.source_info.traceback, ""
+    traceback = eqn.source_info.traceback
+    library_function = ""
     for index, frame in enumerate(() if traceback is None else traceback.frames):
         if not is_minitape_or_library_file(frame.file_name):
             codes, instructions = traceback.raw_frames()

@@ -68,7 +68,8 @@ def find_written_operand(run: CheckedRun, row: RecordedRow, operand: int) -> int
 
 def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     """Return the row of the logits that a jax.nn function receives, or None if the operation is not its first one."""
-    input_row, name = row.inputs[0], LOGIT_FUNCTIONS[row.op]
+    input_row = row.inputs[0]
+    name = LOGIT_FUNCTIONS[row.op]
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None
 
 
@@ -84,9 +85,13 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     updates = {row: recording.updates[row] for row in unchanged_counts if row in recording.updates}
     moved_rows = {row for row, update in updates.items() if update.is_moved}
     if moved_rows:
-        variant, rows, site = "dropped", moved_rows, updates[min(moved_rows)].site
+        variant = "dropped"
+        rows = moved_rows
+        site = updates[min(moved_rows)].site
     elif updates:
-        variant, rows, site = "rate", set(updates), updates[min(updates)].site
+        variant = "rate"
+        rows = set(updates)
+        site = updates[min(updates)].site
     else:
         statements = [
             statement
@@ -96,7 +101,9 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
         ]
         if not statements:
             return
-        variant, rows, site = "unchanged", set(unchanged_counts), statements[-1].site
+        variant = "unchanged"
+        rows = set(unchanged_counts)
+        site = statements[-1].site
     n = max(unchanged_counts[row] for row in rows)
     yield Suspicion("not_applied", site, {"n": n}, min(rows), only_rows=rows, variant=variant)
 
@@ -124,7 +131,8 @@ def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:
     for row, sweep in (
         (run.rows[index], sweep) for index, sweep in run.reached_operations.items() if run.rows[index].shape
     ):
-        residual, senders = compute_max_abs(run.find_adjoint(row.index)), set(run.consumers.get(row.index, ()))
+        residual = compute_max_abs(run.find_adjoint(row.index))
+        senders = set(run.consumers.get(row.index, ()))
         edges = ((call, edge) for call in senders & sweep.edges.keys() for edge in sweep.edges[call])
         products = [(call, product) for call, (index, _, product, _) in edges if index == row.index]
         largest = max((compute_max_abs(to_float_array(product)) for _, product in products), default=0.0)

@@ -25,7 +25,9 @@ CONSUMED = "consumed"  # The program changed the parameter itself before the gra
 LEFT = "left"  # The gradient is still there.
 
 # The changes that may be made to a gradient between its backward pass and its step.
-CLIPPED, UNSCALED, EDITED = "clipped", "unscaled", "edited"
+CLIPPED = "clipped"
+UNSCALED = "unscaled"
+EDITED = "edited"
 
 
 @dataclass(slots=True, eq=False)
@@ -166,7 +168,9 @@ class Account:
 
     def forget_pending(self) -> None:
         """Forget the gradient's current contributions."""
-        self.pending, self.acts, self.used_by = (), (), ()
+        self.pending = ()
+        self.acts = ()
+        self.used_by = ()
 
 
 @dataclass
@@ -362,7 +366,8 @@ class RunAccounts:
             yield routes[number], occurrences
         if account.pending and not account.used_by:
             pass_sites = tuple(contribution.site for contribution in account.pending)
-            first, last = account.pending[0].pass_number, account.pending[-1].pass_number
+            first = account.pending[0].pass_number
+            last = account.pending[-1].pass_number
             yield Route(pass_sites, account.acts, LEFT, NOWHERE, 0), Occurrences(1, first, last)
 
     def clear_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:

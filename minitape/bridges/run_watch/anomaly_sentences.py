@@ -38,7 +38,8 @@ def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> s
         answer: The JSON answer of the copy that recorded the step.
         losses: The losses of the first run.
     """
-    number, start = answer["pass"], answer["from_pass"]
+    number = answer["pass"]
+    start = answer["from_pass"]
     if start:
         text = fill(
             "A copy of the process that was made at backward pass {start} continued from there and recorded backward "

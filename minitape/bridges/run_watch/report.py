@@ -75,7 +75,8 @@ def build_problem_group(explanation: Explanation, names: list[str], heading: str
         names: The names of the parameters.
         heading: The line above the explanation.
     """
-    fix, patch = explanation.fix, explanation.patch
+    fix = explanation.fix
+    patch = explanation.patch
     if patch:
         sentence = format_fix_sentence(Fix(explanation.patch_line or explanation.line or 0, patch))
         fix = fix.removesuffix(sentence).rstrip() if fix.endswith(sentence) else fix

@@ -13,9 +13,11 @@ import os
 import signal
 import sys
 import threading
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, TypeAlias
 
 from ...explain.translated_sentences import fill
+
+Message: TypeAlias = dict[str, Any]  # Any, because requests to copies and their answers are JSON.
 
 
 def find_obstacle_to_copies() -> str:
@@ -38,9 +40,10 @@ class CopyRequest:
         fields: The fields of the request.
     """
 
-    def __init__(self, fields: dict[str, Any], answer_file: BinaryIO) -> None:  # The values are of any JSON type.
+    def __init__(self, fields: Message, answer_file: BinaryIO) -> None:
         """Receive the request."""
-        self.fields, self._answer_file = fields, answer_file
+        self.fields = fields
+        self._answer_file = answer_file
 
     def answer_and_exit(self, answer: object) -> NoReturn:
         """Send the answer as JSON, and end this process without running exit handlers.
@@ -62,10 +65,11 @@ class WaitingCopy:
 
     def __init__(self, pass_number: int, process_id: int, requests: int, answers: int) -> None:
         """Store the copy and the ends of its pipes, `requests` and `answers`."""
-        self.pass_number, self._process_id = pass_number, process_id
+        self.pass_number = pass_number
+        self._process_id = process_id
         self._requests, self._answers = os.fdopen(requests, "wb"), os.fdopen(answers, "rb")
 
-    def send_request(self, fields: dict[str, Any]) -> Any:  # Any, because the fields and the answer are JSON.
+    def send_request(self, fields: Message) -> Any:  # Any, because the answer is JSON.
         """Wake the copy and return its answer, or None if it ended without answering.
 
         Args:

@@ -48,7 +48,8 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
     Returns:
         The question. If the recording does not contain the target, the question has no target rows.
     """
-    log, target_row = recording.log, recording.find_row(target)
+    log = recording.log
+    target_row = recording.find_row(target)
     adapter = TensorFlowAdapter(recording, target_row, source)
     source_rows = log.tensor_rows.list_rows(source)
     rows = [_copy_row_with_tape_state(adapter, row) for row in recording.rows]
@@ -81,7 +82,9 @@ def _copy_row_with_tape_state(adapter: TensorFlowAdapter, row: RecordedRow) -> R
     was_swept = sweep is not None and row.index in sweep.adjoints and row.index not in sweep.target
     is_unswept_operation = adapter.tape is not None and row.kind == "operation" and not was_swept
     is_explained_by_state = row.cause == "not_recorded" or (row.cause == "" and is_unswept_operation)
-    cause, detail, site = row.cause, "", NOWHERE
+    cause = row.cause
+    detail = ""
+    site = NOWHERE
     if is_explained_by_state and state != "records":
         cause = CAUSE_BY_STATE[state]
     if cause in CAUSE_BY_STATE.values():
@@ -106,10 +109,14 @@ class TensorFlowAdapter(FrameworkAdapter):
             tape. None if the block has no tape.
     """
 
-    framework, module = "tensorflow", "tf"
-    zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_OPS_BY_CAUSE, CLASS_LOSS_OPS, NORMALIZATION_LAYERS
+    framework = "tensorflow"
+    module = "tf"
+    zero_mechanisms = ZERO_OPS_BY_CAUSE
+    class_loss_ops = CLASS_LOSS_OPS
+    cancelling_scopes = NORMALIZATION_LAYERS
     dialect = TENSORFLOW
-    unused_cause, escape_cause = "independent", "left_through_numpy"
+    unused_cause = "independent"
+    escape_cause = "left_through_numpy"
     to_handle = staticmethod(to_handle_or_value)
     is_left_out_by_keras = False
 

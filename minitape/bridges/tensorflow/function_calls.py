@@ -102,10 +102,13 @@ def replay_call(
         return None
     args, kwargs, has_placeholders = arguments
     arguments_by_name = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
-    inner_recording, results = type(recording)(), list[Any]()
-    inner_recording.is_rerun, inner_recording.has_placeholder_values = True, has_placeholders
+    inner_recording = type(recording)()
+    results = list[Any]()
+    inner_recording.is_rerun = True
+    inner_recording.has_placeholder_values = has_placeholders
     inner_recording.log.running_line.replayed_call = call.call_stack, len(find_user_call_stack())
-    watcher, tape = TensorFlowWatcher(inner_recording, open_functions=True), tf.GradientTape(persistent=True)
+    watcher = TensorFlowWatcher(inner_recording, open_functions=True)
+    tape = tf.GradientTape(persistent=True)
     try:
         with recording.pause_watching(), _suppress_side_effects(), RecordingBlock(inner_recording, watcher):
             with watcher.writer.suspend_writing():
@@ -175,7 +178,8 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
 
 def _is_keras_only_dataset(dataset: Any) -> bool:
     """Return whether a dataset runs only Keras functions. Other functions may have side effects."""
-    pending, functions = [dataset], []
+    pending = [dataset]
+    functions = []
     while pending:
         current = pending.pop()
         pending += current._inputs()
@@ -188,7 +192,8 @@ def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
 
     Steps without a backward pass are left out.
     """
-    log, calls_by_function = recording.log, dict[Any, list[FunctionCall]]()
+    log = recording.log
+    calls_by_function = dict[Any, list[FunctionCall]]()
     for call in log.function_calls:
         is_step = call.graph is None or has_gradient_tape(call.graph)
         if is_step or (not log.tape_history.tapes and is_replayable(call.graph)):
@@ -326,5 +331,6 @@ def _build_inside_of_call(
 
 def _matches_recorded_result(recorded_row: RecordedRow, replayed_result: Any) -> bool:
     """Return whether a replayed call returned the recorded result. Results that depend on random numbers differ."""
-    recorded_array, result_array = to_float_array(recorded_row.value), np.asarray(replayed_result)
+    recorded_array = to_float_array(recorded_row.value)
+    result_array = np.asarray(replayed_result)
     return recorded_array is None or np.allclose(recorded_array, result_array, rtol=1e-4, atol=1e-6, equal_nan=True)

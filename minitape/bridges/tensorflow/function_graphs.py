@@ -11,7 +11,8 @@ from typing import Any
 from .operation_log import changes_variable
 
 # Results of the analysis are cached in these attributes of the graph.
-TAPES_ATTRIBUTE, CHANGES_ATTRIBUTE = "_minitape_tapes", "_minitape_changes"
+TAPES_ATTRIBUTE = "_minitape_tapes"
+CHANGES_ATTRIBUTE = "_minitape_changes"
 READ_OPS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 # Operations that run other graphs have names with these endings.
 CONTROL_FLOW_SUFFIXES = ("While", "If", "Case", "Call")

@@ -38,7 +38,8 @@ def explain_unscaled_loss(recording: TensorFlowRecording) -> Explanation | None:
     # While TensorFlow traces a function, the decorator may be the running line.
     lines = [statement.line for statement in program_text.list_statements(step[0]) if statement.find_call("gradient")]
     step_line = step[1] or 0
-    earlier, later = [line for line in lines if line <= step_line], [line for line in lines if line > step_line]
+    earlier = [line for line in lines if line <= step_line]
+    later = [line for line in lines if line > step_line]
     site = step[0], max(earlier, default=min(later, default=step[1]))
     return explain_cause("tensorflow", "scaler", site, "unscaled_loss")
 

@@ -119,7 +119,8 @@ def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
 
     Sources with a gradient of None are included, even if they are tensors.
     """
-    log, requested_handle_ids = recording.log, collect_requested_handle_ids(recording)
+    log = recording.log
+    requested_handle_ids = collect_requested_handle_ids(recording)
     read_variables = {
         key: candidate
         for key, candidate in log.tensor_rows.variables_by_handle.items()
@@ -137,7 +138,8 @@ def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
         if not has_gradient
     )
     unconnected_by_id = {id(source): source for source in sources_without_gradient if hasattr(source, "dtype")}
-    sources, named_handle_ids = dict[str, Any](), set[int]()
+    sources = dict[str, Any]()
+    named_handle_ids = set[int]()
     # Lists and tuples come last, because positions in a list make poor names.
     for name, value in sorted(list_named_program_objects(), key=lambda item: isinstance(item[1], (list, tuple))):
         if name.startswith("_") or isinstance(value, type):

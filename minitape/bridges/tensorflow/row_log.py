@@ -90,7 +90,8 @@ class TensorFlowLog:
 
     def __init__(self, recording: TensorFlowRecording) -> None:
         """Create the log of a recording."""
-        self.recording, self.rows = recording, recording.rows
+        self.recording = recording
+        self.rows = recording.rows
         self.running_line, self.tape_history = RunningLine(), TapeHistory()
         self.tensor_rows = TensorRows(recording, self.running_line, self.tape_history)
         self.creations: IdentityMap[Creation] = IdentityMap()
@@ -343,7 +344,8 @@ class TensorFlowLog:
             inputs: The input tensors and handles of the graph call.
             graph: The graph that ran.
         """
-        changed_inputs, is_training_step = find_changed_input_places(graph), has_gradient_tape(graph)
+        changed_inputs = find_changed_input_places(graph)
+        is_training_step = has_gradient_tape(graph)
         site = self.running_line.find_site()
         input_rows = [
             row
@@ -409,7 +411,8 @@ class TensorFlowLog:
             value: A tensor or a variable. Other objects are ignored.
             tape: The ``tf.GradientTape``.
         """
-        variable, value = unwrap_keras_variable(value), to_handle_or_value(value)
+        variable = unwrap_keras_variable(value)
+        value = to_handle_or_value(value)
         if not isinstance(value, tf.Tensor):
             return
         if isinstance(variable, tf.Variable):
@@ -420,7 +423,9 @@ class TensorFlowLog:
                 recorded_row.extra.is_watched_late = not recorded_row.tracked and any(
                     row in later_row.operands for later_row in self.rows[row + 1 :]
                 )
-                recorded_row.watched, recorded_row.tracked, recorded_row.cut = "explicit", True, None
+                recorded_row.watched = "explicit"
+                recorded_row.tracked = True
+                recorded_row.cut = None
                 recorded_row.set_cause("")
             else:
                 recorded_row.extra.is_watched_late = not recorded_row.tracked

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
     """Return a recording's rows, sweeps and optimizer steps for the checks."""
-    log, sweeps = recording.log, [sweep for sweep in recording.sweeps if sweep.adjoints]
+    log = recording.log
+    sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
     handle_ids_with_gradient = collect_handle_ids_with_gradient(sweeps)
     sources_with_gradient = {
         handle_id: variable
@@ -76,7 +77,8 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     Either the program took no step, or the learning rate is 0, or the program computed new values and discarded them.
     """
     recording: TensorFlowRecording = run.recording
-    steps, n = recording.log.optimizer_steps, len(run.sweeps)
+    steps = recording.log.optimizer_steps
+    n = len(run.sweeps)
     unchanged_keys = {
         key for key, variable in run.sources_with_gradient.items() if _is_unchanged_by_steps(run, variable)
     }
@@ -85,7 +87,8 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     ):
         yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=unchanged_keys, variant="rate")
     if n > 1 and not recording.is_rerun:
-        unchanged_keys, lost_steps = _collect_unchanged_handle_ids(run), _map_handle_ids_to_lost_steps(run)
+        unchanged_keys = _collect_unchanged_handle_ids(run)
+        lost_steps = _map_handle_ids_to_lost_steps(run)
         for key in unchanged_keys & lost_steps.keys():
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
         unchanged_keys -= lost_steps.keys()
@@ -100,7 +103,8 @@ def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
 
     A lost step is a row computed from the variable and its gradient, and bound to a name that nothing reads.
     """
-    gradient_rows, lost_steps = set[int](), dict[int, RecordedRow]()
+    gradient_rows = set[int]()
+    lost_steps = dict[int, RecordedRow]()
     for row in run.rows:
         if row.extra.row_count is not None or not gradient_rows.isdisjoint(row.inputs):
             gradient_rows.add(row.index)
@@ -121,7 +125,8 @@ def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
 def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
     """Find variables with a gradient that no optimizer manages, although optimizers took steps."""
     recording: TensorFlowRecording = run.recording
-    steps, optimizers = recording.log.optimizer_steps, iter_living_instances(tf.keras.optimizers.Optimizer)
+    steps = recording.log.optimizer_steps
+    optimizers = iter_living_instances(tf.keras.optimizers.Optimizer)
     optimized_handle_ids = {
         id(to_handle_or_value(variable))
         for optimizer in optimizers

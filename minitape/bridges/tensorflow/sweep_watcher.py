@@ -209,7 +209,9 @@ class ShareRecorder:
 
     def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict) -> None:
         """Prepare to record a sweep's shares."""
-        self.log, self.sweep, self.adjoints = log, sweep, adjoints
+        self.log = log
+        self.sweep = sweep
+        self.adjoints = adjoints
         self.waiting_rows_by_op: dict[str, list[int]] = {}
         for row in sorted(adjoints):
             recorded_row = log.rows[row]

@@ -35,8 +35,10 @@ class TensorRows:
 
     def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory) -> None:
         """Create the map for an empty recording."""
-        self.recording, self.rows = recording, recording.rows
-        self.running_line, self.tape_history = running_line, tape_history
+        self.recording = recording
+        self.rows = recording.rows
+        self.running_line = running_line
+        self.tape_history = tape_history
         self.variables_by_handle: dict[int, tf.Variable] = {}
         self.returned_gradients: IdentityMap[ReturnedGradient] = IdentityMap()
         self.is_recorded_later = False
@@ -121,10 +123,12 @@ class TensorRows:
     def _add_leaf_row(self, tensor: Any) -> int:
         is_watched = is_watched_by_open_tape(tensor)
         value = self.keep_value_for_tapes(tensor)
-        extra, site = TensorFlowExtra(value), self.running_line.find_site()
+        extra = TensorFlowExtra(value)
+        site = self.running_line.find_site()
         gradient: ReturnedGradient | None = None if is_watched else self.returned_gradients.get(tensor)
         if gradient is not None:
-            extra.row_count, extra.call_stack = gradient.row_count, gradient.call_stack
+            extra.row_count = gradient.row_count
+            extra.call_stack = gradient.call_stack
             site = find_innermost_site(gradient.call_stack)
         row = self.recording.leaf(
             value,
@@ -154,7 +158,8 @@ class TensorRows:
             recorded_row = self.rows[row]
             tensor = recorded_row.extra.tensor_or_handle
             if not isinstance(tensor, tf.TensorSpec) and is_watched_by_open_tape(tensor):
-                recorded_row.tracked, recorded_row.cut = True, None
+                recorded_row.tracked = True
+                recorded_row.cut = None
                 recorded_row.set_cause("")
                 if recorded_row.kind == "variable":
                     recorded_row.watched = "automatic"

@@ -53,13 +53,15 @@ def note_traced_values(function: Any) -> None:
     state.call_count += 1
     if state.stale_key is not None:
         return
-    values, trace_count = _read_python_values(function.python_function), function.experimental_get_tracing_count()
+    values = _read_python_values(function.python_function)
+    trace_count = function.experimental_get_tracing_count()
     if trace_count == state.trace_count:
         for key, old_value in state.values.items():
             if not _is_same_value(old_value, values.get(key, old_value)):
                 state.stale_key, state.stale_call, state.stale_site = key, state.call_count, find_user_site()
                 return
-    state.values, state.trace_count = values, trace_count
+    state.values = values
+    state.trace_count = trace_count
 
 
 def explain_stale_trace(function: Any) -> Explanation | None:

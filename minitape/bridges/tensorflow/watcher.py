@@ -172,10 +172,12 @@ class TensorFlowWatcher(Watcher):
 
     def _on_graph_run(self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
         """Follow the execution of a ``tf.function``'s graph."""
-        graph, inputs = concrete_function.graph, [*tensor_inputs, *captured_inputs]
+        graph = concrete_function.graph
+        inputs = [*tensor_inputs, *captured_inputs]
         call = self._function_call or FunctionCall(None, None, [], 0)
         variable_states = self.writer.run_safely(self.log.record_states_before_graph_run, graph.variables, inputs)
-        call.variable_states, call.graph = variable_states or [], graph
+        call.variable_states = variable_states or []
+        call.graph = graph
         if call.function is not None and has_gradient_tape(graph):
             setattr(call.function, STEP_ATTRIBUTE, True)
         with TemporaryAttributes(self, _function_call=call, _running_function=concrete_function):
@@ -353,7 +355,9 @@ class TensorFlowWatcher(Watcher):
 
     def _record_dataset_inputs(self, iterator: Any, dataset: Any) -> None:
         """Record the tensors and variables that the elements of a dataset and its input datasets are computed from."""
-        tensors, variables, pending = list[Any](), self.log.tensor_rows.variables_by_handle, [dataset]
+        tensors = list[Any]()
+        variables = self.log.tensor_rows.variables_by_handle
+        pending = [dataset]
         while pending:
             current = pending.pop()
             pending += current._inputs()

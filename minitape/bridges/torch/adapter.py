@@ -27,7 +27,8 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
         target: The target tensor or row number, or None if no target exists.
         source: The source tensor.
     """
-    rows, source_rows = list(recording.rows), recording.log.list_rows(source)
+    rows = list(recording.rows)
+    source_rows = recording.log.list_rows(source)
     for row in source_rows:
         rows[row] = rows[row].copy_with_edges([edge._replace(cause="") for edge in rows[row].edges])
     target_row = recording.find_row(target)
@@ -57,13 +58,17 @@ class TorchAdapter(FrameworkAdapter):
         log: The log that wrote the recording's rows.
     """
 
-    framework, unused_cause = "torch", "unused"
-    zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, CLASS_LOSS_OPS, frozenset[str]()
+    framework = "torch"
+    unused_cause = "unused"
+    zero_mechanisms = ZERO_MECHANISMS
+    class_loss_ops = CLASS_LOSS_OPS
+    cancelling_scopes = frozenset[str]()
     dialect = TORCH
 
     def __init__(self, recording: TorchRecording) -> None:
         """Adapt ``recording``."""
-        self.recording, self.log = recording, recording.log
+        self.recording = recording
+        self.log = recording.log
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
         """Return a (name, object) pair for each variable of the program that called ``explain``.

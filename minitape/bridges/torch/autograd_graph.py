@@ -130,7 +130,8 @@ class TorchGraph:
 
         Each node is paired with the (edge number, row) pairs of its edges. The search stops at nodes that have rows.
         """
-        seen, stack = set(start_nodes), list(start_nodes)
+        seen = set(start_nodes)
+        stack = list(start_nodes)
         while stack:
             node = stack.pop()
             edge_rows = []
@@ -171,8 +172,11 @@ class TorchGraph:
             function_name: The function that the program called, "backward" or "grad".
             site: The line of the call.
         """
-        self.target_rows, self.function_name, self.site = target_rows, function_name, site
-        self.is_running, self._sweep = True, None
+        self.target_rows = target_rows
+        self.function_name = function_name
+        self.site = site
+        self.is_running = True
+        self._sweep = None
 
     @property
     def current_sweep(self) -> BackwardPass | None:
@@ -181,7 +185,9 @@ class TorchGraph:
 
     def end_backward(self) -> None:
         """Record that the backward pass has ended."""
-        self.target_rows, self.is_running, self._sweep = [], False, None
+        self.target_rows = []
+        self.is_running = False
+        self._sweep = None
 
     def _run_hook_safely(self, hook: Callable[..., None], *arguments: Any) -> None:
         """Run a hook and return nothing, so that the adjoint stays the same.
@@ -209,9 +215,11 @@ class TorchGraph:
         """
         task_id = self._task_id if self.is_running else torch._C._current_graph_task_id()
         if task_id != self._task_id or self._sweep is None:
-            self._task_id, self._partial_sums = task_id, {}
+            self._task_id = task_id
+            self._partial_sums = {}
             self._sweep = self.log.recording.sweep(self.target_rows)
-            self._sweep.function_name, self._sweep.site = self.function_name, self.site
+            self._sweep.function_name = self.function_name
+            self._sweep.site = self.site
         return self._sweep
 
     def _on_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:
@@ -233,11 +241,13 @@ class TorchGraph:
 
     def _on_shares_sent(self, call_row: int, input_ports: list[tuple[int, int, int]], products: tuple, _: Any) -> None:
         """Record the shares that a call sends to its inputs, each given as (edge number, row, port)."""
-        sweep, keep_value = self._find_or_begin_current_sweep(), self.log.kept_tensors.keep_value
+        sweep = self._find_or_begin_current_sweep()
+        keep_value = self.log.kept_tensors.keep_value
         for edge_number, row, port in input_ports:
             if products[edge_number] is None:
                 continue
-            product, (earlier_sum, _) = products[edge_number], self._partial_sums.get(row, (None, None))
+            product = products[edge_number]
+            earlier_sum, _ = self._partial_sums.get(row, (None, None))
             value = keep_value(product, must_copy=self.log.rows[row].kind != "operation")
             total = product if earlier_sum is None else earlier_sum + product
             self._partial_sums[row] = total, value if earlier_sum is None else None
@@ -258,8 +268,10 @@ class TorchGraph:
                 del hooks[key]
             if not hooks:
                 tensor._backward_hooks = None
-        self._hook_handles, self._leaf_hooks = [], []
-        self._rows_by_node, self._partial_sums = {}, {}
+        self._hook_handles = []
+        self._leaf_hooks = []
+        self._rows_by_node = {}
+        self._partial_sums = {}
 
 
 def find_autograd_node(tensor: torch.Tensor) -> Any:

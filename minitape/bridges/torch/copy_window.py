@@ -33,7 +33,8 @@ class CopyWindow:
             watch: The watch on the copy's run.
             is_guarded: Whether the copy must end before its first side effect.
         """
-        self.request, self.watch = request, watch
+        self.request = request
+        self.watch = watch
         fields = request.fields
         self.kind: str = fields["kind"]
         self.low: int = fields["low"]
@@ -76,7 +77,8 @@ class CopyWindow:
         self._send_answer(self.watch.accounts.passes, error)
 
     def _close_recording(self) -> None:
-        block, self._block = self._block, None
+        block = self._block
+        self._block = None
         if block is not None:
             block.__exit__(None, None, None)
 

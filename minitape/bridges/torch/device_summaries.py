@@ -80,4 +80,5 @@ def fetch_summaries(values: Iterable[TorchValue]) -> None:
             lines = numbers[3:].reshape(-1, summary.column_count).astype(np.float64)
             stats = {"min": low, "max": high} | ({"norm": norm} if 0 < norm < math.inf else {})
             value._summary = ArraySummary(None, (lines, summary.cell_ratio), stats, facts)
-            value.device_summary, value._facts = None, facts
+            value.device_summary = None
+            value._facts = facts

@@ -107,7 +107,8 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     These are the parameters of called modules and of optimizers that took a step. If none exist, return the other
     leaves that require a gradient.
     """
-    log, sources = recording.log, dict[str, Any]()
+    log = recording.log
+    sources = dict[str, Any]()
     named_tensors = [
         named_parameter
         for root in log.history.list_called_root_modules()

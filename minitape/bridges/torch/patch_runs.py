@@ -18,11 +18,12 @@ from ..run_watch.patch_trials import (
     judge_wrong_gradient,
 )
 from ..run_watch.report import ProblemGroup
+from ..run_watch.waiting_copies import Message
 
 if TYPE_CHECKING:
     from .recording import TorchRecording
 
-SendRequest = Callable[[dict[str, Any]], dict[str, Any] | None]  # Any, because requests and answers are JSON.
+SendRequest = Callable[[Message], Message | None]
 JUDGED_PASSES = 5  # The number of passes that are recorded to see whether a patch corrects a wrong gradient.
 
 

@@ -37,7 +37,7 @@ from ..run_watch.report import (
 )
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.summary import summarize_run
-from ..run_watch.waiting_copies import CopyRequest, WaitingCopy, create_waiting_copy, find_obstacle_to_copies
+from ..run_watch.waiting_copies import CopyRequest, Message, WaitingCopy, create_waiting_copy, find_obstacle_to_copies
 from .copy_window import CopyWindow
 from .ledger.run_watch import TorchRunWatch
 from .overruled import remove_overruled_problems
@@ -88,12 +88,16 @@ class WatchedProgram:
             options: The options of ``record`` that select the recorded steps.
             other_blocks: The blocks of other frameworks that the program imports.
         """
-        self.text, self.may_repeat, self.options, self.other_blocks = text, may_repeat, options, other_blocks
+        self.text = text
+        self.may_repeat = may_repeat
+        self.options = options
+        self.other_blocks = other_blocks
         self.watch = TorchRunWatch(on_pass=self._on_pass)
         self.side_effects = SideEffects()
-        self.anomaly_answer: dict[str, Any] | None = None  # The answer is JSON.
+        self.anomaly_answer: Message | None = None
         self.obstacle = ""
-        self._anomaly_is_new, self._anomaly_was_recorded = True, False
+        self._anomaly_is_new = True
+        self._anomaly_was_recorded = False
         self._start_copy: WaitingCopy | None = None
         self._copies: list[WaitingCopy] = []
         self._began = self._copied_at = time.monotonic()
@@ -199,7 +203,8 @@ class WatchedProgram:
             return
         accounts = self.watch.accounts
         if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
-            report, self._early_report = self._early_report, None
+            report = self._early_report
+            self._early_report = None
             if not accounts.count_steps()[1]:
                 self._on_problem(report)
         if accounts.anomaly is not None:
@@ -261,7 +266,7 @@ class WatchedProgram:
             execute_program(self.text, window.answer_at_end)
         request.answer_and_exit(None)
 
-    def _ask_about_anomaly(self, anomaly: Anomaly) -> dict[str, Any] | None:  # The answer is JSON.
+    def _ask_about_anomaly(self, anomaly: Anomaly) -> Message | None:
         """Let a copy record the pass in which the first non-finite value arose.
 
         Args:
@@ -271,7 +276,7 @@ class WatchedProgram:
             anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
         )
 
-    def _ask_copy(self, low: int, fields: dict[str, Any]) -> dict[str, Any] | None:  # Both are JSON.
+    def _ask_copy(self, low: int, fields: Message) -> Message | None:
         """Send a request to the last copy before a pass. If none exists, set ``obstacle`` and return None."""
         seconds = time.monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < low]
@@ -285,7 +290,7 @@ class WatchedProgram:
             return self._send_to_running_copy(usable[-1], fields) or answer
         return answer
 
-    def _send_to_running_copy(self, copy: WaitingCopy, fields: dict[str, Any]) -> dict[str, Any] | None:
+    def _send_to_running_copy(self, copy: WaitingCopy, fields: Message) -> Message | None:
         """Send a JSON request to a copy created during the run, and return its JSON answer.
 
         Args:
@@ -295,7 +300,7 @@ class WatchedProgram:
         answer = copy.send_request(fields | {"seconds": MAX_REPEAT_SECONDS})
         return None if not answer or answer.get("stopped_by") else {**answer, "from_pass": copy.pass_number}
 
-    def _send_to_start_copy(self, fields: dict[str, Any], seconds: float) -> dict[str, Any] | None:
+    def _send_to_start_copy(self, fields: Message, seconds: float) -> Message | None:
         """Send a JSON request to the copy that runs the program from its start, and return its JSON answer.
 
         Args:
@@ -410,7 +415,7 @@ class WatchedProgram:
                 number = pass_number if group.kind == "nonfinite" else 1
                 groups[index] = try_patch(group, source, number, self._send_trial, report.problems)
 
-    def _send_trial(self, fields: dict[str, Any]) -> dict[str, Any] | None:  # Both are JSON.
+    def _send_trial(self, fields: Message) -> Message | None:
         """Send a request to a copy that runs the program from its start, or return None if that is not possible.
 
         Args:

@@ -45,7 +45,8 @@ def _explain_by_message(recording: TorchRecording, error: BaseException) -> Expl
         recording: The recording of the step that raised it.
         error: The error.
     """
-    message, names = str(error), TensorNames(error)
+    message = str(error)
+    names = TensorNames(error)
     if "second time" in message:
         return _explain_second_backward(recording, names)
     if "appears to not have been used" in message or ("unused" in message and "graph" in message):
@@ -130,7 +131,8 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
         names: The names of tensors.
     """
     rows = recording.rows
-    outputs, inputs = recording.failed_target_rows, recording.failed_source_rows
+    outputs = recording.failed_target_rows
+    inputs = recording.failed_source_rows
     used = collect_ancestors(rows, outputs)
     unreached = [row for row in inputs if row not in used]
     if not unreached:

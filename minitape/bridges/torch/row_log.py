@@ -49,7 +49,8 @@ class TorchExtra:
     def __init__(self, tensor: torch.Tensor, call_stack: Sequence[Site] = (), is_wrapped: bool = False) -> None:
         """Store the facts about a tensor's row."""
         self.tensor_ref = weakref.ref(tensor)
-        self.call_stack, self.is_wrapped = call_stack, is_wrapped
+        self.call_stack = call_stack
+        self.is_wrapped = is_wrapped
         node = find_autograd_node(tensor)
         self.node_name = "" if node is None else node.name()
         self.custom_rule = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
@@ -226,7 +227,8 @@ class TorchLog:
 
         The result of an optimizer step does not count, because it is computed from gradients.
         """
-        stack, visited = [row], set()
+        stack = [row]
+        visited = set()
         while stack:
             current_row = stack.pop()
             recorded_row = self.rows[current_row]

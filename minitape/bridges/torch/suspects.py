@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from .recording import TorchRecording
 
 MIN_CUT_STEPS = 3  # A state that is cut off so often in one backward pass is cut off in a loop.
-_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
+_SOFTMAX = "softmax"
+_SIGMOID = "sigmoid"
 OPERATION_NAMES = OperationNames(
     compare_ops={"sub", "sub_", "rsub"},
     loss_ops={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
@@ -56,7 +57,8 @@ OPERATION_NAMES = OperationNames(
 
 def build_checked_run(recording: TorchRecording) -> CheckedRun:
     """Return a recording's rows, backward passes and optimizer steps for the checks."""
-    rows, watch = recording.rows, recording.log.run_watch
+    rows = recording.rows
+    watch = recording.log.run_watch
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
     # Search only once, because the search visits all objects.
     for optimizer in iter_living_instances(torch.optim.Optimizer):
@@ -131,7 +133,8 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
         return finding
     tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
     parameter = next(tensors, None)
-    site, variant = NOWHERE, ""
+    site = NOWHERE
+    variant = ""
     if parameter is not None:
         site, variant = _find_omission_site_and_variant(recording, parameter)
     if site is NOWHERE and variant != "model":
@@ -169,7 +172,8 @@ def find_optimizer_creation_site(step_site: Site) -> Site:
 def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
     """Return the line that left a parameter out of an optimizer, if known, and the variant of the sentence about it."""
     history = recording.log.history
-    site, roots = history.find_insertion_site(parameter), history.list_called_root_modules()
+    site = history.find_insertion_site(parameter)
+    roots = history.list_called_root_modules()
     if site is not NOWHERE:
         return site, "replaced"
     is_registered = bool(history.find_root_module_and_path(parameter)[1])

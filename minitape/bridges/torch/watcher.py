@@ -420,11 +420,13 @@ class TorchWatcher(Watcher):
         rows = self._run_safely(_find_or_add_target_rows, self.log, targets) or []
         graph.begin_backward(rows, function_name, find_user_site())
         self.quiet_depth += 1
-        self.recording.failed_target_rows, self.recording.failed_source_rows = [], []
+        self.recording.failed_target_rows = []
+        self.recording.failed_source_rows = []
         try:
             result = func(*args, **kwargs)
         except RuntimeError as error:
-            self.recording.error, self.recording.failed_target_rows = (error, find_user_site()), rows
+            self.recording.error = (error, find_user_site())
+            self.recording.failed_target_rows = rows
             self.recording.failed_sweep = graph.current_sweep
             if function_name == "grad":
                 sources = list(iter_tensors(args[1:2] or (kwargs.get("inputs"),)))

@@ -30,7 +30,8 @@ html_show_search_summary = (
     False  # For a summary, the page would have to fetch other pages. Browsers forbid this for local files.
 )
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
-pygments_style, pygments_dark_style = "friendly", "monokai"
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
 toc_object_entries_show_parents = "hide"
 
 # Sphinx's own Chinese search needs an additional package.

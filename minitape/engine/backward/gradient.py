@@ -25,10 +25,10 @@ from .targets_and_sources import ONE_BY_TYPE, build_seed, compute_gradient_if_al
 
 if TYPE_CHECKING:
     from ..record.record import Record
-    from ..types import Adjoint, AdjointLookup, Result, TargetOrSource
+    from ..types import Adjoint, AdjointLookup, AdjointsByRow, Result, TargetOrSource
     from .tape import GradientTape
 
-_NO_ADJOINTS: dict[int, Adjoint] = {}
+_NO_ADJOINTS: AdjointsByRow = {}
 NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # The result of a sweep that cannot start, because no target has a row.
 _get_watched = itemgetter(2)  # The third field of an entry in ``Record.tape_entries`` contains the watched rows.
 
@@ -47,14 +47,15 @@ def compute_gradients(
     Returns:
         A tensor for each source, with its shape and dtype, or None if no path connects the source to a target.
     """
-    record, open_record = tape._record, state.record
+    record = tape._record
+    open_record = state.record
     assert record is not None
     # Under an outer tape, and in the first run of a function, the operations of the sweep must append rows themselves.
     is_recorded = open_record is not None and (bool(state.tapes) or open_record.first_run is not None)
 
     # The sweep starts at the rows of the targets. Scalars, the most common targets, need no call.
     row: int | None
-    seeds: dict[int, Adjoint] = {}
+    seeds: AdjointsByRow = {}
     for target, output_gradient in zip(targets, output_gradients):  # noqa: B905 - A strict zip is slower.
         seed = None
         if type(target) is EagerTensor and target._record is record:
@@ -90,7 +91,9 @@ def compute_gradients(
         g = adjoint_of(rows[0]) if len(rows) == 1 else None
         if type(g) in FLOAT_TYPES or (type(g) is ndarray and g.shape):  # This is from_array, without the call.
             tensor = EagerTensor()
-            tensor._value, tensor._record, tensor._origin = g, None, None
+            tensor._value = g
+            tensor._record = None
+            tensor._origin = None
             gradients.append(tensor)
         elif isinstance(g, Tensor):  # A recorded sweep computes with tensors.
             gradients.append(g)
@@ -134,7 +137,7 @@ def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Seq
 
 
 def sweep_to_sources(
-    tape: GradientTape, record: Record, seeds: dict[int, Adjoint], source_rows: set[int], is_recorded: bool
+    tape: GradientTape, record: Record, seeds: AdjointsByRow, source_rows: set[int], is_recorded: bool
 ) -> AdjointLookup:
     """Run a sweep from the rows of the targets back to the rows of the sources.
 
@@ -169,7 +172,7 @@ def sweep_to_sources(
 
 
 def _is_every_watched_row_a_source(
-    tape: GradientTape, record: Record, seeds: dict[int, Adjoint], source_rows: set[int]
+    tape: GradientTape, record: Record, seeds: AdjointsByRow, source_rows: set[int]
 ) -> bool:
     """Return whether every row that any tape watches is a source of this gradient, as in most calls.
 

@@ -16,14 +16,14 @@ from .sweep import run_sweep
 
 if TYPE_CHECKING:
     from ..record.record import Record
-    from ..types import Adjoint, AdjointLookup
+    from ..types import AdjointLookup, AdjointsByRow
     from .tape import GradientTape
 
 
 def run_recorded_sweep(
     tape: GradientTape,
     record: Record,
-    seeds: dict[int, Adjoint],
+    seeds: AdjointsByRow,
     source_rows: set[int],
     reachable: bytearray | None,
 ) -> AdjointLookup:
@@ -42,7 +42,8 @@ def run_recorded_sweep(
     Returns:
         A function that takes a row and returns its adjoint, or None if the row has none.
     """
-    open_record, site = state.record, state.fixed_site
+    open_record = state.record
+    site = state.fixed_site
     assert open_record is not None
     outer_offset = open_record.fixed_offset
     previous_index = open_record.gradient_rows[-1].entry_index if open_record.gradient_rows else None
@@ -59,7 +60,8 @@ def run_recorded_sweep(
             open_record.fixed_offset = open_record.store_current_site()
         return run_sweep(record, seeds, source_rows, reachable, is_recorded=True)
     finally:
-        state.fixed_site, open_record.fixed_offset = site, outer_offset
+        state.fixed_site = site
+        open_record.fixed_offset = outer_offset
         open_record.gradient_rows = append_to_list_or_tuple(
             open_record.gradient_rows, new_tuple(GradientRows, (open_record.next, previous_index, (), (), ()))
         )

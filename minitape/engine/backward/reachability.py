@@ -64,9 +64,12 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray
     foreign_rows: set[int] = set()
     if source_rows <= tape.watched.keys() and not (tape.irregular or tape._is_recording or record.first_run):
         # The sources were watched before their first use, so every row that depends on them is on the tape.
-        marks, ((start, end),) = None, tape.spans
+        marks = None
+        ((start, end),) = tape.spans
     else:
-        marks, start, end = mark_rows_on_tape(tape, foreign_rows), 0, record.next
+        marks = mark_rows_on_tape(tape, foreign_rows)
+        start = 0
+        end = record.next
     reachable = bytearray(record.next)
     for row in source_rows:
         reachable[row] = marks is None or marks[row]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..record.provenance import TapeEvent
-    from ..types import ExitProperty, Object, Structure
+    from ..types import ExitProperty, Object, Spans, Structure
     from .targets_and_sources import GradientRequest
 
 
@@ -78,10 +78,11 @@ class RecordingTape:
             persistent: Whether the tape can compute several gradients.
             watch_accessed_variables: Whether the tape watches trainable variables when they are read.
         """
-        self._is_persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
+        self._is_persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
         self._is_recording = self._is_used = self._is_paused = self.irregular = False
         self.history: list[TapeEvent] = []
-        self.spans: list[tuple[int, int]] = []
+        self.spans: Spans = []
         self.watched: dict[int, int] = {}
         self.variables: dict[int, ResourceVariable] = {}
 
@@ -105,7 +106,8 @@ class RecordingTape:
         frame = _getframe(1)
         if OWN_FILES[frame.f_code.co_filename]:
             frame = find_user_frame(frame) or frame
-        record, open_record = self._record, state.record
+        record = self._record
+        open_record = state.record
         if record is None:
             record = Record() if open_record is None else open_record
             record.tape_count += 1
@@ -122,7 +124,8 @@ class RecordingTape:
         self.history.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
         self._is_recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
         if open_record is None:
-            state.record, record.is_opened_by_tape = record, True
+            state.record = record
+            record.is_opened_by_tape = True
         tapes.append(self)  # type: ignore[arg-type]
         record.tape_set = object()
         if self.listeners:
@@ -138,17 +141,21 @@ class RecordingTape:
             *error: The arguments of ``__exit__`` at the end of the block. Empty if the block continues, because the
                 tape is only paused or computes a gradient.
         """
-        record, tapes = self._record, state.tapes
+        record = self._record
+        tapes = state.tapes
         if record is None:
             return
         if error and self._is_paused:  # This happens if Ctrl-C interrupted the end of a pause inside the block.
-            record.pause_count, self._is_paused = record.pause_count - 1, False
+            record.pause_count -= 1
+            self._is_paused = False
         if self in tapes:
             tapes.remove(self)
         if tapes and error:
             leave_ended_tapes()
         if not (tapes or record.pause_count or record.first_run) and state.record is record:
-            record.is_opened_by_tape, record.frame, state.record = False, None, None
+            record.is_opened_by_tape = False
+            record.frame = None
+            state.record = None
         record.tape_set = object()
         if self._is_recording:
             if self.spans:
@@ -176,7 +183,8 @@ class RecordingTape:
         if not self._is_recording:
             raise ValueError("Tape is not recording.")
         # As long as `pause_count` is not 0, the recording stays open.
-        record.pause_count, self._is_paused = record.pause_count + 1, True
+        record.pause_count += 1
+        self._is_paused = True
         self._leave()
         record.append_event("pause", self)
 
@@ -190,9 +198,11 @@ class RecordingTape:
         if self not in state.tapes:
             state.tapes.append(self)  # type: ignore[arg-type]  # Every RecordingTape is a GradientTape.
         if not self._is_recording:
-            self._span_start, self._is_recording = record.next, True
+            self._span_start = record.next
+            self._is_recording = True
         record.tape_set = object()
-        record.pause_count, self._is_paused = record.pause_count - 1, False
+        record.pause_count -= 1
+        self._is_paused = False
         record.append_event("resume", self)
 
     def __del__(self) -> None:
@@ -242,7 +252,8 @@ class RecordingTape:
         record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.history) < MAX_TAPE_EVENTS:
-                row, event = 0 if record is None else record.next, "watch in pause" if self._is_paused else "watch"
+                row = 0 if record is None else record.next
+                event = "watch in pause" if self._is_paused else "watch"
                 self.history.append((event, row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
             if type(t) is not EagerTensor and self._watch_if_variable(t):
                 continue

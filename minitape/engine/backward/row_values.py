@@ -75,7 +75,8 @@ class TensorValues(dict[int, "Tensor"]):
             record: The recording to sweep over.
             arrays: The values of its rows, as arrays.
         """
-        self.record, self.arrays = record, arrays
+        self.record = record
+        self.arrays = arrays
 
     def __missing__(self, row: int) -> Tensor:
         """Store and return the tensor of a leaf, or a new tensor with the row's value, recording and number."""
@@ -85,7 +86,9 @@ class TensorValues(dict[int, "Tensor"]):
             value = self.arrays[row]
             tensor = EagerTensor()
             tensor._value = value.zeros if type(value) is ArraySpec else value
-            tensor._record, tensor._row, tensor._origin = self.record, row, None
+            tensor._record = self.record
+            tensor._row = row
+            tensor._origin = None
         self[row] = tensor
         return tensor
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..record.record import Record
     from ..record.row_parts import Call
     from ..table.primitives import Primitive, Rules
-    from ..types import Adjoint, AdjointLookup
+    from ..types import Adjoint, AdjointLookup, AdjointsByRow
     from .row_values import Cells
 
 
@@ -48,7 +48,7 @@ class Sweep:
     def __init__(
         self,
         record: Record,
-        seeds: dict[int, Adjoint],
+        seeds: AdjointsByRow,
         sources: set[int],
         reachable: bytearray | None = None,
         *,
@@ -63,7 +63,10 @@ class Sweep:
             reachable: A mark for each row (0 if the row does not matter), or None if all rows matter.
             is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
         """
-        self.record, self.reachable, self.sources, self.is_recorded = record, reachable, sources, is_recorded
+        self.record = record
+        self.reachable = reachable
+        self.sources = sources
+        self.is_recorded = is_recorded
         self.adjoints = seeds.copy()
         self.edges: list[tuple[int, Adjoint, Adjoint]] = []
         self.last_row = max(seeds, default=-1)
@@ -111,7 +114,9 @@ class Sweep:
         Returns:
             Whether shares were sent. False if no output has an adjoint, or if the row does not matter.
         """
-        values, reachable, inputs = self.values, self.reachable, call.inputs
+        values = self.values
+        reachable = self.reachable
+        inputs = call.inputs
         rows = range(call.row, call.row + call.outputs)
         adjoints = [self.get_adjoint(row) for row in rows]
         if all(g is None for g in adjoints) or (reachable is not None and reachable[call.row] in (0, ENDS_HERE)):
@@ -119,7 +124,8 @@ class Sweep:
         g: Adjoint = [self.build_zero_adjoint(row) if g is None else g for g, row in zip(adjoints, rows, strict=True)]
         z: Adjoint = [values[row] for row in rows]
         if call.outputs == 1:  # The rules of a call with one output take an array instead of a list.
-            (g,), (z,) = g, z
+            (g,) = g
+            (z,) = z
         positions = [
             i for i, row in enumerate(inputs) if row >= self.first_row and (reachable is None or reachable[row])
         ]
@@ -128,9 +134,7 @@ class Sweep:
             self.edges.append((inputs[i], share, self.add_share(inputs[i], share)))
         return True
 
-    def compute_shares(
-        self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]
-    ) -> dict[int, Adjoint]:
+    def compute_shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]) -> AdjointsByRow:
         """Compute the shares that a call sends to its inputs.
 
         Args:
@@ -218,7 +222,7 @@ class Sweep:
 @fast.replace_run_sweep
 def run_sweep(
     record: Record,
-    seeds: dict[int, Adjoint],
+    seeds: AdjointsByRow,
     sources: set[int],
     reachable: bytearray | None,
     is_recorded: bool,

@@ -184,7 +184,8 @@ class GradientTape(RecordingTape):
         Args:
             place: The user's statement that called the method.
         """
-        record, request = self._record, self.last_request
+        record = self._record
+        request = self.last_request
         assert record is not None and request is not None
         if record.listeners:
             record.notify_listeners()

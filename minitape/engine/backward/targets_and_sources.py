@@ -252,7 +252,8 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
         raise build_dtype_error("Mul", 1, output_gradient.dtype.kernel_name, target.dtype)
     if output_gradient.shape != target.shape:
         check_broadcast("Mul", output_gradient, target)
-        gradient_shape, target_shape = output_gradient.shape, target.shape
+        gradient_shape = output_gradient.shape
+        target_shape = target.shape
         product_shape = np.broadcast_shapes(*map(tuple, (gradient_shape, target_shape)))
         if math.prod(product_shape) != target_shape.num_elements():
             raise build_argument_error(
@@ -272,7 +273,9 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
         source: The source.
         targets: The targets of the gradient call.
     """
-    rows, record, foreign_rows = {*find_rows_in_recording(tape, source)}, tape.record, set[int]()
+    rows = {*find_rows_in_recording(tape, source)}
+    record = tape.record
+    foreign_rows = set[int]()
     if record is None or not rows:
         return False
     marks = mark_rows_on_tape(tape, foreign_rows)

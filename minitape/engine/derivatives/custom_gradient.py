@@ -64,7 +64,8 @@ def group_rows_in_picture(group_name: str) -> Iterator[None]:
     if record is None:
         yield
         return
-    first_row, outer_scopes = record.next, record.scopes
+    first_row = record.next
+    outer_scopes = record.scopes
     path = outer_scopes[-1][1] if outer_scopes else ()
     record.scopes = [*outer_scopes, (first_row, (*path, group_name))]
     try:
@@ -143,7 +144,8 @@ class CustomCall:
             if len(variable_grads) != len(self.variables):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
-            input_grads, variable_grads = self.grad_fn(*adjoints), []
+            input_grads = self.grad_fn(*adjoints)
+            variable_grads = []
         flat_gradients = nest.flatten(input_grads)
         if len(flat_gradients) != self.argument_count:
             raise ValueError(

@@ -190,7 +190,8 @@ class ForwardAccumulator:
             The tangents, keyed by row, each with the shape and dtype of its value. Rows that do not depend on any
             primal are missing.
         """
-        tape, record = self._tape, self._tape.record
+        tape = self._tape
+        record = self._tape.record
         pairs = zip(self._primals, self._tangents, strict=True)
         tangents = {row: tangent for primal, tangent in pairs for row in find_rows_in_recording(tape, primal)}
         if not (values_by_row and tangents) or record is None:

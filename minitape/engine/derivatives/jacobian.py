@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ..backward.tape import GradientTape
     from ..record.record import Record
-    from ..types import Adjoint, Array, Function, Object, Result, Sizes, Structure, TargetOrSource
+    from ..types import Adjoint, AdjointsByRow, Array, Function, Object, Result, Sizes, Structure, TargetOrSource
 
 MAX_KEPT_NUMBERS = 100_000  # For pictures, a tape keeps Jacobians with up to this many elements.
 
@@ -122,7 +122,8 @@ def batch_jacobian(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match; "
             "both must have rank at least 2."
         )
-    count, source_sizes = math.prod(target_sizes), tuple(source.shape)[1:]
+    count = math.prod(target_sizes)
+    source_sizes = tuple(source.shape)[1:]
     seeds: ndarray = np.eye(count, dtype=_get_numpy_type(target)).reshape(count, 1, *target_sizes)
     (stacked_gradient,) = _compute_stacked_gradients(
         tape, target, [source], np.broadcast_to(seeds, (count, size, *target_sizes))
@@ -227,9 +228,7 @@ class StackedSweep(Sweep):
         super().__init__(record, seeds, sources, reachable)
         self.seed_count = len(next(iter(seeds.values())))
 
-    def compute_shares(
-        self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]
-    ) -> dict[int, Adjoint]:
+    def compute_shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]) -> AdjointsByRow:
         """Compute stacks of shares, like :meth:`Sweep.compute_shares`.
 
         Args:
@@ -241,7 +240,9 @@ class StackedSweep(Sweep):
         Returns:
             The shares, keyed by position, with shape (n, *input.shape).
         """
-        primitive, inputs, count = call.primitive, values[1:], self.seed_count
+        primitive = call.primitive
+        inputs = values[1:]
+        count = self.seed_count
         if primitive.code:
             rules: Object = self.find_rules_for_value(primitive, g)
             wide_shares = {i: rules[i](g, *values) for i in positions if rules[i] is not None}

@@ -46,7 +46,9 @@ class PythonCall:
             inputs: The eager tensors that were passed to the function.
             outputs: The results of the function.
         """
-        self.tape, self.inputs, self.outputs = tape, inputs, outputs
+        self.tape = tape
+        self.inputs = inputs
+        self.outputs = outputs
 
     def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
         """Select the adjoints of the outputs that have a differentiable dtype.

@@ -31,7 +31,8 @@ class ArraySpec:
             shape: The sizes of the axes.
             dtype: The NumPy dtype of the elements.
         """
-        self.shape, self.dtype = shape, dtype
+        self.shape = shape
+        self.dtype = dtype
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))

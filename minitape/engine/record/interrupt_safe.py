@@ -91,7 +91,9 @@ class TemporaryAttributes:
             entered_value: The value that ``with ... as`` assigns.
             **values: The temporary values of the attributes, keyed by name.
         """
-        self._owner, self._entered_value, self._values = owner, entered_value, values
+        self._owner = owner
+        self._entered_value = entered_value
+        self._values = values
         self._saved_values: dict[str, object] = {}
 
     def __enter__(self) -> Object:
@@ -108,7 +110,8 @@ class TemporaryAttributes:
 
     def _leave(self, *error: object) -> None:
         self._restore_attributes()
-        self._saved_values, self._exit_ref = {}, None
+        self._saved_values = {}
+        self._exit_ref = None
 
     __exit__: ExitProperty = InterruptSafeExit(_leave, lambda block: block._saved_values)
 

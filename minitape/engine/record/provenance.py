@@ -250,7 +250,9 @@ def set_gradient_origins(
     """
     target = targets[0] if len(targets) == 1 else None
     if target is not None and (record := getattr(target, "_record", None)) is not None:
-        time, inputs, depth = clock(), (ref(target), (record, target._row)), 0
+        time = clock()
+        inputs = (ref(target), (record, target._row))
+        depth = 0
     else:
         time, _, _, inputs, _, depth = build_origin("gradient", map(_get_state_tensor, targets), place=place)
     for g, source in zip(gradients, sources):  # noqa: B905 - A strict zip is slower.
@@ -301,14 +303,18 @@ def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
     memory = state.memory
     if memory.is_explaining:
         return
-    tensor_record, record, log = tensor._record, state.record, memory.escapes or get_thread_escapes()
-    origin, result_reference = tensor._origin, ref(result) if type(result) is np.ndarray else result
+    tensor_record = tensor._record
+    record = state.record
+    log = memory.escapes or get_thread_escapes()
+    origin = tensor._origin
+    result_reference = ref(result) if type(result) is np.ndarray else result
     reference_fields = (
         (ref(tensor), origin, None, -1)
         if tensor_record is None
         else (ref(tensor), origin, ref(tensor_record), tensor._row)
     )
-    time, place = clock(), find_place(_getframe(2))
+    time = clock()
+    place = find_place(_getframe(2))
     if record is None:
         escape = new_tuple(LoggedEscape, (time, method, reference_fields, place, None, 0, result_reference))
     else:

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Array, Attributes, FirstRunInterface
+    from ..types import Array, Attributes, FirstRunInterface, Spans
 
 MAX_RETAINED_RECORDS = 4  # A thread keeps this many released recordings for `explain`.
 MAX_SKELETON_ROWS = 4096  # A longer recording is not kept after its release.
@@ -184,7 +184,7 @@ class Record(RowTable):
         self.untracked: set[int] = set()
         self.untracked_end = 0
         # Named tuples would make one operation and its gradient 1.5 % slower.
-        self.tape_entries: list[tuple[ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
+        self.tape_entries: list[tuple[ref[GradientTape], Spans, dict[int, int]]] = []
         if state._scope:
             self.scopes = ((0, state._scope),)
 
@@ -262,11 +262,13 @@ class Record(RowTable):
             site = self.store_current_site()
         variable_ref, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), variable_ref, version, None, tensor._origin))
-        value, row = tensor._value, self.next
+        value = tensor._value
+        row = self.next
         self.kinds.add(type(value))
         self.rows += (LEAF, 0, 0, None, site, value)
         self.next = self.untracked_end = row + 1
-        self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
+        self.leaves[row] = leaf
+        self.leaf_rows[id(tensor)] = row
         self.untracked.add(row)
         # Python switches threads only at calls, so at most one of two threads can move the tensor here.
         if tensor._record is old_record and not keeps_old_record:
@@ -319,7 +321,8 @@ class Record(RowTable):
             site = frame.f_lasti if frame and frame is self.frame else self.store_current_site(frame)
 
         # Step 2: the rows of the inputs.
-        cells, untracked = self.rows, self.untracked
+        cells = self.rows
+        untracked = self.untracked
         input_rows: tuple[int, ...] = ()
         is_constant = True  # This remains True if no gradient can reach a tracked input.
         for t in inputs:
@@ -329,13 +332,20 @@ class Record(RowTable):
                 is_constant = primitive.code == STOP_CODE
 
         # Step 3: the cells. Operations on other dtypes become calls, so that sweeps do not have to check dtypes.
-        code, call, row = primitive.code, None, self.next
+        code = primitive.code
+        call = None
+        row = self.next
         if code and outputs[0]._value.dtype in FLOAT_DTYPES:
             a, b = input_rows[0], input_rows[-1]
         else:
-            code, a, b, self.has_calls = CALL, 0, 0, True
+            code = CALL
+            a = 0
+            b = 0
+            self.has_calls = True
             call = new_call(Call)  # Bypassing the constructor saves time.
-            call.row, call.primitive, call.inputs = row, primitive, input_rows
+            call.row = row
+            call.primitive = primitive
+            call.inputs = input_rows
             call.attrs, call.outputs = attrs, len(outputs)
             if primitive.mandatory:
                 self.mandatory_calls = append_to_list_or_tuple(self.mandatory_calls, call)
@@ -382,7 +392,8 @@ class Record(RowTable):
         fixed_offset = None
         if state.fixed_site is not None:
             code, offset = state.fixed_site
-            fixed_offset, self.frame = offset, None
+            fixed_offset = offset
+            self.frame = None
         else:
             last_frame = self.frame  # If the same function wrote the last row, the last segment is still right.
             candidate = frame or _getframe(1)
@@ -440,7 +451,8 @@ class Record(RowTable):
         even if the tensor outlives its tape. Long or old recordings lose their rows as well.
         """
         self.numbers = self.variables = self.leaf_rows = _NO_DICT
-        self.events, self.frame = (), None
+        self.events = ()
+        self.frame = None
         released_records: list[Record] = []
         if self.next > MAX_SKELETON_ROWS:
             released_records.append(self)
@@ -457,6 +469,10 @@ class Record(RowTable):
             while len(memory.retained_records) > MAX_RETAINED_RECORDS and not memory.is_explaining:
                 released_records.append(memory.retained_records.popleft())
         for released in released_records:
-            released.rows, released.blocks, released.base, released.next = [], (), 0, 0
+            released.rows = []
+            released.blocks = ()
+            released.base = 0
+            released.next = 0
             released.mandatory_calls = released.segments = _NO_LIST
-            released.leaves, released.untracked = _NO_DICT, _NO_ROWS
+            released.leaves = _NO_DICT
+            released.untracked = _NO_ROWS

@@ -25,7 +25,8 @@ CHUNK = 16384  # Code that reads long recordings reads this many rows at a time.
 # Depending on the kind of event, this is a row, a tensor, a tape, or a variable with its version.
 Subject: TypeAlias = Any
 # Creating objects with these functions takes only a third as long as calling a constructor.
-new_call, new_tuple = object.__new__, tuple.__new__
+new_call = object.__new__
+new_tuple = tuple.__new__
 FLOAT_TYPES = frozenset((np.float32, np.float64))  # The scalar types that the fast forms and compiled sweeps handle.
 FLOAT_DTYPES = frozenset(map(np.dtype, FLOAT_TYPES))  # The corresponding dtypes.
 

@@ -11,13 +11,11 @@ from operator import itemgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from .array_spec import ArraySpec
 from .row_parts import CALL_COLUMN, VALUE_COLUMN, WIDTH, Call, Leaf, new_tuple
 
 if TYPE_CHECKING:
-    from ..types import Array, Columns
+    from ..types import Array, Columns, ShapeAndDtype
 
 _get_first_row = itemgetter(0)
 Span = TypeVar("Span", bound=tuple)  # The first field of a span is its first row.
@@ -157,7 +155,7 @@ class RowTable:
         value = self.get_value_or_spec(row)
         return None if type(value) is ArraySpec else value
 
-    def get_shape_and_dtype(self, row: int) -> tuple[tuple[int, ...], np.dtype]:
+    def get_shape_and_dtype(self, row: int) -> ShapeAndDtype:
         """Return the shape and the NumPy dtype of a row's value, even if the value was not kept.
 
         Args:

@@ -40,10 +40,13 @@ run_number: Function
 try:
     from numpy._core.umath import _extobj_contextvar, _make_extobj
 
-    OFF, set_fp_errors, restore_fp_errors = _make_extobj(all="ignore"), _extobj_contextvar.set, _extobj_contextvar.reset
+    OFF = _make_extobj(all="ignore")
+    set_fp_errors = _extobj_contextvar.set
+    restore_fp_errors = _extobj_contextvar.reset
     _context = Context()
     _context.run(set_fp_errors, OFF)
-    ignore_fp_errors, run_number = _context.copy, _context.run
+    ignore_fp_errors = _context.copy
+    run_number = _context.run
     if not getattr(sys, "_is_gil_enabled", lambda: True)():  # Parallel threads cannot share a context.
         run_number = lambda function, *arguments: ignore_fp_errors().run(function, *arguments)  # noqa: E731
 except ImportError:  # Other versions of NumPy store the setting elsewhere.

@@ -171,7 +171,9 @@ class _OperatorCalls(ast.NodeTransformer):
             raise ValueError(
                 f"{ast.unparse(node)}: a formula may use + - * / and functions, such as pow(x, y) for x ** y"
             )
-        name, x, y = OPERATORS[type(node.op)], node.left, node.right
+        name = OPERATORS[type(node.op)]
+        x = node.left
+        y = node.right
         if not find_names(ast.unparse(x)):
             return self._build_call(f"reflected_{name}", y, x)
         return self._build_call(name if find_names(ast.unparse(y)) else f"{name}_number", x, y)

@@ -60,7 +60,8 @@ def is_multipliable_matrix_pair(a: Value, b: Value) -> bool:
     """
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
-    x, y = a._value, b._value
+    x = a._value
+    y = b._value
     return x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
 
 

@@ -64,7 +64,8 @@ def find_type_deciding_operand(arrays: list[Array]) -> Array:
     Of two arrays, the larger array decides, or the second array if both have the same size. If only one operand is an
     array, this array decides. If both are NumPy scalars, the first operand decides.
     """
-    x, y = arrays[0], arrays[-1]
+    x = arrays[0]
+    y = arrays[-1]
     return x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
 
 
@@ -164,7 +165,9 @@ def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
         InvalidArgumentError: If the dtypes differ, the shapes do not broadcast, or a check in ``OPERAND_CHECKS`` fails.
     """
     if type(x) is EagerTensor and type(y) is EagerTensor:
-        dtype, first_dims, second_dims = x.dtype, x.dims, y.dims
+        dtype = x.dtype
+        first_dims = x.dims
+        second_dims = y.dims
         if dtype is not y.dtype:
             raise build_dtype_error(primitive.op, 1, dtype.kernel_name, y.dtype)
         # Equal shapes, a bias and a scalar always broadcast, so they need no check.

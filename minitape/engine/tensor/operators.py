@@ -71,7 +71,8 @@ def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
 
 def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
     """Build an operator and its reflected operator, for operands of any kind."""
-    run_operator, strict = CHECKED_OPERATORS.get(name, run_binary), name not in ("add", "truediv", "matmul")
+    run_operator = CHECKED_OPERATORS.get(name, run_binary)
+    strict = name not in ("add", "truediv", "matmul")
     multiplies = name == "mul"
 
     def apply_direct(a: Tensor, b: Value) -> Result:

@@ -100,7 +100,8 @@ def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) 
     Raises:
         ValueError: If the number is an int that is too large for the dtype.
     """
-    record, kind = state.record, x._value.dtype.type if type(x) is EagerTensor else None
+    record = state.record
+    kind = x._value.dtype.type if type(x) is EagerTensor else None
     if kind not in FLOAT_TYPES:
         if not x.dtype.differentiable:
             return y
@@ -135,7 +136,9 @@ def build_number_tensor(number: float, float_type: type, record: Record | None =
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     tensor = EagerTensor()
-    tensor._value, tensor._record, tensor._origin = value, None, None
+    tensor._value = value
+    tensor._record = None
+    tensor._origin = None
     if record is not None:
         tensor._record, tensor._row = record, record.append_leaf(get_number_leaf(number), site, value)
         # 0.0 and -0.0 are equal as keys, and NaN does not equal any key, so none of them can be looked up.

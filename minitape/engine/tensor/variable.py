@@ -174,7 +174,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
             The tensor of the state. In the first run of a function, this is the variable's feed or its last assigned
             state.
         """
-        variable_id, starts_watching = id(self), is_access and self._trainable
+        variable_id = id(self)
+        starts_watching = is_access and self._trainable
         if record.first_run is not None:
             tensor = record.first_run.find_or_add_state(self)
             row = tensor._row
@@ -232,7 +233,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
         new_state = from_array(state_tensor._value)
         new_state._origin = state_tensor._origin
         if self._state is state_tensor:  # Another thread may have assigned a new state.
-            self._state, self._tape_set = new_state, None
+            self._state = new_state
+            self._tape_set = None
 
     def _find_rows_in_recording(self, tape: GradientTape) -> tuple[int, ...]:
         """Find the rows of the variable's states in a tape's recording.
@@ -390,7 +392,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """
         old_state = self._state
         if type(delta) is EagerTensor is type(old_state):
-            x, y = old_state._value, delta._value
+            x = old_state._value
+            y = delta._value
             # In this usual case, neither conversions nor checks are needed.
             if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in FLOAT_TYPES:
                 return delta
@@ -430,8 +433,10 @@ class ResourceVariable(VariableOperators, TensorOperators):
         if method == "assign":
             self._replace_state(from_array(value_or_delta._value), method, (value_or_delta,))
             return
-        old_state, is_addition = self._state, method == "assign_add"
-        old_value, value = old_state._value, value_or_delta._value
+        old_state = self._state
+        is_addition = method == "assign_add"
+        old_value = old_state._value
+        value = value_or_delta._value
         if old_value.shape != value.shape:
             raise build_argument_error(
                 f"A variable of shape {old_value.shape} can change only by a tensor of the same shape, but got the "
@@ -476,7 +481,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     def _store_state(self, tensor: Tensor, origin: Origin) -> None:
         self._version += 1
-        self._state, self._tape_set = tensor, None
+        self._state = tensor
+        self._tape_set = None
         tensor._origin = origin
 
     # -- what it looks like ------------------------------------------------------------------------
@@ -549,7 +555,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return the function that pickle and copy use to rebuild the variable from its current value."""
-        value, dtype = self.numpy(), self.dtype
+        value = self.numpy()
+        dtype = self.dtype
         return partial(ResourceVariable, value, trainable=self._trainable, name=self._name, dtype=dtype), ()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from ..types import Array
+    from ..types import Array, Sizes
     from .dtypes import DType
 
 
@@ -46,7 +46,7 @@ def build_dtype_error(op: str, position: int, wanted: str, dtype: DType) -> Exce
     )
 
 
-def check_indices(indices: Array, sizes: tuple[int, ...], op: str = "") -> None:
+def check_indices(indices: Array, sizes: Sizes, op: str = "") -> None:
     """Raise InvalidArgumentError if an index is outside a tensor.
 
     Args:

@@ -44,7 +44,9 @@ class DType:
             number: The number of the type in TensorFlow.
             kernel_name: The name in the error messages of TensorFlow's kernels.
         """
-        self.name, self._numpy_type, self.kind = name, numpy_type, kind
+        self.name = name
+        self._numpy_type = numpy_type
+        self.kind = kind
         self.number = number
         self.kernel_name = kernel_name
         self.size = 0 if kind == "s" else np.dtype(numpy_type).itemsize

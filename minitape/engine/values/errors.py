@@ -38,7 +38,9 @@ class OpError(Exception):
             message: The reason.
         """
         super().__init__()
-        self.node_def, self.op, self.message = node_def, op, message
+        self.node_def = node_def
+        self.op = op
+        self.message = message
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return the class and its arguments, so that the error can be pickled."""
@@ -62,7 +64,8 @@ class UnknownError(OpError):
     2
     """
 
-    __module__, error_code = OpError.__module__, 2
+    __module__ = OpError.__module__
+    error_code = 2
 
 
 class InvalidArgumentError(OpError):
@@ -78,7 +81,8 @@ class InvalidArgumentError(OpError):
     3
     """
 
-    __module__, error_code = OpError.__module__, 3
+    __module__ = OpError.__module__
+    error_code = 3
 
 
 class UnimplementedError(OpError):
@@ -94,4 +98,5 @@ class UnimplementedError(OpError):
     12
     """
 
-    __module__, error_code = OpError.__module__, 12
+    __module__ = OpError.__module__
+    error_code = 12

@@ -95,7 +95,8 @@ def pack_sequence_as(structure: Structure, flat_sequence: Structure) -> Structur
             f"Attempted to pack value:\n  {flat_sequence!s}\ninto a structure, but found incompatible type "
             f"`{type(flat_sequence)}` instead."
         )
-    leaf_count, count = len(flatten(structure)), len(flat_sequence)
+    leaf_count = len(flatten(structure))
+    count = len(flat_sequence)
     if leaf_count != count:
         raise ValueError(
             f"Could not pack sequence. Structure had {leaf_count} atoms, but flat_sequence had {count} "

@@ -115,7 +115,8 @@ class TensorShape:
         Args:
             other: A shape, or its sizes.
         """
-        sizes, other_sizes = self._dims, to_shape(other)._dims
+        sizes = self._dims
+        other_sizes = to_shape(other)._dims
         if sizes is None or other_sizes is None:
             return True
         return len(sizes) == len(other_sizes) and all(
@@ -128,7 +129,8 @@ class TensorShape:
         Args:
             other: A shape, or its sizes.
         """
-        sizes, other_sizes = self._dims, to_shape(other)._dims
+        sizes = self._dims
+        other_sizes = to_shape(other)._dims
         if sizes is None or other_sizes is None:
             return TensorShape(None)
         return TensorShape.from_sizes(sizes + other_sizes)

@@ -82,7 +82,8 @@ def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
     """Return whether a value left or was stored outside the tape's block, so that editing its line is not enough."""
     if question.adapter.dialect is not TAPE or finding.cause not in ("left_through_numpy", "state"):
         return False
-    block, statement = find_statement(question.adapter.find_block_site()), find_statement(finding.site)
+    block = find_statement(question.adapter.find_block_site())
+    statement = find_statement(finding.site)
     is_near_block = (
         block
         and statement

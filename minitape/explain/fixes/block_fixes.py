@@ -57,5 +57,6 @@ def add_watch(fault: FaultSite) -> Fix | None:
         block in statement.enclosing and name in statement.bound_names for statement in fault.statements
     )
     line = node.body[0].lineno
-    old_line, watch_line = fault.lines[line - 1], f"{' ' * node.body[0].col_offset}{tape}.watch({name})"
+    old_line = fault.lines[line - 1]
+    watch_line = f"{' ' * node.body[0].col_offset}{tape}.watch({name})"
     return None if is_bound_inside or old_line == watch_line else Fix(line, f"{watch_line}\n{old_line}")

@@ -46,7 +46,8 @@ def unwrap_call(*names: str) -> Edit:
         is_named_attribute = isinstance(node, ast.Attribute) and node.attr in names
         if not is_named_attribute and not is_call(node, *names):
             return None
-        row, rows = fault.row, fault.question.rows
+        row = fault.row
+        rows = fault.question.rows
         equal_rows = [
             other
             for other in rows
@@ -381,7 +382,8 @@ def format_variable_assignment(name: str, value: ast.expr, operator: ast.operato
         and unparse(value.left) == name
         and isinstance(value.op, step_types)
     ):
-        operator, value = value.op, value.right
+        operator = value.op
+        value = value.right
     if isinstance(operator, step_types):
         method = "assign_sub" if isinstance(operator, ast.Sub) else "assign_add"
         return f"{name}.{method}({unparse(value)})"
@@ -406,7 +408,8 @@ def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
         return None
     if fault.replacement:
         return fault.replacement
-    value, names = getattr(node, "value", None), fault.statement.bound_names
+    value = getattr(node, "value", None)
+    names = fault.statement.bound_names
     # For a tape, `fault.replacement` already contains the assignment.
     if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or fault.dialect is TAPE:
         return None
@@ -455,7 +458,8 @@ def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
     Returns:
         The new text, or None if the edit does not apply to the node.
     """
-    stack_path, row = spell_path_for_program(fault, "torch.stack"), fault.row
+    stack_path = spell_path_for_program(fault, "torch.stack")
+    row = fault.row
     if (
         not is_call(node, "tensor", "as_tensor", "Variable", "FloatTensor", "Tensor")
         or not node.args

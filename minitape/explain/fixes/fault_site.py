@@ -174,7 +174,8 @@ def spell_path_for_program(fault: FaultSite, path: str) -> str | None:
         The path, possibly with the full name of the module, or None if the program does not import the module.
     """
     root, _, suffix = path.partition(".")
-    module, imported = fault.dialect.modules.get(root, root), fault.program.imported_modules
+    module = fault.dialect.modules.get(root, root)
+    imported = fault.program.imported_modules
     used_names = {
         n.id for statement in fault.program.statements for n in statement.nodes if isinstance(n, ast.Name)
     } | set(imported)
@@ -189,7 +190,8 @@ def is_result_used_as_index(fault: FaultSite) -> bool:
     Args:
         fault: The fault with the operation.
     """
-    rows, index_rows = fault.question.rows, {fault.row.index} if fault.row else set()
+    rows = fault.question.rows
+    index_rows = {fault.row.index} if fault.row else set()
     for row in rows[min(index_rows, default=len(rows)) :]:
         if not index_rows.isdisjoint(row.inputs):
             if _find_index_op(row.op):
@@ -221,7 +223,8 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
         text = _add_needed_brackets(fault, node, text)
     if '"' in line and "'" not in line:
         text = re.sub(r"'([^'\"\\]*)'", r'"\1"', text)
-    prefix, suffix = line.encode()[: node.col_offset], line.encode()[node.end_col_offset :]
+    prefix = line.encode()[: node.col_offset]
+    suffix = line.encode()[node.end_col_offset :]
     indent = line[: len(line) - len(line.lstrip())]
     new_line = (prefix + text.replace("\n", "\n" + indent).encode() + suffix).decode()
     left, equals, right = new_line.strip().partition(" = ")

@@ -127,7 +127,8 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
     is_tensorflow = fault.dialect.name == "tf"
     if not isinstance(node, ast.Call):
         return None
-    function, inner = node.func, strip_conversion(node)
+    function = node.func
+    inner = strip_conversion(node)
     if inner is not node:
         return convert_part(inner)
     arguments = [convert_part(argument) for argument in node.args]
@@ -163,7 +164,8 @@ def _convert_tensor_builder(
     In TensorFlow, the argument is wrapped in ``tf.convert_to_tensor`` if it may be a list or a variable. Returns None
     if the call needs no change.
     """
-    argument, converted = node.args[0], arguments[0]
+    argument = node.args[0]
+    converted = arguments[0]
     is_changed = unparse(converted) != unparse(argument)
     if fault.dialect.name != "tf":
         return converted if is_changed and len(arguments) == 1 else None

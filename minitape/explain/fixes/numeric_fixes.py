@@ -89,7 +89,8 @@ def pass_straight_through(fault: FaultSite, node: Any) -> Change:
         return None
     hard_value: Any = node
     if is_cast and find_last_name(node.func) == "cast":
-        rows, row = fault.question.rows, fault.row
+        rows = fault.question.rows
+        row = fault.row
         reader_ops = [reader.op for reader in rows if row is not None and row.index in reader.inputs]
         if row is None or not all(op.lower() == "cast" for op in reader_ops) or "int" in rows[row.inputs[0]].dtype:
             # Either another operation needs the integers, or the value was an integer even before the cast.

@@ -78,7 +78,8 @@ def find_name_bound_at_site(site: Site) -> str:
         return name
 
     def contains_place(part: ast.expr) -> bool:
-        start, end = (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
+        start = (part.lineno, part.col_offset)
+        end = (part.end_lineno or 0, part.end_col_offset or 0)
         return start <= (place.line, place.column) < end
 
     if not contains_place(value):  # The object belongs to another statement on the line.

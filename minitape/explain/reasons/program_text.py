@@ -268,7 +268,8 @@ def read_program(file: str | None) -> ProgramText:
     Returns:
         The program, or an empty program if the text is unknown or cannot be parsed.
     """
-    name, notebook_cells = file or "", map_cell_files_to_numbers()
+    name = file or ""
+    notebook_cells = map_cell_files_to_numbers()
     lines = read_source_lines(name)
     cached = _programs.get(name)
     if cached is None or cached.lines is not lines or cached.cells != notebook_cells:
@@ -347,7 +348,8 @@ def find_last_name_of_call(site: Site) -> str:
     Args:
         site: The site, which must store its position, like a `PlacedSite`.
     """
-    statement, place = find_statement(site), getattr(site, "place", None)
+    statement = find_statement(site)
+    place = getattr(site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
     return find_last_name(call.func) if isinstance(call, ast.Call) else ""
 
@@ -483,7 +485,8 @@ def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
     base: Any = getattr(node, "value", None) if isinstance(node, ast.Subscript) else None
     key: Any = getattr(node, "slice", None)
     if isinstance(node, ast.Call) and find_last_name(node.func) in ("get", "pop") and node.args:
-        base, key = getattr(node.func, "value", None), node.args[0]
+        base = getattr(node.func, "value", None)
+        key = node.args[0]
     is_known = isinstance(base, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str)
     return (base, key.value) if is_known else (None, "")
 
@@ -595,10 +598,12 @@ def _trace_value(
     for program in programs:
         for name, definitions in program.definitions.items():
             flow.definitions.setdefault(name, []).extend(definitions)
-    reached, waiting = set[Statement](), [start]
+    reached = set[Statement]()
+    waiting = [start]
     while waiting:
         reached.update(waiting)
-        new_names, branch_body = set[str](), list[Statement]()
+        new_names = set[str]()
+        branch_body = list[Statement]()
         for statement in waiting:
             for key, part in _find_value_receivers(flow, statement, statement is start):
                 flow.carriers.setdefault(key, {}).setdefault(statement, set()).add(part)

@@ -286,7 +286,8 @@ def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set
         rows: All rows of the recording.
         row: The row.
     """
-    untracked, tracked = {row}, set[int]()
+    untracked = {row}
+    tracked = set[int]()
     for later_row in rows[row + 1 :]:
         if not untracked.isdisjoint(later_row.inputs):
             consumers = tracked if later_row.tracked else untracked

@@ -19,6 +19,7 @@ from ...recording.function_bodies import find_call_on_tape
 from ...recording.graph_nodes import (
     Break,
     CodePlace,
+    NodeAndBreak,
     ValueNode,
     build_call_stack,
     find_origin_place,
@@ -63,7 +64,8 @@ def build_tape_adapter(tape: GradientTape, targets: list[TargetOrSource], source
         An adapter with a row for each ancestor of the targets, of the sources, and of each value that escaped.
     """
     rules = TapeRules(tape, targets, sources)
-    graph, logged_escapes = rules.graph, rules.escapes
+    graph = rules.graph
+    logged_escapes = rules.escapes
     if all(map(rules.is_connected, sources)):
         logged_escapes = [escape for escape in logged_escapes if _is_escape_of_tape(rules, escape)]
     graph.exclude_values_from_chains(*rules.sources)
@@ -72,7 +74,8 @@ def build_tape_adapter(tape: GradientTape, targets: list[TargetOrSource], source
     source_nodes = [node for source in rules.sources for node in graph.list_nodes_of_value(source)]
     ancestors = map_ancestors_to_inputs(rules, [*rules.target_nodes, *source_nodes, *escaped_nodes])
     row_of_node = {node.key: index for index, node in enumerate(ancestors)}
-    details, rows = TapeRowDetails(rules), list[RecordedRow]()
+    details = TapeRowDetails(rules)
+    rows = list[RecordedRow]()
     for index, (node, inputs) in enumerate(ancestors.items()):
         edges = [_to_input_edge(row_of_node[input_node.key], break_) for input_node, break_ in inputs]
         rows.append(build_tape_row(details, index, node, edges))
@@ -94,9 +97,7 @@ def _is_escape_of_tape(rules: TapeRules, escape: LoggedEscape) -> bool:
     return escape.record is not None and escape.record() is rules.record
 
 
-def map_ancestors_to_inputs(
-    rules: TapeRules, roots: list[ValueNode]
-) -> dict[ValueNode, list[tuple[ValueNode, Break | None]]]:
+def map_ancestors_to_inputs(rules: TapeRules, roots: list[ValueNode]) -> dict[ValueNode, list[NodeAndBreak]]:
     """Return the ancestors of the given nodes, in execution order.
 
     Args:
@@ -107,7 +108,7 @@ def map_ancestors_to_inputs(
         For each ancestor, the nodes that it was computed from, each with the break on its edge, if any.
     """
     # The keys are the keys of nodes, in the order in which the search visits the nodes.
-    inputs: dict[Hashable, list[tuple[ValueNode, Break | None]]] = {}
+    inputs: dict[Hashable, list[NodeAndBreak]] = {}
     times: dict[ValueNode, tuple[int, int]] = {}
     times_by_key: dict[Hashable, tuple[int, int]] = {}
     waiting = [(root, False) for root in reversed(roots)]
@@ -226,7 +227,10 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
         node: The node.
         edges: The edges to the rows that it was computed from.
     """
-    rules, primitive, origin, outer_node = details.rules, find_primitive(node), node.origin, find_call_on_tape(node)
+    rules = details.rules
+    primitive = find_primitive(node)
+    origin = node.origin
+    outer_node = find_call_on_tape(node)
     is_computed = primitive is not None or (origin is not None and origin.kind == "gradient")
     is_on_tape = rules.is_on_tape(node)
     kind: RowKind
@@ -241,7 +245,8 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
         shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
         dtype: Any = find_dtype_of_numpy(numpy_dtype)
     else:
-        shape, dtype = np.shape(rules.find_array(node)), node.find_dtype()
+        shape = np.shape(rules.find_array(node))
+        dtype = node.find_dtype()
     is_differentiable = dtype is None or dtype.differentiable
     row = RecordedRow(
         index,
@@ -272,16 +277,23 @@ class TapeAdapter(Adapter):
         owners: The layers that own variables.
     """
 
-    framework, module = "tape", "tf"
-    zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_OPS_BY_CAUSE, CLASS_LOSS_OPS, NORMALIZATION_LAYERS
+    framework = "tape"
+    module = "tf"
+    zero_mechanisms = ZERO_OPS_BY_CAUSE
+    class_loss_ops = CLASS_LOSS_OPS
+    cancelling_scopes = NORMALIZATION_LAYERS
     dialect = TAPE
-    unused_cause, escape_cause = "independent", "left_through_numpy"
+    unused_cause = "independent"
+    escape_cause = "left_through_numpy"
 
     def __init__(
         self, rules: TapeRules, rows: list[RecordedRow], row_of_node: dict[Hashable, int], escapes: list[Escape]
     ) -> None:
         """Create the adapter, and index its rows by the values that they represent."""
-        self.rules, self.rows, self.row_of_node, self.escapes = rules, rows, row_of_node, escapes
+        self.rules = rules
+        self.rows = rows
+        self.row_of_node = row_of_node
+        self.escapes = escapes
         self.owners = LayerOwners()
         self.rows_by_name: dict[Hashable, list[int]] = {}
         for row in rows:

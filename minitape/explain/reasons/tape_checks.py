@@ -65,7 +65,8 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
         question: The question about the source.
         first_use: The first row under the tape that read the source, or None if no row did.
     """
-    adapter, source = question.adapter, question.source
+    adapter = question.adapter
+    source = question.source
     site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)
     if isinstance(source, UnreadVariable):
         place = find_origin_place(find_origin(source._state))
@@ -199,7 +200,8 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
     """
     if not question.adapter.is_variable(question.source):
         return None
-    rules, owner = question.adapter.rules, question.adapter.find_layer_of_variable(question.source)
+    rules = question.adapter.rules
+    owner = question.adapter.find_layer_of_variable(question.source)
     if owner is None or question.source._find_rows_in_recording(rules.tape):
         return None
     used_ids = {id(row.find_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
@@ -213,7 +215,8 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
         call_stack: Sequence[Site] = build_call_stack(CodePlace(frames))
     else:
         call_stack = question.adapter.find_creation(question.source).call_stack
-    name, class_name = getattr(owner, "name", None), type(owner).__name__
+    name = getattr(owner, "name", None)
+    class_name = type(owner).__name__
     detail = f"{name} ({class_name})" if isinstance(name, str) else class_name
     return Finding("unused_layer", find_innermost_site(call_stack), detail=detail)
 
@@ -468,7 +471,8 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
         if not source.dtype.differentiable or outer_row not in question.descendants:
             continue
         inner_question = build_question(inner_adapter, source)
-        inner_question.sweep, inner_question.name = sweep, question.name
+        inner_question.sweep = sweep
+        inner_question.name = question.name
         if not inner_adapter.rules.is_connected(source):
             cut = run_checks(inner_question, TAPE_CHECKS)
             if cut.cause == "independent":  # The source is used in another branch of the function.

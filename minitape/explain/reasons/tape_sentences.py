@@ -71,7 +71,8 @@ class BlamedPlace:
     def __init__(self, adapter: TapeAdapter, question: Question, finding: Finding) -> None:
         """Look up the statement and the expression of a finding."""
         self.adapter = adapter
-        self.question, self.finding = question, finding
+        self.question = question
+        self.finding = finding
         self.statement = program_text.find_statement(finding.site)
         self.place = getattr(finding.site, "place", None)
         self.row = None if finding.row is None else question.rows[finding.row]
@@ -200,10 +201,12 @@ def describe_stored_value(blamed: BlamedPlace) -> Fields:
 
 def describe_outside_operation(blamed: BlamedPlace) -> Fields:
     """Describe an operation that ran outside the block, under another tape or during set-up."""
-    adapter, node = blamed.adapter, blamed.node
+    adapter = blamed.adapter
+    node = blamed.node
     if blamed.finding.detail in ("gradient", "reset") or node is None:
         return {"kind": blamed.finding.detail}
-    kind, begins = "", adapter.rules.block_begins
+    kind = ""
+    begins = adapter.rules.block_begins
     if node.origin is not None and begins:
         block = program_text.find_statement(adapter.find_block_site())
         is_behind_block = blamed.place is not None and blamed.place.line > block.last_line
@@ -274,7 +277,8 @@ def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
         return "", ""
     if len(blamed.statement.bound_names) > 1:
         return "", ""
-    name, value = blamed.statement.bound_names[0], node.value
+    name = blamed.statement.bound_names[0]
+    value = node.value
     ancestors = blamed.question.find_ancestors(blamed.question.source_rows)
     rows: list[ValueNode] = [blamed.question.rows[row].extra for row in ancestors]
     called_name = program_text.find_last_name(getattr(value, "func", node))

@@ -291,7 +291,8 @@ def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
             if call in nonzero_sums:  # No operation made the adjoint zero, so a hook must have changed it.
                 return build_row_finding(question, "hook", call)
         elif all(share.product.is_all_zero for share in shares):
-            culprit, cancelled_row = call, None
+            culprit = call
+            cancelled_row = None
         else:
             for share in shares:
                 if not share.total.is_all_zero:
@@ -299,7 +300,8 @@ def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
                     continue
                 nonzero_sums.discard(share.row)
                 if not share.product.is_all_zero:
-                    culprit, cancelled_row = call, share.row
+                    culprit = call
+                    cancelled_row = share.row
     if culprit is None:
         return build_row_finding(question, "hook" if source_row in nonzero_sums else "zero_sum", source_row)
     if cancelled_row is not None:
@@ -496,7 +498,8 @@ def is_relu_inactive(question: Question, row: int) -> bool:
         question: The question that contains the backward pass.
         row: The row of the relu.
     """
-    value, adjoint = question.rows[row].array, find_adjoint(question, row)
+    value = question.rows[row].array
+    adjoint = find_adjoint(question, row)
     if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
     return not value[adjoint != 0].any()

@@ -89,7 +89,10 @@ class Primitive:
             keep: The values that the rules read, such as "x", "yz" or "all".
             missing: How TensorFlow treats an operation without a derivative, "none" or "unregistered".
         """
-        self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
+        self.name = name
+        self.forward = forward
+        self.keep = keep
+        self.missing = missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
         self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"
         self.kept_inputs = None if keep == "all" else tuple(i for i, letter in enumerate("xy") if letter in keep)

@@ -100,7 +100,8 @@ declare("softmax_cross_entropy", _compute_cross_entropy,
 
 def _compute_sparse_cross_entropy(x: Array, labels: Array) -> Array:
     """Compute the cross entropy of rows of logits and integer class labels."""
-    op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
+    op = "SparseSoftmaxCrossEntropyWithLogits"
+    count = x.shape[-1]
     is_outside = labels.astype(np.uint64) >= count  # Negative labels become large numbers.
     if np.count_nonzero(is_outside):  # This takes half as long as any().
         raise build_argument_error(f"The label {labels[is_outside][0]} is outside [0, {count}).", op)

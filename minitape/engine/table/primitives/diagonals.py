@@ -22,7 +22,8 @@ def _compute_diag_part(x: Array) -> Array:
 
 
 def _compute_diag(x: Array, *, rows: int, columns: int) -> Array:
-    matrix, positions = np.zeros((*x.shape[:-1], rows, columns), x.dtype), np.arange(x.shape[-1])
+    matrix = np.zeros((*x.shape[:-1], rows, columns), x.dtype)
+    positions = np.arange(x.shape[-1])
     matrix[..., positions, positions] = x
     return matrix
 

@@ -119,7 +119,8 @@ class Form:
             texts: The formula of the output, followed by the formulas of the rules.
             functions: The functions that the formulas may call, keyed by name.
         """
-        text, inputs = texts[0], "x, y" if len(texts) == 3 else "x"
+        text = texts[0]
+        inputs = "x, y" if len(texts) == 3 else "x"
         name, _, call_arguments = text.partition("(")
         self.forward = (
             functions[name]
@@ -143,8 +144,10 @@ def _build_blockwise_form(texts: tuple[str, ...], plain_form: Form) -> Form:
 def _declare_table_line(line: str) -> None:
     head, *formulas = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
-    texts, plain_form = tuple(formulas), Form(tuple(formulas), ARRAY)
-    large_form, rule_texts = _build_blockwise_form(texts, plain_form), texts[1:]
+    texts = tuple(formulas)
+    plain_form = Form(tuple(formulas), ARRAY)
+    large_form = _build_blockwise_form(texts, plain_form)
+    rule_texts = texts[1:]
     kept_names = set().union(*(find_variables(formula) for formula in rule_texts if formula != "-")) - {"g"}
 
     primitive = declare(

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from ...types import Array, Function
 
 
-SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+SINGLE = np.dtype(np.float32)
+DOUBLE = np.dtype(np.float64)
 MAX_EXACT_SIZE = 4096  # Like scalars, float32 arrays with up to this many elements are computed in double precision.
 
 

@@ -38,7 +38,8 @@ def transpose_and_conjugate(x: Array) -> Array:
 
 def _compute_matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
     if transpose_a or transpose_b:
-        x, y = x.mT if transpose_a else x, y.mT if transpose_b else y
+        x = x.mT if transpose_a else x
+        y = y.mT if transpose_b else y
     is_pair_of_matrices = x.ndim == y.ndim == 2
     (m, k), (rows, n) = (x.shape, y.shape) if is_pair_of_matrices else (x.shape[-2:], y.shape[-2:])
     if k != rows or x.dtype.char not in "fd":

@@ -42,7 +42,8 @@ def _expand_reduced_axes(g: Array, x: Array, axis: Axes, keepdims: bool) -> Arra
 
 
 def _broadcast_adjoint_to_input(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
-    g, shape = _expand_reduced_axes(g, x, axis, keepdims), tuple(x.shape)
+    g = _expand_reduced_axes(g, x, axis, keepdims)
+    shape = tuple(x.shape)
     if isinstance(g, (ndarray, np.generic)):
         return _compute_broadcast(g, shape=shape)
     return TABLE["broadcast_to"](g, shape=shape)
@@ -84,7 +85,8 @@ def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     dtype = x.dtype
     if dtype.kind not in "iu":
         return _sum_axes(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count_reduced(x, axis))
-    total, count = _sum_axes(x, axis, np.int64, None, keepdims), max(_count_reduced(x, axis), 1)
+    total = _sum_axes(x, axis, np.int64, None, keepdims)
+    count = max(_count_reduced(x, axis), 1)
     # TensorFlow divides integers like C, which rounds toward 0.
     return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
 

@@ -26,7 +26,8 @@ def _compute_gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
 
 def _compute_scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) -> Array:
     """Compute the adjoint of a gather along an axis, by adding each slice at the index it came from."""
-    scattered, rank = np.zeros(shape, g.dtype), indices.ndim
+    scattered = np.zeros(shape, g.dtype)
+    rank = indices.ndim
     np.add.at(np.moveaxis(scattered, axis, 0), indices, np.moveaxis(g, range(axis, axis + rank), range(rank)))
     return scattered
 
@@ -46,7 +47,8 @@ def _compute_scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> A
     """
     is_inside = (indices >= 0) & (indices < shape[0])
     if not is_inside.all():
-        values, indices = values[is_inside], indices[is_inside]
+        values = values[is_inside]
+        indices = indices[is_inside]
     return _compute_scatter_axis(values, indices, axis=0, shape=shape)
 
 

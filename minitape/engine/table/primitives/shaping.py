@@ -34,7 +34,9 @@ def create_constant_like_adjoint(g: Array, array: ndarray) -> Array:
 
 def _split_concat_adjoint(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
     """Split the adjoint of concat into a share for each input."""
-    slices, start, leading_slices = [], 0, (slice(None),) * (axis % len(g.shape))
+    slices = []
+    start = 0
+    leading_slices = (slice(None),) * (axis % len(g.shape))
     for x in inputs:
         slices.append(TABLE["slice"](g, spec=(*leading_slices, slice(start, start := start + x.shape[axis]))))
     return slices

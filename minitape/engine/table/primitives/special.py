@@ -35,7 +35,8 @@ def _apply_complex_abs_rule(g: Array, z: Array, x: Array) -> Array:
 def _compute_complex(x: Array, y: Array) -> Array:
     shape = np.broadcast_shapes(np.shape(x), np.shape(y))
     number = np.empty(shape, np.complex64 if x.dtype == np.float32 else np.complex128)
-    number.real, number.imag = x, y
+    number.real = x
+    number.imag = y
     return number[()]
 
 
