@@ -406,12 +406,12 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     whether their own answers are right. The answers to the course's lessons are in the installed package, where
     learners can find them.
     """
-    from .nbgrader import export_lesson, write_settings_or_list_missing
+    from .nbgrader import export_lesson, write_settings_or_find_missing_lines
 
     for lesson in lessons:
         path, count = export_lesson(lesson, course, language)
         click.echo(say("wrote {path}: {count} exercises, worth one point each", path=path, count=count))
-    missing_lines = write_settings_or_list_missing(course)
+    missing_lines = write_settings_or_find_missing_lines(course)
     if missing_lines:
         advice = (
             "Add these lines to {file}. Without them, learners get an error in every exercise, or no points for a "

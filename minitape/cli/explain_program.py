@@ -91,7 +91,7 @@ def run_and_explain_program(
             "uses minitape itself, add print(tape.explain(y, x)) to the program",
             program=path.name,
         )
-    frameworks = _keep_installed_frameworks(frameworks)
+    frameworks = _import_installed_bridges(frameworks)
     shown_pages: list[ModelPage] = []
 
     def show_page(page: ModelPage) -> None:
@@ -109,7 +109,7 @@ def run_and_explain_program(
     return 1 if result.error or any(block.has_problems for block in result.blocks) else 0
 
 
-def _keep_installed_frameworks(frameworks: list[str]) -> list[str]:
+def _import_installed_bridges(frameworks: list[str]) -> list[str]:
     """Import the bridges of frameworks and return the frameworks that are installed.
 
     Args:

@@ -143,7 +143,7 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
     return lesson_path
 
 
-def write_settings_or_list_missing(course_folder: Path) -> str | None:
+def write_settings_or_find_missing_lines(course_folder: Path) -> str | None:
     """Write nbgrader's settings unless the course already has settings.
 
     Args:

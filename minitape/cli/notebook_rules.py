@@ -114,7 +114,7 @@ def get_tags(cell: Cell) -> list[str]:
     return tags if isinstance(tags, list) else []
 
 
-def is_grown_picture(output: Output) -> bool:
+def is_picture_grown_after_run(output: Output) -> bool:
     """Return whether an output is a picture that continued to grow after its cell was run.
 
     Running the cell alone cannot reproduce such a picture.

@@ -32,7 +32,7 @@ from .notebook_rules import (
     collect_stderr,
     describe_cell,
     get_tags,
-    is_grown_picture,
+    is_picture_grown_after_run,
     strip_colors,
 )
 
@@ -188,7 +188,7 @@ def clean_notebook(notebook: Notebook) -> None:
             cell.outputs = _join_stream_outputs(
                 stripped for output in cell.outputs if (stripped := _strip_widget_view(output)) is not None
             )
-            if any(map(is_grown_picture, cell.outputs)) and UNCHECKED not in get_tags(cell):
+            if any(map(is_picture_grown_after_run, cell.outputs)) and UNCHECKED not in get_tags(cell):
                 cell.metadata["tags"] = [*get_tags(cell), UNCHECKED]
 
 

@@ -147,7 +147,7 @@ def build_primitive_fields(primitive: Primitive) -> RowFields:
         cut = "stop_gradient"
     elif primitive.rules is None:
         cut = "no_gradient_registered" if primitive.missing == "unregistered" else "nondifferentiable"
-    elif primitive.is_flat:
+    elif primitive.is_nondifferentiable:
         cut = "nondifferentiable"
     return {
         "op": primitive.name,

@@ -134,13 +134,13 @@ def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Function 
         The kernel, or None if a sweep in Python is faster or the recording cannot be packed.
     """
     number_type = record.number_type
-    if number_type is None or not _does_kernel_pay(record, number_type, row_count):
+    if number_type is None or not _count_rows_and_decide_on_kernel(record, number_type, row_count):
         return None
     compiled_kernel = find_or_compile_kernel(number_type)
     return compiled_kernel if compiled_kernel is not None and record.pack_rows() else None
 
 
-def _does_kernel_pay(record: PackedRecord, number_type: NumPyType, row_count: int) -> bool:
+def _count_rows_and_decide_on_kernel(record: PackedRecord, number_type: NumPyType, row_count: int) -> bool:
     """Return whether a sweep over this many rows should use a kernel, and count the rows until numba is loaded."""
     if np.ndarray in record.kinds and _count_number_operations(record, number_type) < MIN_NUMBERS:
         return False

@@ -280,7 +280,7 @@ def build_operation_function(
         "build_number_tensor": build_number_tensor,
         "are_small_broadcastable_floats": are_small_broadcastable_floats,
         "site_or_none": find_site_of_user_frame,
-        "enter": try_entering_operand,
+        "enter": enter_operand_if_possible,
         "ignore_fp_errors": ignore_fp_errors,
         "run_number": run_number,
         "state": state,
@@ -342,7 +342,7 @@ def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
     return record.store_current_site(frame)
 
 
-def try_entering_operand(record: Record, tensor: Tensor, site: int) -> bool:
+def enter_operand_if_possible(record: Record, tensor: Tensor, site: int) -> bool:
     """Add a leaf for an operand that has no row in this recording.
 
     Returns:

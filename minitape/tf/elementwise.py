@@ -71,7 +71,7 @@ _DTYPE_NAMES = {
 
 def _describe_derivatives(primitive: Primitive) -> list[str]:
     """Return the docstring lines that state whether a primitive is differentiable and list its derivative formulas."""
-    if primitive.is_flat:
+    if primitive.is_nondifferentiable:
         return ["This function is not differentiable."]
     formulas = [text for text in primitive.texts[1:] if text != "-"]
     if not formulas:

@@ -140,12 +140,22 @@ class KerasVariable(TensorOperators):
         return to_tensor(self.value)
 
     def _to_tensor(self, dtype: dtypes.DType | None = None) -> Tensor:
+        """Return the value of the wrapped variable (see ``ResourceVariable._to_tensor``).
+
+        Args:
+            dtype: The dtype that the variable must have. None allows any dtype.
+        """
         return self.value._to_tensor(dtype)
 
     def _get_gradient_carrier(self) -> ResourceVariable:
         return self.value
 
     def _like_gradient(self, gradient: Tensor) -> Tensor:
+        """Return the gradient of the wrapped variable, which is also the gradient of this variable.
+
+        Args:
+            gradient: The gradient of the wrapped variable.
+        """
         return gradient
 
     def __repr__(self) -> str:
@@ -899,7 +909,7 @@ class Adam(Optimizer):
         root = np.sqrt if is_array else sqrt
         rate: Tensor | np.floating
         if is_array and isinstance(self.learning_rate, float):
-            rate = self._compute_rate_of_arrays(gradient.dtype.type)
+            rate = self._compute_rate_for_arrays(gradient.dtype.type)
         else:
             rate = self._find_or_compute_rate(dtypes.as_dtype(gradient.dtype))
             rate = rate.numpy() if is_array else rate
@@ -908,7 +918,7 @@ class Adam(Optimizer):
         squares = squares + ((gradient * gradient if is_array else square(gradient)) - squares) * (1 - self.beta_2)
         return mean * rate / (root(squares) + self.epsilon), (mean, squares)
 
-    def _compute_rate_of_arrays(self, float_type: type[np.floating]) -> np.floating:
+    def _compute_rate_for_arrays(self, float_type: type[np.floating]) -> np.floating:
         """Return a step's learning rate for arrays. It is bit-for-bit identical to the rate for tensors."""
         steps = float(self.iterations.numpy())
         # Like `pow`, compute each power in double precision and round once.

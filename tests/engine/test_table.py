@@ -42,8 +42,8 @@ def test_kernels_and_what_has_a_derivative_are_named():
     assert [TABLE[name].op for name in ("add", "divide", "reduce_max", "matmul")] == [
         "AddV2", "RealDiv", "Max", "MatMul",
     ]  # fmt: skip
-    assert all(TABLE[name].is_flat for name in ("floor", "argmax", "floordiv"))
-    assert not any(TABLE[name].is_flat for name in ("sin", "pow", "matmul"))
+    assert all(TABLE[name].is_nondifferentiable for name in ("floor", "argmax", "floordiv"))
+    assert not any(TABLE[name].is_nondifferentiable for name in ("sin", "pow", "matmul"))
 
 
 def test_a_formula_becomes_calls():

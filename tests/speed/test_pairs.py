@@ -295,7 +295,7 @@ def test_run_sweep(compiled, given, steps, order, unconnected, long):
     plain, quick = fast.pairs["run_sweep"]
     assert gradient.run_sweep is quick
     with (
-        patch.object(kernels, "_does_kernel_pay", lambda *_: compiled),
+        patch.object(kernels, "_count_rows_and_decide_on_kernel", lambda *_: compiled),
         patch.object(fast_sweeps, "MIN_NUMBER_ROWS", 1),
     ):
         got = compute_gradients(given, steps, order, unconnected, long)
@@ -305,7 +305,7 @@ def test_run_sweep(compiled, given, steps, order, unconnected, long):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_compiled_sweep_keeps_the_sign_of_a_zero(dtype, monkeypatch):
-    monkeypatch.setattr(kernels, "_does_kernel_pay", lambda *_: True)
+    monkeypatch.setattr(kernels, "_count_rows_and_decide_on_kernel", lambda *_: True)
     x = tf.Variable(np.array(1.5, dtype))
     with tf.GradientTape() as tape:
         y = x * -0.0

@@ -257,6 +257,11 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return None if record is None or record.first_run is None else record.first_run.find_symbolic_name(self._row)
 
     def _format_value(self, formatter: Callable[[Array], str] = str) -> str:
+        """Format the value as TensorFlow does. An array with several lines starts on a new line.
+
+        Args:
+            formatter: ``str``, or ``repr`` for the representation in an interactive session.
+        """
         value = self._numpy()
         if not self.ndim:
             return repr(value.item()) if formatter is repr and hasattr(value, "item") else str(value)

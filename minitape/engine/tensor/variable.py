@@ -405,6 +405,16 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, method: str, read_value: bool = True) -> UnreadVariable | None:
+        """Assign a new state, or record the assignment if a function is being traced.
+
+        Args:
+            change: The value or the delta, a tensor with the variable's dtype.
+            method: "assign", "assign_add" or "assign_sub".
+            read_value: Whether to return the variable.
+
+        Returns:
+            An object that shares the state of the variable, or None if ``read_value`` is false.
+        """
         record = state.record
         if record is not None and record.first_run is not None:
             record.first_run.assign_variable(self, change, method)
@@ -480,6 +490,12 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self._store_state(tensor, origin)
 
     def _store_state(self, tensor: Tensor, origin: Origin) -> None:
+        """Make a tensor the current state, without recording an event.
+
+        Args:
+            tensor: The new state.
+            origin: Where the state came from, for ``explain``.
+        """
         self._version += 1
         self._state = tensor
         self._tape_set = None

@@ -120,7 +120,7 @@ class Primitive:
         return self.forward(*inputs, **attrs)
 
     @property
-    def is_flat(self) -> bool:
+    def is_nondifferentiable(self) -> bool:
         """Whether the primitive has no derivative with respect to any input."""
         rules = self.rules
         return rules is None or (not callable(rules) and all(rule is None for rule in rules))
