@@ -56,3 +56,12 @@ def test_what_an_inner_tape_watches_of_an_outer_one_is_on_it_and_what_it_comes_f
     assert [*mark_rows_on_tape(inner)] == [row >= at for row in range(len(inner._record))]
     assert inner.gradient(z, x) is None and inner.gradient(z, y).numpy() == 18.0
     assert outer.gradient(z, x).numpy() == 108.0
+
+
+def test_an_integer_variable_does_not_put_what_is_computed_from_it_on_a_tape():
+    """These are the answers of TensorFlow 2.21."""
+    count, w = tf.Variable(3), tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        x = tf.cast(count, tf.float32)
+        y = x * x * w
+    assert tape.gradient(y, [count, x]) == [None, None] and tape.gradient(y, w).numpy() == 9.0

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ..record.row_parts import LEAF
-from .row_marks import DEAD_END, ENDS_HERE, propagate_marks_to_consumers
+from .row_marks import DEAD_END, ENDS_HERE, has_differentiable_dtype, propagate_marks_to_consumers
 
 if TYPE_CHECKING:
     from .recording_tape import RecordingTape
@@ -42,7 +42,7 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
                 propagate_marks_to_consumers(record, marks, span_start, since)
                 span_start = since
             if not marks[row]:
-                marks[row] = 1
+                marks[row] = 1 if has_differentiable_dtype(record, row) else DEAD_END
                 if foreign_rows_out is not None and record.read_integer_cells(row).op != LEAF:
                     foreign_rows_out.add(row)
         propagate_marks_to_consumers(record, marks, span_start, min(span_end, row_count))
