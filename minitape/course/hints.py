@@ -189,14 +189,9 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
             else _describe_mistake_in_part(*pair, is_row_number)
         ):
             return say("{place}: {told}", place=quote_multiword_place(place), told=hint) if place else hint
-    is_only_fault = len(wrong_parts) == 1 < len(expected_parts) and not isinstance(
-        expected_parts[next(iter(wrong_parts))], bool
-    )
-    return (
-        say("Only one part is wrong: {place}.", place=quote_multiword_place(next(iter(wrong_parts))))
-        if is_only_fault
-        else ""
-    )
+    if len(wrong_parts) != 1 or len(expected_parts) == 1 or isinstance(pair[1], bool):
+        return ""
+    return say("Only one part is wrong: {place}.", place=quote_multiword_place(place.partition(",")[0]))
 
 
 def describe_rounding(answer: Answer, expected: Answer) -> str:

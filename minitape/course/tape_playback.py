@@ -63,7 +63,7 @@ class Playback:
 
     def __repr__(self) -> str:
         """Return the title of the folded box with the sentence."""
-        return say("Your tape next to the solution's tape") + f": {self.text}"
+        return say("{place}: {told}", place=say("Your tape next to the solution's tape"), told=self.text)
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:  # JSON, as IPython asks for it
         """Return the sentence, and a folded box with a picture and live views if the lesson shows pictures."""

@@ -115,7 +115,7 @@ class TestInBrowser:
         assert len(said) > 15 and all(re.search("[\u4e00-\u9fff]", text) for text in [*said, other.title()])
         other.select_option("#examples", "5")
         assert run_program(other).strip() == "None"
-        assert "改好第 7 行" in other.inner_text("#why button") and "没有监视它" in other.inner_text("#why")
+        assert "改好代码第 7 行" in other.inner_text("#why button") and "没有监视它" in other.inner_text("#why")
         other.click("#share")
         other.wait_for_function("location.hash.startsWith('#p=')")
         other.click("#languages a")

@@ -215,6 +215,8 @@ ONE_WORD = {
     "with 代码块": "with 块",
     "右方向键": "[左右]箭头",
     "附录": "appendix 课",
+    "断开处": "断点|断口",
+    "答案的磁带": "解答的磁带",
 }
 """Chinese terms, and what else these things were called in earlier editions."""
 
@@ -240,6 +242,60 @@ def test_a_thing_has_one_word_in_chinese(term):
     assert {
         name: re.findall(ONE_WORD[term], page) for name, page in pages.items() if re.search(ONE_WORD[term], page)
     } == {}
+
+
+TERMS = ("标量", "训练集", "验证集", "测试集", "数值检验", "梯度下降", "反向传播", "交叉熵", "过拟合", "雅可比矩阵")
+"""Terms of Chinese textbooks, which a reader must meet, and not only everyday words for them."""
+
+
+def test_the_lessons_name_the_terms_of_chinese_textbooks():
+    lessons = "".join(
+        cell.source for _, path in PAIRS for cell in read_cells(path).values() if cell.cell_type == "markdown"
+    )
+    assert [term for term in TERMS if term not in lessons] == []
+
+
+def remove_code(text: str) -> str:
+    return re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+
+
+def is_code_line_named(english: str, chinese: str) -> bool:
+    """Whether a translation says 代码 where the English text numbers a line, and not where it numbers a row."""
+    lines, rows = (
+        re.search(rf"\b{word}s? (?:\d|\{{\d|\{{line)", remove_code(english)) for word in ("[Ll]ine", "[Rr]ow")
+    )
+    named = "代码" in chinese or (lines is not None and not re.search(r"第[^，。]*行", chinese))
+    return named if lines else not (rows and re.search(r"代码第", chinese))
+
+
+def test_a_line_of_code_and_a_row_of_a_tape_have_two_words(file):
+    texts = load_translations(file.stem, file.parent.parent.name)
+    assert [pair for pair in texts.items() if not is_code_line_named(*pair)] == []
+    assert is_code_line_named("See line 3.", "见代码第 3 行。") and not is_code_line_named("See line 3.", "见第 3 行。")
+    assert is_code_line_named("Row 3 is y.", "第 3 行是 y。") and not is_code_line_named("Row 3.", "代码第 3 行。")
+
+
+HAN = r"[\u4e00-\u9fff]"
+TITLES = re.compile(r"《[^》]*》|\([^()]*\)|<!--.*?-->|<[^>]*>", re.DOTALL)
+"""In a text: titles as they were published, shapes such as (行数, 1), and tags."""
+SLIPS = {
+    "half-width punctuation": rf"{HAN} ?[,;!?](?!\w)|{HAN}:(?=\s|{HAN})",
+    "no space before a Latin word": rf"{HAN}[A-Za-z0-9]",
+    "no space after a Latin word": rf"(?<!\\)[A-Za-z0-9]{HAN}",
+    "grouped digits": r"\d,\d{3}(?!\d)",
+}
+"""What a Chinese editor would mend, by its name."""
+
+
+def list_slips(text: str) -> list[str]:
+    text = TITLES.sub("", remove_code(text))
+    return [found[0] for slip in SLIPS.values() for found in re.finditer(rf".{{0,6}}(?:{slip}).{{0,6}}", text)]
+
+
+def test_chinese_texts_have_the_punctuation_and_spaces_of_chinese_texts():
+    assert list_slips("你给的是None, 不是 1,700 个") != [] and list_slips("第 3 行，(行数, 1)，`a, b`") == []
+    slips = {name: list_slips(text) for name, text in read_chinese_pages().items()}
+    assert {name: found for name, found in slips.items() if found} == {}
 
 
 SENTENCE = re.compile(r"[A-Za-z]{2,},? (?:[a-z]+,? ){2,}[a-z]{2,}")  # four words in a row

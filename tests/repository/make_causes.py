@@ -121,7 +121,7 @@ minitape 打印的解释，为什么会这样，还有改法。在终端里，`m
         error_columns="| 错误信息 | 原因 |\n|---|---|",
         cause_columns="| 原因 | 发生了什么 | 在哪里报告 |\n|---|---|---|",
         comma="、",
-        last_comma="和 ",
+        last_comma=" 和 ",
     ),
 }
 KINDS_IN_CHINESE = {
