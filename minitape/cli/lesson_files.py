@@ -98,7 +98,7 @@ def get_exercise_prefix(path: Path) -> str:
         path: The notebook.
 
     Returns:
-        The prefix, such as "05". It is "" for pages without exercises.
+        The prefix, such as "05", or "" for pages without exercises.
     """
     lesson, _, topic = path.stem.partition("_")
     return lesson if topic else ""
@@ -129,7 +129,7 @@ def copy_missing_lessons(target_folder: Path, with_outputs: bool = False, langua
     minitape.
 
     Args:
-        target_folder: The folder to copy to. It is created if necessary.
+        target_folder: The folder to copy to, which need not exist.
         with_outputs: Whether to keep the notebooks' outputs. Learners receive notebooks without outputs, because an
             output would reveal the answer to the question above it.
         language: The language of the lessons. None means English.

@@ -296,7 +296,7 @@ class FirstRun:
         """Add a feed for a tensor that was created outside the run.
 
         Args:
-            tensor: The tensor. It still belongs to its own recording.
+            tensor: The tensor. The tensor still belongs to its own recording.
             site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
         Returns:

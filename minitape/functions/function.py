@@ -289,9 +289,9 @@ class Function(Generic[Params, Returned]):
                 return results[0]
             if state.record is None:
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
-            # Under a tape, the first call therefore computes everything twice. The row of the call keeps the values
-            # that its gradient reads. Which values these are is known only after the gradient has been recorded, and by
-            # then the first run has released its arrays. The log returns the results of effects that already ran.
+            # Under a tape, the first call computes everything twice. The row of the call has to keep the values that
+            # the gradient reads. Only the recording of the gradient shows which values these are, and by then the first
+            # run has released its arrays. The log returns the results of effects that already ran.
             log.position = 0
             return pack_results(recording.call_recording(tensors))
 

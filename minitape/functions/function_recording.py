@@ -500,7 +500,7 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
 
     Args:
         first_run: A first run without rows. The function's rows are added to it.
-        function: The function. It is called with copies of `tensors` that belong to the first run.
+        function: The function. The function is called with copies of `tensors` that belong to the first run.
         tensors: The tensors among the arguments.
 
     Returns:

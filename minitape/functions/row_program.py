@@ -212,7 +212,7 @@ class RowProgram:
     def __init__(
         self, traced_rows: TracedRows, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()
     ) -> None:
-        """Describe a program. It is built when it first runs.
+        """Describe a program, without building it. The evaluator is built when the program first runs.
 
         Args:
             traced_rows: The rows of the first run.

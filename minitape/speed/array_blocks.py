@@ -92,7 +92,7 @@ def accumulate_adjoint(total: np.ndarray, share: Adjoint) -> np.ndarray:
     """Add a share to a large adjoint, using memory from the pool.
 
     Args:
-        total: The sum so far. It is overwritten if nothing else refers to it.
+        total: The sum so far. The array is overwritten if nothing else refers to it.
         share: The array or scalar to add.
 
     Returns:

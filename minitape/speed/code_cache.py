@@ -48,7 +48,7 @@ def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
     """Write the source of a module to a folder unless the file already contains it.
 
     Args:
-        folder: The cache folder. It is created if it does not exist.
+        folder: The cache folder, which need not exist.
         module_name: The name of the module.
         text: The source.
 

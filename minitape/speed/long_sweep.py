@@ -25,7 +25,7 @@ def build_long_sweep(
     """Build a sweep with a compiled loop if it is expected to be faster than a sweep in Python.
 
     Args:
-        record: The recording to sweep over. It is packed if the compiled loop is used.
+        record: The recording to sweep over. If the compiled loop is used, the rows of the recording are packed.
         seeds: The adjoints of the targets, keyed by row.
         sources: The rows whose adjoints are kept.
         reachable: For each row, whether a source is reachable through the row, or None if all rows matter.

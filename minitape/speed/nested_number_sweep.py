@@ -44,7 +44,8 @@ def try_recorded_sweep_of_numbers(
 
     Returns:
         Whether the sweep was run. If not, nothing has changed. The recording must be open in this thread, must not
-        contain calls, and must not be the recording of a first run. It must also not be packed during the sweep.
+        contain calls, and must not be the recording of a first run. In addition, the recording must not be packed
+        during the sweep.
     """
     open_record = state.record
     if open_record is not record or record.fixed_offset is None or record.has_calls or record.first_run is not None:
@@ -87,8 +88,8 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
 
     Returns:
         A pair for each input that matters and has a rule. Its first element is 0 for input ``a`` and 1 for ``b``. The
-        second element is a function of (record, rows of g, z, x, y). It writes the rows that compute the share and
-        returns the last one.
+        second element is a function of (record, rows of g, z, x, y). The function writes the rows that compute the
+        share, and returns the last row.
     """
     if not ROW_WRITERS:
         for primitive in BY_CODE:

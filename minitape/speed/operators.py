@@ -225,7 +225,7 @@ def build_operation_function(
         inside: Whether the rules of a recorded sweep call the function. Their rows have a fixed site.
 
     Returns:
-        The generated function. It returns an ``EagerTensor``, or the result of ``general``.
+        The generated function. The function returns an ``EagerTensor``, or the result of ``general``.
     """
     is_binary = len(primitive.texts) == 3
     arguments = "a, b" if is_binary else "a"

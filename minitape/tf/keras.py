@@ -516,7 +516,7 @@ class Dense(Layer):
 class Sequential(Layer):
     """A model that passes the output of each layer to the next one.
 
-    Its inputs may have any shape and dtype that the first layer accepts. An unknown method raises AttributeError.
+    The inputs may have any shape and dtype that the first layer accepts. An unknown method raises AttributeError.
 
     See https://www.tensorflow.org/api_docs/python/tf/keras/Sequential.
 

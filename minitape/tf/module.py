@@ -39,9 +39,9 @@ def convert_to_snake_case(name: str) -> str:
 class Module:
     """A named container for variables and other modules, which it finds among its attributes.
 
-    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples. They list the
-    module's own attributes first, sorted by name, including the items of lists, tuples and dictionaries. The attributes
-    of each submodule follow. The variables may have any shape and dtype. See
+    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples. The tuples list
+    the module's own attributes first, sorted by name, including the items of lists, tuples and dictionaries. The
+    attributes of each submodule follow. The variables may have any shape and dtype. See
     https://www.tensorflow.org/api_docs/python/tf/Module.
 
     Args:

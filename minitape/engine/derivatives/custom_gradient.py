@@ -228,7 +228,8 @@ def custom_gradient(f: Function | None = None) -> Function:
         f: The function. If it is None, the decorator itself is returned.
 
     Returns:
-        A function with the same arguments as ``f``. It returns only the result. In a class body, it becomes a method.
+        A function with the same arguments as ``f``. The new function returns only the result. In a class body, the new
+        function becomes a method.
 
     Raises:
         TypeError: If ``f`` reads variables and ``grad_fn`` does not accept ``variables``. The call raises this error.

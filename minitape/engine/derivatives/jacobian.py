@@ -100,8 +100,8 @@ def batch_jacobian(
         tape: The tape.
         target: A tensor or a variable of shape [batch, ...] and rank 2 or more.
         source: A tensor or a variable of shape [batch, ...] and rank 2 or more.
-        unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``. It determines only the dtype
-            of zeros, which is the dtype of the target for "none" and the dtype of the source for "zero".
+        unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``. Zeros have the dtype of the
+            target for "none", and the dtype of the source for "zero".
         parallel_iterations: Has no effect, but is checked.
         use_pfor: Has no effect, but is checked.
 
@@ -233,7 +233,7 @@ class StackedSweep(Sweep):
 
         Args:
             call: The call whose primitive provides the rules.
-            g: The stack of adjoints, of shape (n, *output.shape). It is a list of stacks if there are several outputs.
+            g: The stack of adjoints, of shape (n, *output.shape). If the call has several outputs, a list of stacks.
             values: The value of the output, followed by the values of the inputs, without the additional axis.
             positions: The positions of the inputs that need a share.
 

@@ -28,8 +28,8 @@ class InterruptSafeExit(property):
 
         Args:
             leave: A function that leaves the block. Its arguments are the block and the three arguments of
-                ``__exit__``. It may be called again if it is interrupted. Its last statement must set the block's
-                ``_exit_ref`` to None.
+                ``__exit__``. The function may be called again if it is interrupted. Its last statement must set the
+                block's ``_exit_ref`` to None.
             is_entered: A function that returns whether a block has been entered and not yet left.
         """
 

@@ -333,7 +333,7 @@ def build_origin_in_released_record(tensor: Tensor, old_record: Record) -> Origi
     """Build the origin of a tensor that moves from a released recording to a new recording.
 
     Args:
-        tensor: The tensor. It still refers to its old row.
+        tensor: The tensor. The tensor still refers to its old row.
         old_record: The released recording.
 
     Returns:

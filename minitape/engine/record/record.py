@@ -379,7 +379,11 @@ class Record(RowTable):
     def store_current_site(self, frame: FrameType | None = None) -> int:
         """Return the bytecode offset of the user's current statement, and store its code in `segments`.
 
-        During a recorded sweep or a replay of a function, all rows have the site of the statement that started it.
+        A row contains only the offset. Consecutive rows from the same code share a segment, which contains the code. If
+        the user frame is the frame of the last row (`frame`), the last segment also applies to the next row.
+
+        During a recorded sweep or a replay of a function, all rows have the site of the statement that started the
+        sweep or the replay (``state.fixed_site``).
 
         Args:
             frame: The frame of the statement, or a frame called from it. None stands for the caller.

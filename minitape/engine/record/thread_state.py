@@ -42,9 +42,9 @@ class ThreadState(threading.local):
     """The state of the current thread.
 
     Attributes:
-        record: The recording to which operations append rows, or None if operations are not recorded. It is set while a
-            tape records, while a tape is paused by ``stop_recording()``, and during the first run of a function, which
-            needs no tape.
+        record: The recording to which operations append rows, or None if operations are not recorded. The field is set
+            while a tape records, while a tape is paused by ``stop_recording()``, and during the first run of a
+            function, which needs no tape.
         fixed_site: During a recorded sweep or a replay of a function, the (code, bytecode offset) of the statement to
             which all rows belong. Otherwise, None.
         tapes: The tapes that are recording. The innermost tape comes last.

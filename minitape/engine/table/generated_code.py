@@ -192,7 +192,7 @@ def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
     'multiply(g, reflected_subtract(multiply(x, cos(divide_number(z, 2))), 1))'
 
     Args:
-        text: The formula. It may contain ``+ - * /``, unary minus and function calls.
+        text: The formula. The formula may contain ``+ - * /``, unary minus and function calls.
         *leading_arguments: Expressions that each call receives before its operands.
 
     Returns:

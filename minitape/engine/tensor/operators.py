@@ -70,7 +70,18 @@ def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
 
 
 def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
-    """Build an operator and its reflected operator, for operands of any kind."""
+    """Build an operator and its reflected operator, such as ``__mul__`` and ``__rmul__``.
+
+    Python calls the first function for ``a * b`` if ``a`` is a tensor. If only the right operand is a tensor, Python
+    calls the second function. For example, ``2.0 * a`` becomes ``a.__rmul__(2.0)``.
+
+    Args:
+        name: Python's name for the operator, such as "mul".
+        primitive: The primitive that the operator runs.
+
+    Returns:
+        Both functions. The other operand may be of any kind.
+    """
     run_operator = CHECKED_OPERATORS.get(name, run_binary)
     strict = name not in ("add", "truediv", "matmul")
     multiplies = name == "mul"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Tensor(TensorMembers):
-    """A multi-dimensional array of elements of one type. It is immutable.
+    """An immutable, multi-dimensional array of elements of one type.
 
     Create tensors with ``tf.constant`` or with any operation. ``shape`` is a TensorShape, ``dtype`` is a DType, and
     ``numpy()`` returns the value. Operators broadcast like NumPy's operators. Both operands must have the same dtype.

@@ -91,7 +91,7 @@ def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> l
 def _apply_complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
     """Return the share of a complex exponent.
 
-    It is 0 where the base is 0. (For real numbers, it is also 0 where the base is negative.)
+    The share is 0 where the base is 0. (For real numbers, the share is also 0 where the base is negative.)
     """
     is_nonzero = TABLE["not_equal"](x, 0)
     return g * z * select_in_rule(is_nonzero, TABLE["log"](select_in_rule(is_nonzero, x, 1)), 0)

@@ -142,10 +142,16 @@ def _build_blockwise_form(texts: tuple[str, ...], plain_form: Form) -> Form:
 
 
 def _declare_table_line(line: str) -> None:
+    """Compile a line of the table, declare its primitive, and give the primitive the next code.
+
+    The values that a tape has to keep follow from the letters in the rules. For example, the rules of ``x * y`` are ``g
+    * y`` and ``g * x``, so a tape keeps both inputs. If input 0 is a Python number, only the rule of input 1 can be
+    needed. This rule reads ``x``, so only input 0 is kept.
+    """
     head, *formulas = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
     texts = tuple(formulas)
-    plain_form = Form(tuple(formulas), ARRAY)
+    plain_form = Form(texts, ARRAY)
     large_form = _build_blockwise_form(texts, plain_form)
     rule_texts = texts[1:]
     kept_names = set().union(*(find_variables(formula) for formula in rule_texts if formula != "-")) - {"g"}

@@ -141,7 +141,7 @@ declare("tensor_scatter_update", _compute_scatter_update,
 
 
 def _compute_slice_update(x: Array, value: Array, *, spec: Index) -> Array:
-    """Return a copy of an array in which a value, broadcast to the slice, replaces one slice."""
+    """Return a copy of an array with new values in one slice. The values broadcast to the slice."""
     updated = np.array(x)
     try:
         updated[spec] = value
