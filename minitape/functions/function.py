@@ -194,15 +194,8 @@ class Function(Generic[Params, Returned]):
             return self._run_python(args, kwargs)
         record = state.record
         if record is not None and record.first_run is not None:
-            # The rows of an inner function become rows of the outer function.
-            call = self._bind_arguments(args, kwargs)
-            first_row = record.next
-            returned = nest.map_structure(
-                functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
-            )
-            arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
-            first_run = cast(FirstRun, record.first_run)  # The engine declares only an interface.
-            return join_call_outputs(first_run, first_row, arguments, returned)
+            outer_run = cast(FirstRun, record.first_run)  # The engine declares only an interface.
+            return self._run_in_outer_function(outer_run, args, kwargs)
         tensor_types: tuple = ()
         arrays = []
         arguments_record = record
@@ -222,6 +215,22 @@ class Function(Generic[Params, Returned]):
         if arguments_record is None and recordings.sole_program is not None:
             return recordings.pack_results([*map(from_array, recordings.sole_program.compute_fetches(arrays))])
         return recordings.pack_results(recordings.sole_recording.call_recording(args))
+
+    def _run_in_outer_function(self, outer_run: FirstRun, args: tuple, kwargs: dict) -> Structure:
+        """Run the Python function while another function is traced. The rows become rows of that function.
+
+        Args:
+            outer_run: The first run of the other function.
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+        """
+        call = self._bind_arguments(args, kwargs)
+        first_row = outer_run.record.next
+        returned = nest.map_structure(
+            functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
+        )
+        arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
+        return join_call_outputs(outer_run, first_row, arguments, returned)
 
     def _run_python(self, args: tuple, kwargs: dict) -> Structure:
         owner = () if self._owner is None else (self._owner(),)
@@ -276,17 +285,17 @@ class Function(Generic[Params, Returned]):
         tried_count = len(recordings.recordings)
         log = EffectLog()
         with TemporaryAttributes(thread_effects, log=log):
-            results = recordings.call_first_fitting(tensors, log)
-            if results is None:
-                with self._lock:
-                    results = recordings.call_first_fitting(tensors, log, tried_count)
-                    if results is None:
-                        log.position = 0
-                        recording, pack_results, arrays = self._trace_new_path(recordings, call, tensors)
-                        if tensor_types is not None and not kwargs and self.input_signature is None:
-                            self._recordings_by_types[tensor_types] = recordings
-            if results is not None:
-                return results[0]
+            fitting_results = recordings.call_first_fitting(tensors, log)
+            if fitting_results is not None:
+                return fitting_results[0]
+            with self._lock:
+                fitting_results = recordings.call_first_fitting(tensors, log, tried_count)
+                if fitting_results is not None:
+                    return fitting_results[0]
+                log.position = 0
+                recording, pack_results, arrays = self._trace_new_path(recordings, call, tensors)
+                if tensor_types is not None and not kwargs and self.input_signature is None:
+                    self._recordings_by_types[tensor_types] = recordings
             if state.record is None:
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
             # Under a tape, the first call computes everything twice. The row of the call has to keep the values that
