@@ -7,7 +7,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import accumulation, build_chain_snapshot, nested, type_keys
+from .conftest import accumulation, build_chain_snapshot, nested, square, type_keys
 from .test_labels import rosenbrock
 from .twelve_programs import TWELVE
 
@@ -24,7 +24,8 @@ def wide_program():
     return tape, y, [x, w]
 
 
-SUM = "(document.querySelector('.mt-cutsum') ?? document.querySelector('.mt-cutnote')).textContent"
+BOXES = "all => all.map(one => one.getBoundingClientRect().toJSON())"
+SUM = "document.querySelector('.mt-cutsum').textContent"
 
 
 def dense():
@@ -62,9 +63,25 @@ def test_each_factor_of_a_cut_is_a_tangent_and_a_share_of_the_sweep(show):
     page = show(snapshot)
     type_keys(page, "k", *["["] * 9)
     shares = [edge["product"]["data"] for edge in snapshot["sweep"]["steps"][-1]["edges"]]
-    found = page.locator(".mt-crossing tspan").all_text_contents()
+    found = page.locator(".mt-crossing :is(.mt-tangent, .mt-incoming)").all_text_contents()
     assert found[::2] == ["1.0", "1.0"]  # the source moves as it is moved
     assert [float(text.strip("()")) for text in found[1::2]] == pytest.approx(shares, rel=1e-3)
+
+
+@pytest.mark.parametrize("program", [rosenbrock, wide_program], ids=lambda f: f.__name__)
+def test_the_marks_of_a_cut_lie_on_its_line_and_cover_no_node_and_no_other_mark(program, show):
+    page = show(tf.snapshot(*program()), "none")
+    type_keys(page, "k", *["["] * 9)
+    nodes = page.locator(".mt-node .mt-box").evaluate_all(BOXES)
+    for _ in range(5):
+        marks = page.locator(".mt-crossmark circle").evaluate_all(BOXES)
+        assert len(marks) == page.locator(".mt-crossing").count() > 0
+        for k, mark in enumerate(marks):
+            for other in [*nodes, *marks[:k]]:
+                apart_x = max(mark["left"] - other["right"], other["left"] - mark["right"])
+                apart_y = max(mark["top"] - other["bottom"], other["top"] - mark["bottom"])
+                assert max(apart_x, apart_y) >= 0
+        type_keys(page, "]")
 
 
 def test_the_line_is_dragged_and_says_where_there_is_none(show):
@@ -89,7 +106,7 @@ def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_come
     type_keys(page, "k", *["["] * 9)
     pane = page.locator(".mt-pane").bounding_box()
     for _ in range(7):
-        for card in page.locator(".mt-crossing rect").all():
+        for card in page.locator(".mt-crossing").all():
             box = card.bounding_box()
             assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
         type_keys(page, "]")
@@ -180,15 +197,49 @@ def test_a_cell_of_a_gradient_is_the_product_of_a_column_and_a_column(show):
     assert page.locator(".mt-cells").is_hidden()
 
 
-def test_where_no_numbers_were_sent_the_cell_says_so(show):
-    page = show(TWELVE["network"]())
+def wide_layer(examples, units, outputs):
+    numbers = np.random.default_rng(0)
+    x = tf.constant(numbers.normal(size=(examples, units)).astype(np.float32))
+    w = tf.Variable(0.3 * numbers.normal(size=(units, outputs)).astype(np.float32), name="w")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.tanh(x @ w) ** 2)
+    return tape, loss, w
+
+
+def test_a_cell_of_a_large_layer_is_a_sum_over_the_examples(show):
+    tape, loss, w = wide_layer(8, 100, 40)
+    page = show(tf.snapshot(tape, loss, w))
+    gradient = tape.gradient(loss, w).numpy()
+    type_keys(page, "End", "w")
+    page.locator("button.mt-cell").nth(2 * 20 + 3).click()
+    terms = page.locator(".mt-cellsum p").first.inner_text()  # of 100 x 40 cells, 25 x 20 are shown
+    assert terms.startswith("[8, 6] = ") and page.locator(".mt-layer").count() == 8
+    assert float(terms.rsplit("= ", 1)[1]) == pytest.approx(gradient[8, 6], rel=1e-3)
+    assert "∂w (100, 40), 1 row in 4, 1 column in 2" in page.locator(".mt-cells").inner_text()
+    type_keys(page, "ArrowRight", "ArrowDown")
+    terms = page.locator(".mt-cellsum p").first.inner_text()
+    assert terms.startswith("[12, 8] = ")
+    assert float(terms.rsplit("= ", 1)[1]) == pytest.approx(gradient[12, 8], rel=1e-3)
+
+
+def test_where_only_some_terms_were_sent_no_sum_is_claimed(show):
+    tape, loss, w = wide_layer(70, 5, 4)
+    page = show(tf.snapshot(tape, loss, w))
+    type_keys(page, "End", "w")
+    page.locator("button.mt-cell").first.click()
+    said = page.locator(".mt-cellsum").inner_text()
+    assert "×" not in said and "what 1 term in 3 adds" in said
+
+
+def test_a_step_without_a_product_of_matrices_says_where_cells_are(show):
+    page = show(tf.snapshot(*square()))
     type_keys(page, "w")
-    assert "at most 64 elements" in page.locator(".mt-cells").inner_text()
+    assert "a product (@) of two matrices" in page.locator(".mt-cells").inner_text()
 
 
 def test_the_sum_over_a_cut_through_frames_can_be_read(show, page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page = show(TWELVE["newton"]())
     type_keys(page, "End", "k")
-    pane, head = (page.locator(name).bounding_box() for name in (".mt-pane", ".mt-cutsum"))
-    assert head["y"] >= pane["y"]
+    pane, total = (page.locator(name).bounding_box() for name in (".mt-pane", ".mt-cutsum"))
+    assert total["y"] >= pane["y"] + pane["height"]

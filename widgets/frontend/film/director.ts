@@ -337,9 +337,7 @@ export class Director {
     const [code, words] = [...this.present.el.children];
     this.head.textContent = elide(code.textContent ?? "", Math.floor((width - 80) / (23 * unit)));
     this.head.classList.toggle("mt-back", this.timeline.backward);
-    const told = [...words.childNodes].some((one) => one.nodeName === "P")
-      ? [...words.children].map((line) => line.textContent ?? "")
-      : [words.textContent ?? ""];
+    const told = this.cut.on ? this.cut.describe() : listLines(words);
     const room = Math.floor((width - 80) / (19.5 * unit));
     this.words.replaceChildren(
       ...told.slice(0, 3).map((line, k) =>
@@ -390,4 +388,10 @@ export class Director {
 function rounded(value: number, way: number): number {
   const unit = 10 ** Math.floor(Math.log10(Math.abs(way) / 100 || 1));
   return Number((Math.round(value / unit) * unit).toPrecision(12));
+}
+
+/** The lines of words: their paragraphs, or all of them as one line. */
+function listLines(words: Element): string[] {
+  const hasParagraphs = [...words.childNodes].some((one) => one.nodeName === "P");
+  return (hasParagraphs ? [...words.children] : [words]).map((line) => line.textContent ?? "");
 }

@@ -10,55 +10,67 @@ import { matrix, rounded, shapeText, title, withNames } from "./value";
 import { t } from "./words";
 
 const TERMS = 8; // that are written out
+const MOST = 32; // lines, and columns, that a snapshot has of a larger matrix
 const RULE = /^([xyg])(ᵀ?) @ ([xyg])(ᵀ?)$/;
 
-/**
- * One factor: what it is called, its numbers as they are multiplied, and whether they are turned.
- */
-interface Factor {
-  name: string;
+/** The numbers of a matrix; of one that is too large every n-th line and every m-th column. */
+interface Numbers {
   lines: number[][];
-  turned: boolean;
+  steps: [number, number];
 }
 
-interface Made {
-  row: Row;
+/** One factor: what it is called, and its numbers as they are multiplied. */
+interface Factor extends Numbers {
+  name: string;
+  shape: number[];
+}
+
+interface Made extends Numbers {
   to: Row;
   left: Factor;
   right: Factor;
-  lines: number[][]; // the product
 }
 
 const turn = (lines: number[][]): number[][] =>
   lines[0].map((_, k) => lines.map((line) => line[k]));
 
-/** The numbers of a matrix that was sent whole; null for what is none. */
-function whole(value: Value | null, shape: number[]): number[][] | null {
-  const lines = value && !value.thumb && shape.length === 2 ? matrix(value) : null;
-  return lines?.length === shape[0] && lines[0].length === shape[1] ? lines : null;
+/** The numbers of a matrix that were sent; null for what is none. */
+function numbersOf(value: Value | null, shape: number[]): Numbers | null {
+  const lines = value && shape.length === 2 ? matrix(value) : null;
+  if (!lines) return null;
+  const [down, across] = shape.map((side) => (value?.thumb ? Math.ceil(side / MOST) : 1));
+  const isAll =
+    lines.length === Math.ceil(shape[0] / down) && lines[0].length === Math.ceil(shape[1] / across);
+  return isAll ? { lines, steps: [down, across] } : null;
 }
 
 /** The products of matrices of a step, for each input its own. */
 export function madeBy(store: Store, step: SweepStep): Made[] {
   const row = store.rows[step.row];
+  const factor = (letter: string, isTurned: boolean): Factor | null => {
+    const of = letter === "g" ? null : store.rows[row.inputs[letter === "x" ? 0 : 1]];
+    const shape = (of ?? row).shape;
+    const found = numbersOf(of ? of.value : step.adjoint, shape);
+    if (!found) return null;
+    const name = of ? withNames(letter, row, (one) => title(store.rows[one])) : "g";
+    if (!isTurned) return { ...found, name, shape };
+    const [down, across] = found.steps;
+    return {
+      name: `${name}ᵀ`,
+      shape: [...shape].reverse(),
+      lines: turn(found.lines),
+      steps: [across, down],
+    };
+  };
   return step.edges.flatMap((edge) => {
     const parts = RULE.exec(row.said[edge.port + 1] ?? "");
     const to = store.rows[edge.input];
-    const lines = whole(edge.product, to.shape);
-    if (!parts || !lines) return [];
-    const factor = (name: string, turned: boolean): Factor | null => {
-      const of = name === "g" ? null : store.rows[row.inputs[name === "x" ? 0 : 1]];
-      const found = of ? whole(of.value, of.shape) : whole(step.adjoint, row.shape);
-      const called = of ? withNames(name, row, (one) => title(store.rows[one])) : "g";
-      return found && { name: called, lines: turned ? turn(found) : found, turned };
-    };
+    const product = numbersOf(edge.product, to.shape);
+    if (!parts || !product) return [];
     const [left, right] = [factor(parts[1], parts[2] !== ""), factor(parts[3], parts[4] !== "")];
-    return left &&
-      right &&
-      left.lines[0].length === right.lines.length &&
-      left.lines.length === lines.length
-      ? [{ row, to, left, right, lines }]
-      : [];
+    const fits =
+      left?.lines[0].length === right?.lines.length && left?.lines.length === product.lines.length;
+    return left && right && fits ? [{ to, left, right, ...product }] : [];
   });
 }
 
@@ -88,7 +100,7 @@ export class Cell {
   private paint(): void {
     const made = this.drawn ? madeBy(this.store, this.drawn) : [];
     const words = t(
-      "Step back to a matrix product (@) whose arrays have at most 64 elements. The numbers of larger arrays are not sent.",
+      "Step back to a product (@) of two matrices. Arrays with more axes are not shown here.",
     );
     this.el.replaceChildren(
       h("b", {}, t("Why this cell? ")),
@@ -99,31 +111,30 @@ export class Cell {
   private product(made: Made, number: number): HTMLElement {
     const cell = this.chosen?.[0] === number ? this.chosen : null;
     const [i, j] = cell ? [cell[1], cell[2]] : [-1, -1];
-    const { left, right, lines, to } = made;
-    const name = (one: Factor): string => one.name + (one.turned ? "ᵀ" : "");
+    const { left, right, to } = made;
     const pick = (r: number, c: number): void => {
       this.chosen = [number, r, c];
       this.paint();
-      this.el.querySelector<HTMLElement>(".mt-cell-chosen")?.focus({ preventScroll: true });
+      this.el.querySelector<HTMLElement>("button.mt-cell-chosen")?.focus({ preventScroll: true });
       this.el.querySelector(".mt-cellsum")?.scrollIntoView({ block: "nearest" });
     };
     return h(
       "div",
       { class: "mt-cellwise" },
-      grid(`∂${title(to)}`, lines, (r, c) => r === i && c === j, pick),
+      grid({ ...made, name: `∂${title(to)}`, shape: to.shape }, (r, c) => r === i && c === j, pick),
       " = ",
-      grid(name(left), left.lines, (r) => r === i),
+      grid(left, (r) => r === i),
       " @ ",
-      grid(name(right), right.lines, (_, c) => c === j),
+      grid(right, (_, c) => c === j),
       cell ? terms(made, i, j) : h("p", { class: "mt-num" }, t("choose a cell of ∂{0}", title(to))),
     );
   }
 }
 
 /** The dot product of a cell, term by term: each is what one example, or one unit, adds. */
-function terms({ left, right, lines }: Made, i: number, j: number): HTMLElement {
+function terms({ left, right, lines, steps }: Made, i: number, j: number): HTMLElement {
   const pairs = left.lines[i].map((a, k): [number, number] => [a, right.lines[k][j]]);
-  const sum = pairs.reduce((all, [a, b]) => all + a * b, 0);
+  const every = left.steps[1]; // of the terms, one in so many was sent
   const most = Math.max(...pairs.map(([a, b]) => Math.abs(a * b)), 1e-30);
   const layers = pairs.map(([a, b], k) =>
     h(
@@ -133,62 +144,98 @@ function terms({ left, right, lines }: Made, i: number, j: number): HTMLElement 
         title: `${number(a)} × ${number(b)} = ${number(a * b)}`,
         style: `background: ${diverging((a * b) / most)}`,
       },
-      String(k),
+      String(k * every),
     ),
   );
-  const text = pairs.slice(0, TERMS).map(([a, b]) => `${inBrackets(a)} × ${inBrackets(b)}`);
-  const more = pairs.length > TERMS ? [t("{0} more terms", pairs.length - TERMS)] : [];
+  const result = lines[i][j];
   return h(
     "div",
     { class: "mt-cellsum", role: "status" },
     h(
       "p",
       { class: "mt-num" },
-      `[${i}, ${j}] = ${[...text, ...more].join(" + ")} = `,
-      h("b", {}, number(sum)),
-      ` (${number(lines[i][j])})`.replace(` (${number(sum)})`, ""),
+      `[${i * steps[0]}, ${j * steps[1]}] = `,
+      ...(every > 1 ? [h("b", {}, number(result))] : inTerms(pairs, result)),
     ),
-    h("p", { class: "mt-layers" }, t("what each term adds: "), ...layers),
+    h(
+      "p",
+      { class: "mt-layers" },
+      every > 1 ? t("what 1 term in {0} adds: ", every) : t("what each term adds: "),
+      ...layers,
+    ),
   );
+}
+
+/** The first products of a sum, and how many more there are. */
+function written(pairs: [number, number][]): string {
+  const text = pairs.slice(0, TERMS).map(([a, b]) => `${inBrackets(a)} × ${inBrackets(b)}`);
+  const more = pairs.length > TERMS ? [t("{0} more terms", pairs.length - TERMS)] : [];
+  return [...text, ...more].join(" + ");
+}
+
+/** A number as the sum of products, and what was recorded where that differs. */
+function inTerms(pairs: [number, number][], recorded: number): (string | HTMLElement)[] {
+  const sum = number(pairs.reduce((all, [a, b]) => all + a * b, 0));
+  const other = sum === number(recorded) ? "" : ` (${number(recorded)})`;
+  return [`${written(pairs)} = `, h("b", {}, sum), other];
 }
 
 const number = (x: number): string => rounded(String(Number(x.toPrecision(6))));
 const inBrackets = (x: number): string => (x < 0 ? `(${number(x)})` : number(x));
 
-/** Numbers as a grid of coloured cells; `pick` makes them buttons. */
+/**
+ * Numbers as a grid of coloured cells; `pick` makes them buttons, which arrow keys lead through.
+ */
 function grid(
-  name: string,
-  lines: number[][],
+  { name, lines, steps, shape }: Factor,
   lit: (row: number, column: number) => boolean,
   pick?: (row: number, column: number) => void,
 ): HTMLElement {
   const most = Math.max(...lines.flat().map(Math.abs), 1e-30);
+  const isAnyLit = lines.some((line, r) => line.some((_, c) => lit(r, c)));
   const cells = lines.flatMap((line, r) =>
     line.map((x, c) => {
+      const place = `[${r * steps[0]}, ${c * steps[1]}] = ${number(x)}`;
       const attrs = {
         class: `mt-cell${lit(r, c) ? " mt-cell-chosen" : ""}`,
         style: `background: ${diverging(x / most)}`,
-        title: `[${r}, ${c}] = ${number(x)}`,
+        title: place,
       };
-      return pick
-        ? h("button", {
-            type: "button",
-            ...attrs,
-            "aria-label": `${name} [${r}, ${c}] = ${number(x)}`,
-            onclick: () => pick(r, c),
-          })
-        : h("i", attrs);
+      if (!pick) return h("i", attrs);
+      return h("button", {
+        type: "button",
+        ...attrs,
+        tabindex: lit(r, c) || (!isAnyLit && r + c === 0) ? 0 : -1,
+        "aria-label": `${name} ${place}`,
+        onclick: () => pick(r, c),
+        onkeydown: (event: KeyboardEvent) => {
+          const [down, across] = ARROWS[event.key] ?? [0, 0];
+          if (lines[r + down]?.[c + across] === undefined || !(down || across)) return;
+          event.preventDefault();
+          event.stopPropagation();
+          pick(r + down, c + across);
+        },
+      });
     }),
   );
-  const table = h(
-    "span",
-    { class: "mt-cellgrid", style: `grid-template-columns: repeat(${lines[0].length}, 1fr)` },
-    ...cells,
-  );
+  const side = Math.max(lines.length, lines[0].length);
+  const style = `--mt-side: ${side}; grid-template-columns: repeat(${lines[0].length}, auto)`;
+  const [down, across] = steps; // of the rows and columns, one in so many was sent
+  const sent = [
+    down > 1 ? t(", 1 row in {0}", down) : "",
+    across > 1 ? t(", 1 column in {0}", across) : "",
+  ];
   return h(
     "figure",
     {},
-    table,
-    h("figcaption", {}, `${name} ${shapeText({ shape: [lines.length, lines[0].length] })}`),
+    h("span", { class: "mt-cellgrid", style }, ...cells),
+    h("figcaption", {}, `${name} ${shapeText({ shape })}${sent.join("")}`),
   );
 }
+
+const ARROWS: Record<string, [number, number] | undefined> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};

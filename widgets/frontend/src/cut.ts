@@ -1,9 +1,10 @@
 // The cut: a line through the graph. On each edge that it crosses, what a nudge of the source has
 // become there, times what the sweep sends back; the sum is the gradient, wherever the line is. So
 // one may as well go backwards.
+import type { Box } from "./camera";
 import { follow, h, on, s } from "./dom";
-import { NODE_H, NODE_W, PAD, type Graph } from "./graph";
-import { drawnEdge, LETTER } from "./labels";
+import { NODE_H, NODE_W, type Graph } from "./graph";
+import { drawnEdge } from "./labels";
 import type { Edge } from "./place";
 import { edgeCurve, type Point } from "./shapes";
 import type { Store } from "./store";
@@ -11,17 +12,13 @@ import { crossings, nudged } from "./tangents";
 import { rounded, title } from "./value";
 import { t } from "./words";
 
-const [HIGH, APART] = [34, 38]; // of a card, and from one to the next
-// pixels that the line is longer than what it cuts, that a card needs, and of a line
-const [BEYOND, ROOM, LINE] = [26, 112, 14];
+// pixels that the line is longer than what it cuts, from one mark to the next, and of a mark
+const [BEYOND, APART, RADIUS] = [26, 19, 8];
 
-/**
- * What is drawn at one edge: the sum over the rows that it stands for, and the factors where it is
- * one.
- */
+/** What goes over one edge: the sum over the rows that it stands for, and the factors of one. */
 interface Card {
   edge: Edge;
-  factors: string;
+  factors: [string, string] | null;
   product: number;
 }
 
@@ -33,8 +30,10 @@ const inBrackets = (number: number): string =>
 export class Cut {
   on = false;
   readonly el = s("g", { class: "mt-thecut" });
-  /** the sum, where there is no room for it above the line */
+  /** what goes over the edges that it crosses, each with the number of its mark, and the sum */
   readonly note = h("div", { class: "mt-cutnote", role: "status", hidden: true });
+  /** where the line is */
+  place: Box | null = null;
   private at = -1; // the cut is behind this column
   private graph: Graph | null = null;
 
@@ -65,6 +64,7 @@ export class Cut {
     if (!this.on && this.note.hidden && !this.el.firstChild) return;
     this.el.replaceChildren();
     this.note.hidden = true;
+    this.place = null;
     if (!this.on || !graph) return;
     const source = nudged(this.store, this.selected());
     const ways = crossings(this.store, source);
@@ -82,11 +82,23 @@ export class Cut {
     const cards = this.cards(graph, ways);
     const sum = cards.reduce((all, { product }) => all + product, 0);
     const name = (row: number): string => title(this.store.rows[row]).split(" · ")[0];
-    this.paint(
-      graph,
-      cards,
-      `Σ = ${written(Math.fround(sum))} = ∂${name(target)}/∂${name(source)}`,
+    const placed = this.paint(graph, cards);
+    this.note.hidden = false;
+    this.note.replaceChildren(
+      ...placed.map(describeCard),
+      h(
+        "b",
+        { class: "mt-cutsum" },
+        `Σ = ${written(Math.fround(sum))} = ∂${name(target)}/∂${name(source)}`,
+      ),
     );
+  }
+
+  /** What is said of the edges, and the sum, in two lines. */
+  describe(): string[] {
+    const texts = [...this.note.children].map((one) => one.textContent ?? "");
+    const sum = texts.pop() ?? "";
+    return [texts.map((text, k) => text.replace(`${k + 1}`, `${k + 1}:  `)).join("     "), sum];
   }
 
   /** By drawn edge what goes over it. */
@@ -101,26 +113,26 @@ export class Cut {
         : (graph.edges(end.index).find((one) => one.from === start.index) ?? null);
       if (!edge) continue;
       const known = found.get(edge);
-      if (known) [known.factors, known.product] = ["", known.product + tangent * share];
+      if (known) [known.factors, known.product] = [null, known.product + tangent * share];
       else
         found.set(edge, {
           edge,
-          factors: `${written(tangent)} × ${inBrackets(share)}`,
+          factors: [written(tangent), inBrackets(share)],
           product: tangent * share,
         });
     }
     return [...found.values()];
   }
 
-  /** The line, a card where each edge meets it, and the sum. */
-  private paint(graph: Graph, cards: Card[], sum: string): void {
+  /** Draws the line, and a mark where each edge meets it; returns the cards in their order. */
+  private paint(graph: Graph, cards: Card[]): Card[] {
     const { turned, per, pitch } = graph;
     const line = turned ? this.at : per === Infinity ? 0 : Math.floor(this.at / per);
     const [low, high] = graph.reach[line] ?? [0, NODE_H];
     const middle = (per === Infinity ? this.at : this.at % per) * pitch + (pitch + NODE_W) / 2;
     // behind the last column of a line there is less room
     const across = turned ? high + 30 : Math.min(middle, graph.right - 4);
-    const meets = (edge: Edge): Point => {
+    const meeting = (edge: Edge): Point => {
       const own = edgeCurve(graph, edge).filter(
         ([, y]) => turned || (y >= low - 60 && y <= high + 60),
       );
@@ -130,86 +142,33 @@ export class Cut {
         own[0] ?? [across, (low + high) / 2],
       );
     };
+    const axis = turned ? 0 : 1; // along the line
     const placed = cards
-      .map((card) => ({ ...card, at: meets(card.edge) }))
-      .sort((a, b) => (turned ? a.at[0] - b.at[0] : a.at[1] - b.at[1]));
-    // the second factor is below the first where nodes are near
-    const below = !turned && pitch - NODE_W < ROOM ? LINE : 0;
-    const widths = placed.map(
-      ({ factors, product }) =>
-        Math.max(
-          ...(below ? factors.split("× ") : [factors]).map((one) => one.length),
-          `= ${written(product)}`.length,
-        ) *
-          LETTER +
-        10,
-    );
-    const end = Math.max(
-      graph.right,
-      (graph.left + graph.right + widths.reduce((sum, one) => sum + one + 4, 0)) / 2,
-    );
-    let edge = turned ? graph.left - 4 : -Infinity;
-    const labels = placed.map(({ factors, product, at }, k) => {
-      const [one, two, w] = [factors, `= ${written(product)}`, widths[k]];
-      // in a turned graph, those that come
-      const behind = widths.slice(k).reduce((sum, one) => sum + one + 4, -w / 2);
-      const along = Math.max(
-        edge + (turned ? w / 2 + 4 : APART + below),
-        turned ? Math.min(at[0], end - behind) : at[1],
-      );
-      edge = along + (turned ? w / 2 : 0);
-      const [x, y] = turned ? [along, across] : [Math.min(across, graph.right - w / 2), along];
-      const [tangent, share] = one.split(" × ");
-      const above = one
-        ? s(
-            "text",
-            { x, y: y - 2 - below / 2, "text-anchor": "middle" },
-            s("tspan", { class: "mt-tangent" }, tangent),
-            " × ",
-            s("tspan", { class: "mt-incoming", ...(below ? { x, dy: below } : {}) }, share),
-          )
-        : null;
+      .map((card) => ({ card, at: meeting(card.edge) }))
+      .sort((a, b) => a.at[axis] - b.at[axis]);
+    let last = -Infinity;
+    const marks = placed.map(({ at }, k) => {
+      last = Math.max(at[axis], last + APART); // beside the mark before
+      const [x, y] = turned ? [last, across] : [across, last];
       return s(
         "g",
-        { class: "mt-crossing", "data-product": product },
-        s("rect", {
-          x: x - w / 2,
-          y: y - (HIGH + below) / 2,
-          width: w,
-          height: HIGH + below,
-          rx: 4,
-        }),
-        above,
-        s(
-          "text",
-          { class: "mt-equals", x, y: y + (one ? 12 + below / 2 : 5), "text-anchor": "middle" },
-          two,
-        ),
+        { class: "mt-crossmark" },
+        s("path", { d: `M${at[0]} ${at[1]}L${x} ${y}` }),
+        s("circle", { cx: x, cy: y, r: RADIUS }),
+        s("text", { x, y: y + 4, "text-anchor": "middle" }, String(k + 1)),
       );
     });
     const [left, right, top, bottom] = turned
-      ? [graph.left, graph.right, across, across]
-      : [across, across, low - BEYOND, Math.max(high, edge + (HIGH + below) / 2) + BEYOND];
+      ? [graph.left, Math.max(graph.right, last + RADIUS), across, across]
+      : [across, across, low - BEYOND, Math.max(high, last + RADIUS) + BEYOND];
     const d = `M${left} ${top}L${right} ${bottom}`;
-    // nothing is seen above that
-    const [x, y, w] = [across, Math.max(top - 8, graph.top - PAD + 14), sum.length * LETTER + 14];
-    const apart = turned || per !== Infinity; // above a line there may be another one
-    this.note.hidden = !apart;
-    this.note.textContent = sum;
-    const head = apart
-      ? ""
-      : s(
-          "g",
-          { class: "mt-cutsum", role: "status" },
-          s("rect", { x: x - w / 2, y: y - 12, width: w, height: 22, rx: 5 }),
-          s("text", { x, y: y + 4, "text-anchor": "middle" }, sum),
-        );
+    this.place = { x: left, y: top, w: right - left, h: bottom - top };
     this.el.append(
       s("path", { class: "mt-cutline", d }),
-      ...labels,
-      head,
+      ...marks,
       s("path", { class: "mt-cuthit", d }),
     );
+    return placed.map(({ card }) => card);
   }
 
   /** The line follows the pointer from one gap between columns to the next. */
@@ -243,4 +202,18 @@ export class Cut {
     };
     follow(svg, event, move);
   }
+}
+
+/** The two factors of what goes over an edge, and their product, behind the number of its mark. */
+function describeCard({ factors, product }: Card, k: number): HTMLElement {
+  return h(
+    "span",
+    { class: "mt-crossing", "data-product": product },
+    h("i", {}, String(k + 1)),
+    factors ? h("span", { class: "mt-tangent" }, factors[0]) : "",
+    factors ? " × " : "",
+    factors ? h("span", { class: "mt-incoming" }, factors[1]) : "",
+    factors ? " = " : "",
+    h("b", {}, written(product)),
+  );
 }

@@ -1,4 +1,5 @@
 // What is off until it is asked for: the cut, slopes, cells, paths, and predictions.
+import type { Box } from "./camera";
 import { Cell } from "./cell";
 import { Cut } from "./cut";
 import type { Graph } from "./graph";
@@ -21,6 +22,8 @@ export interface Stage {
   say(text: string): void;
   go(position: number): void;
   focusView(): void;
+  /** brings a part of the graph into view */
+  reveal(box: Box): void;
   /** the graph is to be drawn in one storey, or no longer */
   flatten(): void;
   schedule(...parts: ("all" | "scene" | "toolbar")[]): void;
@@ -58,7 +61,10 @@ export class Modes {
   }
 
   draw(graph: Graph | null): void {
+    const before = this.cut.place;
     this.cut.draw(graph);
+    const { place } = this.cut;
+    if (place && (place.x !== before?.x || place.y !== before.y)) this.stage.reveal(place);
     this.slopes.draw(graph);
     this.cell.draw();
   }
@@ -84,6 +90,12 @@ export class Modes {
     if (mode === "cut" && this.cut.on) trail.cut(this.marks.selected);
     if (mode === "cut") this.stage.flatten();
     this.stage.schedule("all");
+  }
+
+  /** Moves the cut by so many columns. */
+  moveCut(by: number): void {
+    this.cut.move(by);
+    if (this.cut.place) this.stage.reveal(this.cut.place);
   }
 
   /** Predictions begin before the backward sweep, or end. */

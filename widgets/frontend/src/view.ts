@@ -78,6 +78,7 @@ export class View {
       say: (text) => this.say(text),
       go: (position) => this.go(position),
       focusView: () => this.el.focus({ preventScroll: true }),
+      reveal: (box) => this.pane.camera.reveal(box),
       flatten: () => this.pane.flatten(),
       schedule: (...parts) => this.schedule(...parts),
     });
