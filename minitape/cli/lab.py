@@ -200,7 +200,8 @@ def _build_lab_arguments(
         # The user may have disabled the extension for other servers.
         f"--ServerApp.jpserver_extensions={EXTENSION}=True",
         f"--LabApp.default_url={start_page}",
-        f"--LabApp.app_settings_dir={SETTINGS_FOLDER}",
+        # The Chinese settings select JupyterLab's language pack, which has no effect if it is not installed.
+        f"--LabApp.app_settings_dir={SETTINGS_FOLDER / detect_language(folder)}",
         "--LabApp.extension_manager=readonly",
     ]
     if _can_encrypt_kernel_messages():

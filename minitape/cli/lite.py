@@ -112,7 +112,7 @@ def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folder
         code = detect_language(lessons_folder)
         copy_missing_lessons(contents_folder / code, language=code)
     overrides: dict[str, object] = {}
-    for path in sorted(SETTINGS_FOLDER.rglob("*.json")):
+    for path in sorted(SETTINGS_FOLDER.glob("[!z]*/*.json")):  # A site may have lessons in both languages.
         overrides.update(read_json(path))
     write_file(overrides_file, json.dumps(overrides))
     command = [

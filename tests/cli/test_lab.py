@@ -1,6 +1,7 @@
 """`minitape lab`: a learner's work is never touched, and JupyterLab comes up on this machine only."""
 
 import asyncio
+import json
 import math
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
@@ -264,6 +266,16 @@ def test_the_address_has_the_token_that_the_server_takes(given, tmp_path, monkey
         lab_command.run_jupyterlab(tmp_path, "127.0.0.1", None, False, False)
     [token] = parse_qs(urlsplit(addresses[0]).query)["token"]
     assert token == os.environ["JUPYTER_TOKEN"] and (token == given if given else len(token) == 48)
+
+
+@pytest.mark.parametrize(("code", "locale"), [("en", None), ("zh", "zh_CN")])
+def test_jupyterlab_has_the_language_of_the_lessons(tmp_path, monkeypatch, code, locale):
+    """Its own default is the language of the system. Without the language pack JupyterLab stays in English."""
+    copy_missing_lessons(tmp_path, language=code)
+    arguments = lab_command._build_lab_arguments(tmp_path, "127.0.0.1", 8888, "/lab", False, False)
+    [folder] = [argument.partition("=")[2] for argument in arguments if "app_settings_dir" in argument]
+    settings = json.loads((Path(folder) / "overrides.json").read_text(encoding="utf-8"))
+    assert settings.get("@jupyterlab/translation-extension:plugin", {}).get("locale") == locale
 
 
 def test_a_browser_needs_a_screen(monkeypatch):
