@@ -11,11 +11,10 @@ import numpy as np
 from .engine.backward.tape import GradientTape
 from .engine.derivatives.forward_mode import ForwardAccumulator
 from .engine.tensor.conversion import convert_to_tensor
-from .engine.tensor.tensor import create_tensor
+from .engine.tensor.tensor import Tensor, create_tensor
 from .functions.settings import executing_eagerly
 
 if TYPE_CHECKING:
-    from .engine.tensor.tensor import Tensor
     from .engine.types import Array, Sizes, Value
     from .engine.values.dtypes import DType
 

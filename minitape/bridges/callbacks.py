@@ -6,7 +6,7 @@ A callback records some steps and warns about each new finding. ``minitape.bridg
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ from .model_page import ModelPage
 from .sampling import check_step_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .checkup import FrameworkRecording
 
 StepLog = Callable[[int, ModelPage], object]

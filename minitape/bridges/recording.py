@@ -20,12 +20,13 @@ from ..picture.figure import Figure
 from ..picture.graph import build_digraph
 from ..picture.layer_folds import fold_layers
 from ..picture.reader_base import Reader, collect_namespaces
-from ..picture.snapshot_types import Kind, ResultFields
+from ..picture.snapshot_types import Kind, ResultFields, Snapshot
 from ..picture.source import PictureSource
 from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow, RowFacts
 from ..recording.sites import Site, read_source_lines
 from .framework_adapter import RowNumber as RowNumber
 from .picture_reader import (
+    NamedSource,
     RecordingReader,
     RecordingSteps,
     build_results_of_shown_sweep,
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
     import graphviz
 
     from ..picture.known_rules import KnownRule
-    from ..picture.snapshot_types import Snapshot
     from .checkup import FrameworkRecording
-    from .picture_reader import NamedSource
 
 ROW_LIMIT = 20_000
 # Pictures use the framework's own terms to say why a leaf gets a gradient.

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -31,7 +30,9 @@ from .notebook_rules import (
     DEPENDS_ON_ANSWERS,
     NOT_REPEATABLE,
     UNSAVED_RULES,
+    CellResult,
     CheckFinding,
+    Notebook,
     check_cell_run,
     check_saved_notebook,
     has_kernel_died,
@@ -39,9 +40,6 @@ from .notebook_rules import (
     is_output_compared,
 )
 from .save import read_notebook
-
-if TYPE_CHECKING:
-    from .notebook_rules import CellResult, Notebook
 
 VARIANTS = ("blank", "solved")
 PYTEST_RAN_CODES = (0, 1)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import psutil
 from ipykernel.ipkernel import IPythonKernel
@@ -18,10 +18,7 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 
 from ..common.atomic_write import open_replacement_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_bytes
-from .notebook_rules import LANGUAGE, WIDGET_VIEW
-
-if TYPE_CHECKING:
-    from .notebook_rules import Notebook
+from .notebook_rules import LANGUAGE, WIDGET_VIEW, Notebook
 
 # Jupyter Server defines the JSON format of a model.
 ContentsModel: TypeAlias = dict[str, Any]

@@ -21,11 +21,10 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 from ..common.read_data import read_json
 from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
 from .messages import say
-from .notebook_rules import strip_colors, translate_verdicts_to_english
+from .notebook_rules import Notebook, strip_colors, translate_verdicts_to_english
 
 if TYPE_CHECKING:
     from ..course.progress import Progress
-    from .notebook_rules import Notebook
 
 PAUSE_SECONDS = 15 * 60
 """The number of seconds without an answer after which a learner counts as away."""

@@ -18,18 +18,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import click
 
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import CLI, detect_language, say
 from .lesson_files import get_exercise_prefix, list_notebook_files
-from .notebook_rules import has_answers, is_code_folded, is_exercise
+from .notebook_rules import Cell, has_answers, is_code_folded, is_exercise
 from .run_places import RunPlaces, format_run_settings, iter_run_links
-
-if TYPE_CHECKING:
-    from .notebook_rules import Cell
 
 Views: TypeAlias = dict[str, list[tuple[str, str]]]
 """The views that a lesson shows, as (text, file name) pairs keyed by cell ID."""

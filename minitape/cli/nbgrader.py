@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nbformat.v4 import new_code_cell
 
@@ -19,10 +19,7 @@ from ..common.atomic_write import write_file as write_file
 from ..common.read_data import read_text
 from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from .messages import create_failure, create_usage_error, say
-from .notebook_rules import find_solution_code, has_answers, is_exercise
-
-if TYPE_CHECKING:
-    from .notebook_rules import Cell
+from .notebook_rules import Cell, find_solution_code, has_answers, is_exercise
 from .save import clean_notebook, read_notebook, write_notebook
 
 SETTINGS_FILE = "nbgrader_config.py"

@@ -13,17 +13,13 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
-from .notebook_rules import FOLLOWS_ANSWERS, find_solution_code, get_tags, is_exercise
-
-if TYPE_CHECKING:
-    from .notebook_rules import CellResult
+from .notebook_rules import FOLLOWS_ANSWERS, CellResult, find_solution_code, get_tags, is_exercise
 
 RECORD_MARK = "\x1eminitape "
 VARIANT_VARIABLE = "MINITAPE_VARIANT"

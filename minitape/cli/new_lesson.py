@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from .messages import create_failure
-from .notebook_rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
+from .notebook_rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION, Notebook
 from .save import clean_notebook, execute_notebook, write_notebook
-
-if TYPE_CHECKING:
-    from .notebook_rules import Notebook
 
 INTRODUCTION_TEMPLATE = """\
 # {title}

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import nbformat
@@ -28,6 +27,9 @@ from .notebook_rules import (
     LANGUAGE,
     UNCHECKED,
     WIDGET_VIEW,
+    Cell,
+    Notebook,
+    Output,
     check_saved_notebook,
     collect_stderr,
     describe_cell,
@@ -35,9 +37,6 @@ from .notebook_rules import (
     is_picture_grown_after_run,
     strip_colors,
 )
-
-if TYPE_CHECKING:
-    from .notebook_rules import Cell, Notebook, Output
 
 KERNEL_SPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 

@@ -9,10 +9,7 @@ import errno
 import json
 import os
 import stat
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any, TypeAlias
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 # The limits are in bytes. Notebooks that minitape runs have a higher limit, because they may contain pictures.

@@ -17,12 +17,11 @@ from ..common.notebook import find_ipython_shell
 from ..common.translation import join_sentences, print_text, say, truncate_text
 from .answer_comparison import compare_answers, parse_literal_or_keep_text, to_numpy_value
 from .course_texts import read_lesson
-from .exercise import NamedValues
+from .exercise import Answer, NamedValues
 from .progress import change_progress, describe_unsaved_progress, read_progress
 
 if TYPE_CHECKING:
     from ..engine.types import Object
-    from .exercise import Answer
     from .prediction_buttons import ChoiceButtons
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"

@@ -8,7 +8,7 @@ time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 # A decorator uses Params and Returned if its function keeps the arguments and the result, and Decorated if it returns
 # the function itself.
@@ -18,7 +18,6 @@ Decorated = TypeVar("Decorated", bound=Callable)
 
 if TYPE_CHECKING:
     from types import EllipsisType
-    from typing import SupportsIndex
 
     import numpy as np
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine.backward.tape import GradientTape
 from ..engine.derivatives.custom_gradient import pass_adjoints_as_list
-from ..engine.derivatives.py_function import parse_result_types, run_python_function
+from ..engine.derivatives.py_function import PythonCall, parse_result_types, run_python_function
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
@@ -34,7 +34,6 @@ from .first_run import (
 )
 
 if TYPE_CHECKING:
-    from ..engine.derivatives.py_function import PythonCall
     from ..engine.types import Adjoint, Array, Object, Structure, Value
     from .function_recording import FunctionRecording
 

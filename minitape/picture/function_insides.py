@@ -16,7 +16,7 @@ import numpy as np
 from ..engine.backward.tape import GradientTape
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.record.thread_state import state
-from ..engine.tensor.tensor import create_tensor
+from ..engine.tensor.tensor import EagerTensor, create_tensor
 from .reader import TapeReader
 from .shown_values import to_value_fields
 from .stepper import MAX_EAGER_ROWS, build_tape_stepper
@@ -24,7 +24,6 @@ from .stepper import MAX_EAGER_ROWS, build_tape_stepper
 if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.record.row_parts import Call
-    from ..engine.tensor.tensor import EagerTensor
     from ..engine.types import ArraysByRow, Structure
     from .snapshot_types import InsideFields, Snapshot
 

@@ -15,7 +15,7 @@ from ..engine.derivatives.custom_gradient import CUSTOM
 from ..engine.derivatives.forward_mode import ForwardTape
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.record import Record
-from ..engine.record.row_parts import CALL, FLOAT_TYPES, LEAF
+from ..engine.record.row_parts import CALL, FLOAT_TYPES, LEAF, Leaf
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
 from ..recording.graph_nodes import find_operation_and_inputs
@@ -39,7 +39,6 @@ from .truncation import shorten_name
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
-    from ..engine.record.row_parts import Leaf
     from ..engine.types import Array, Columns, Namespaces, Object, Spans, Structure
     from .snapshot_types import EventFields, InsideFields, Kind, RowFields, TapeFields
 

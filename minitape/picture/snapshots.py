@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 
 from ..recording.variable_names import use_namespaces
 from .alarms import build_alarms_and_breaks
-from .reader_base import collect_namespaces
-from .source import get_picture_source
+from .reader_base import Reader, collect_namespaces
+from .source import PictureSource, get_picture_source
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
     from ..engine.types import Structure
     from .picture_rows import PictureRow
-    from .reader_base import Reader
     from .snapshot_types import Snapshot
-    from .source import PictureSource
 
 
 def snapshot(

@@ -11,14 +11,13 @@ from .gradient_results import list_gradient_results
 from .reader import TapeReader
 from .reader_base import Reader, unwrap_tape
 from .shown_values import to_value_fields
-from .stepper import build_tape_stepper
+from .stepper import SweepSteps, build_tape_stepper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Sized
 
     from ..engine.types import Array, ArraysByRow, Namespaces, Object, Structure
     from .snapshot_types import ResultFields
-    from .stepper import SweepSteps
 
 
 @runtime_checkable

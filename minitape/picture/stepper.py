@@ -13,6 +13,7 @@ import numpy as np
 from ..engine.backward.reachability import mark_reachable_rows
 from ..engine.backward.sweep import Sweep
 from ..engine.backward.targets_and_sources import (
+    GradientRequest,
     build_seed,
     find_rows_in_recording,
     flatten_with_gradient_carriers,
@@ -29,7 +30,6 @@ from .shown_values import to_value_fields
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
-    from ..engine.backward.targets_and_sources import GradientRequest
     from ..engine.table.primitives import Rule, Rules
     from ..engine.types import Adjoint, AdjointsByRow, Array, ArraysByRow, Object, Structure, TargetOrSource
     from .snapshot_types import EdgeFields, StepFields, SweepFields, ValueFields

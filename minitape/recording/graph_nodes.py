@@ -8,18 +8,16 @@ from itertools import islice
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ..engine.record.row_parts import LEAF, build_elementwise_call
+from ..engine.record.row_parts import LEAF, Call, build_elementwise_call
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.values.dtypes import find_dtype_of_numpy
+from ..engine.values.dtypes import DType, find_dtype_of_numpy
 from .sites import NOWHERE, Site, find_site_of_bytecode
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
-    from ..engine.record.row_parts import Call
     from ..engine.table.primitives import Primitive
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.values.dtypes import DType
     from .function_bodies import EnclosingCall
     from .value_origins import ValueOrigin
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..engine.backward.targets_and_sources import find_rows_in_recording
 from ..engine.hooks import hooks
 from ..engine.record.record import Record
-from ..engine.record.row_parts import CALL
+from ..engine.record.row_parts import CALL, Call, Event
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from .function_bodies import (
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
     from ..engine.derivatives.py_function import PythonCall
     from ..engine.record.provenance import LoggedEscape
-    from ..engine.record.row_parts import Call, Event
     from ..engine.table.primitives import Primitive, Rule
     from ..engine.types import TargetOrSource
 

@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from ..engine.backward.row_marks import ENDS_HERE
 from ..engine.backward.row_values import (
+    Cells,
     TensorValues,
     add_share_to_adjoint,
     fit_share_to_input,
@@ -20,7 +21,7 @@ from ..engine.backward.row_values import (
     iter_operations_backward,
 )
 from ..engine.backward.sweep import Sweep
-from ..engine.record.row_parts import CALL, FLOAT_TYPES, WIDTH
+from ..engine.record.row_parts import CALL, FLOAT_TYPES, WIDTH, Call
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.table.generated_code import compile_expression, execute_definitions
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, to_recorded_formula
@@ -34,9 +35,7 @@ from .nested_number_sweep import try_recorded_sweep_of_numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..engine.backward.row_values import Cells
     from ..engine.record.record import Record
-    from ..engine.record.row_parts import Call
     from ..engine.table.primitives import Primitive
     from ..engine.types import Adjoint, AdjointsByRow, Function, Object
     from .packed_rows import PackedRecord

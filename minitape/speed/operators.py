@@ -23,13 +23,12 @@ from ..engine.table.generated_code import execute_definitions
 from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import LARGE, select_form_for_kind
 from ..engine.tensor.rule_functions import PYTHON_OPERATORS, build_number_tensor, convert_number_operand
-from ..engine.tensor.tensor import EagerTensor
+from ..engine.tensor.tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from ..engine.record.record import Record
-    from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function, Object
 
 # In the template, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the formula's order.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from ..engine.values import nest
 from .arguments import to_tensor
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from ..engine.types import Array, GraphName, Object
 
 

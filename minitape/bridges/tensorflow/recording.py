@@ -14,7 +14,7 @@ from tensorflow.python.eager.polymorphic_function.polymorphic_function import Fu
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
-from ...recording.recorded_rows import BackwardPass
+from ...recording.recorded_rows import BackwardPass, OptionalArray
 from ..checkup import FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..nonfinite_values import explain_nonfinite_target
@@ -27,7 +27,6 @@ from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
 if TYPE_CHECKING:
     from ...explain.explanation import Explanation
     from ...explain.reasons.suspects import CheckedRun
-    from ...recording.recorded_rows import OptionalArray
 
 
 class TensorFlowRecording(FrameworkRecording):

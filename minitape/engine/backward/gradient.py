@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
-from ..record.record import DIFFERENTIABLE_KINDS
+from ..record.record import DIFFERENTIABLE_KINDS, Record
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
 from ..tensor.tensor import EagerTensor, Tensor, from_array
@@ -24,7 +24,6 @@ from .sweep import run_sweep
 from .targets_and_sources import ONE_BY_TYPE, build_seed, compute_gradient_if_also_target, find_rows_in_recording
 
 if TYPE_CHECKING:
-    from ..record.record import Record
     from ..types import Adjoint, AdjointLookup, AdjointsByRow, Result, TargetOrSource
     from .tape import GradientTape
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 from sys import _getframe
 from typing import TYPE_CHECKING
 
-from ..record.record import GradientRows
+from ..record.record import GradientRows, Record
 from ..record.row_parts import new_tuple
 from ..record.thread_state import append_to_list_or_tuple, state
 from ..record.user_frames import find_user_frame
 from .sweep import run_sweep
 
 if TYPE_CHECKING:
-    from ..record.record import Record
     from ..types import AdjointLookup, AdjointsByRow
     from .tape import GradientTape
 

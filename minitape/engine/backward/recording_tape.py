@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from sys import _getframe
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from weakref import ref
 
 from ..record.interrupt_safe import InterruptSafeExit, leave_ended_tapes
 from ..record.log_warnings import warn_not_watchable
 from ..record.pause import Pause
-from ..record.provenance import MAX_TAPE_EVENTS, capture_stack, clock, try_create_weak_ref
+from ..record.provenance import MAX_TAPE_EVENTS, TapeEvent, capture_stack, clock, try_create_weak_ref
 from ..record.record import Record
 from ..record.row_parts import FLOAT_DTYPES
 from ..record.thread_state import state
@@ -31,9 +31,6 @@ from . import tape_errors
 from .row_values import iter_operations_backward
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from ..record.provenance import TapeEvent
     from ..types import ExitProperty, Object, Spans, Structure
     from .targets_and_sources import GradientRequest
 

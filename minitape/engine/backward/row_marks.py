@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import TYPE_CHECKING
 
-from ..record.record import DIFFERENTIABLE_KINDS
+from ..record.record import DIFFERENTIABLE_KINDS, Record
 from ..record.row_parts import CHUNK
 from ..table.primitives.elementwise import STOP_CODE
-
-if TYPE_CHECKING:
-    from ..record.record import Record
 
 # A row with mark 0 does not matter, and a row with mark 1 does. Rows with one of the next two marks matter, but send
 # nothing to their inputs. Bit 1 is reserved for minitape.speed.long_sweep.

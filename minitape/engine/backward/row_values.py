@@ -14,11 +14,10 @@ from ..record.row_parts import CHUNK, VALUE_COLUMN
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import LARGE
 from ..table.primitives.reduce import unbroadcast
-from ..tensor.tensor import EagerTensor
+from ..tensor.tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
     from ..record.record import Record
-    from ..tensor.tensor import Tensor
     from ..types import Adjoint, RowValues
 
 

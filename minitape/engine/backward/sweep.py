@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..record.row_parts import build_elementwise_call
+from ..record.row_parts import Call, build_elementwise_call
 from ..table.accelerator import fast
 from ..table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..table.primitives.choice import build_complex_rules
@@ -19,14 +19,19 @@ from ..table.primitives.elementwise import select_form_for_kind
 from ..tensor.rule_functions import compile_recorded_rules
 from ..tensor.tensor import create_tensor
 from .row_marks import ENDS_HERE
-from .row_values import TensorValues, add_share_to_adjoint, fit_share_to_input, get_row_values, iter_operations_backward
+from .row_values import (
+    Cells,
+    TensorValues,
+    add_share_to_adjoint,
+    fit_share_to_input,
+    get_row_values,
+    iter_operations_backward,
+)
 
 if TYPE_CHECKING:
     from ..record.record import Record
-    from ..record.row_parts import Call
     from ..table.primitives import Primitive, Rules
     from ..types import Adjoint, AdjointLookup, AdjointsByRow
-    from .row_values import Cells
 
 
 class Sweep:

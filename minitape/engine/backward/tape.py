@@ -15,7 +15,7 @@ from weakref import ref
 from ..hooks import hooks
 from ..record.interrupt_safe import leave_ended_tapes
 from ..record.kept_arrays import release_large_arrays
-from ..record.provenance import find_place, set_gradient_origins
+from ..record.provenance import Place, find_place, set_gradient_origins
 from ..record.row_parts import new_tuple
 from ..record.thread_state import append_to_list_or_tuple, state
 from ..tensor.tensor import EagerTensor, Tensor
@@ -36,7 +36,6 @@ from .targets_and_sources import (
 )
 
 if TYPE_CHECKING:
-    from ..record.provenance import Place
     from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource
 
 MAX_REQUESTS = 64  # A tape remembers this many gradient calls, so that a picture can show them.

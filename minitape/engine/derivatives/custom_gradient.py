@@ -19,14 +19,13 @@ from ..hooks import hooks
 from ..record.interrupt_safe import ThreadContext, make_interrupt_safe
 from ..record.row_parts import LEAF
 from ..record.thread_state import append_to_list_or_tuple, get_current_first_run, state
-from ..table.primitives import TABLE, Primitive
+from ..table.primitives import TABLE, Primitive, Rule
 from ..tensor.conversion import convert_to_tensor
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, create_tensor
 from ..values import nest
 
 if TYPE_CHECKING:
-    from ..table.primitives import Rule
     from ..tensor.variable import ResourceVariable
     from ..types import Adjoint, Function, Object, Result, Structure
 

@@ -16,14 +16,13 @@ from ..record.thread_state import state
 from ..table.primitives import Primitive
 from ..tensor.conversion import convert_to_tensor, is_numpy_value
 from ..tensor.operation import record_operation
-from ..tensor.tensor import Tensor, create_tensor
+from ..tensor.tensor import EagerTensor, Tensor, create_tensor
 from ..values import errors, nest
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType, as_dtype
 from .custom_gradient import convert_share_to_array, pass_adjoints_as_list
 
 if TYPE_CHECKING:
-    from ..tensor.tensor import EagerTensor
     from ..types import Adjoint, Function, Object, Structure, Value
 
 

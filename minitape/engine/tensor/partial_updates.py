@@ -10,11 +10,10 @@ from ..record.thread_state import get_current_first_run
 from ..table.primitives import TABLE
 from .conversion import convert_to_tensor
 from .operation import apply
-from .tensor import VARIABLE_SLICES
+from .tensor import VARIABLE_SLICES, Tensor
 
 if TYPE_CHECKING:
     from ..types import Function, Index, Value
-    from .tensor import Tensor
     from .variable import ResourceVariable, UnreadVariable
 
 

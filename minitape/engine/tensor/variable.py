@@ -19,7 +19,7 @@ from numpy import ndarray
 from ..hooks import hooks
 from ..record.interrupt_safe import suspend_recording
 from ..record.log_warnings import warn_not_watchable
-from ..record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_place
+from ..record.provenance import ASSIGNMENT_GENERATIONS, Origin, build_origin, find_place
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import get_current_first_run, state
 from ..table.float_warnings import ignore_fp_errors
@@ -29,16 +29,14 @@ from ..values.argument_errors import build_argument_error
 from ..values.shape import TensorShape
 from .conversion import convert_to_tensor
 from .operation import apply
-from .tensor import EagerTensor, Reference, from_array
+from .tensor import EagerTensor, Reference, Tensor, from_array
 from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
     from ..backward.tape import GradientTape
-    from ..record.provenance import Origin
     from ..record.record import Record
     from ..types import Array, DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableOrNone, VariableSlice
     from ..values.dtypes import DType
-    from .tensor import Tensor
 
 _creation_numbers = itertools.count()
 _IDENTITY = TABLE["identity"]

@@ -19,13 +19,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...common.shared_results import get_shared_result
-from ...recording.recorded_rows import Escape, InputEdge, RecordedRow, collect_ancestors
+from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site
 from ..causes import Kind, find_kind, get_kind_name
 from . import program_text
 
 if TYPE_CHECKING:
-    from ...recording.recorded_rows import BackwardPass
     from .adapter import Adapter
 
 Result = TypeVar("Result")

@@ -12,7 +12,7 @@ import numpy as np
 from ...engine.backward.tape import GradientTape
 from ...engine.backward.targets_and_sources import find_rows_in_recording
 from ...engine.record.array_spec import ArraySpec
-from ...engine.record.provenance import find_creation_stack
+from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.tensor.tensor import Tensor
 from ...engine.values.dtypes import find_dtype_of_numpy
 from ...recording.function_bodies import find_call_on_tape
@@ -27,7 +27,15 @@ from ...recording.graph_nodes import (
     is_variable_state,
     to_site,
 )
-from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, InputEdge, OptionalArray, RecordedRow
+from ...recording.recorded_rows import (
+    OTHER_RECORDING,
+    BackwardPass,
+    Escape,
+    InputEdge,
+    OptionalArray,
+    RecordedRow,
+    RowKind,
+)
 from ...recording.sites import NOWHERE, Site, find_innermost_site, find_last_return_site
 from ...recording.tape_reachability import TapeRules, read_given_variable_name, unwrap_to_base_variable
 from ...recording.value_origins import ValueRef
@@ -44,10 +52,8 @@ from .object_names import find_source_name
 from .question import Creation, Finding, Question
 
 if TYPE_CHECKING:
-    from ...engine.record.provenance import LoggedEscape
     from ...engine.table.primitives import Primitive
     from ...engine.types import TargetOrSource
-    from ...recording.recorded_rows import RowKind
 
 
 def build_tape_adapter(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:

@@ -10,7 +10,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, Any
 
-from ...recording.graph_nodes import is_variable_state
+from ...recording.graph_nodes import ValueNode, is_variable_state
 from ...recording.sites import NOWHERE
 from ..caller import format_bracketed_place
 from ..fixes.edits import format_variable_assignment
@@ -21,7 +21,6 @@ from .object_names import find_name_bound_at_site
 from .question import Finding, Question
 
 if TYPE_CHECKING:
-    from ...recording.graph_nodes import ValueNode
     from .tape_adapter import TapeAdapter
 
 Fields = dict[str, str]

@@ -9,14 +9,13 @@ import numpy as np
 
 from ...tensor.tensor import Tensor, create_tensor
 from ...values.dtypes import DType, find_dtype_of_any
-from . import TABLE, Primitive, declare
+from . import TABLE, Primitive, Rule, declare
 from .elementwise import RECORDED_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...types import Array
-    from . import Rule
 
 
 def _compute_cast(x: Array, *, dtype: DType) -> Array:

@@ -27,12 +27,11 @@ import numpy as np
 
 from ..accelerator import fast
 from ..generated_code import compile_expression, replace_operands, replace_operators_with_calls
-from . import TABLE, Primitive, declare
+from . import TABLE, Primitive, Rule, declare
 from .formula import ARRAY, SCALAR, find_variables
 
 if TYPE_CHECKING:
     from ...types import Array, Function
-    from . import Rule
 
 DERIVATIVES = """
 identity           Identity  id   | x                    | g

@@ -9,14 +9,13 @@ import numpy as np
 from numpy import ndarray
 
 from ...values.argument_errors import build_argument_error
-from ...values.dtypes import find_dtype_of_any
+from ...values.dtypes import DType, find_dtype_of_any
 from ..accelerator import create_filled_array
 from . import TABLE, declare
 from .numerics import get_extreme_value_of_dtype
 
 if TYPE_CHECKING:
     from ...types import Adjoint, Array, Function, Sizes
-    from ...values.dtypes import DType
 
 Axes = tuple[int, ...] | None
 
