@@ -47,7 +47,8 @@ class ExplainedSteps:
             ValueError: If ``every`` is not a positive int.
         """
         self.every = check_step_count(every, "every", "every=100 records each hundredth")
-        self.steps, self.page = 0, ModelPage()
+        self.steps = 0
+        self.page = ModelPage()
         self._on_page = log
         self._open_block: AbstractContextManager | None = None
         self._recording: FrameworkRecording | None = None

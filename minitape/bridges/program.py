@@ -106,7 +106,8 @@ class FrameworkBlock:
             on_problem: A function that is called with the first page that shows a problem, while the program is still
                 running. The function is called only if there are options.
         """
-        self.framework, self.page = framework, ModelPage()
+        self.framework = framework
+        self.page = ModelPage()
         self.run_problems: list[ProblemGroup] = []
         self.remarks: list[str] = []
         self.recording: Any = None  # Each bridge has its own class.

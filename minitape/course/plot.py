@@ -275,7 +275,9 @@ class Moving:
             draw: The function that draws the picture for a value.
             start: The index of the picture that is shown first.
         """
-        self.name, self.values, self.start = name, [float(value) for value in values], start
+        self.name = name
+        self.values = [float(value) for value in values]
+        self.start = start
         self.pictures = [draw(value) for value in values]
 
     def __repr__(self) -> str:

@@ -183,7 +183,9 @@ class RevealedAnswer:
             explanation: The reason.
             beliefs: The reply to each wrong choice.
         """
-        self.name, self.truth, lesson = name, truth, name.rpartition(".")[0]
+        self.name = name
+        self.truth = truth
+        lesson = name.rpartition(".")[0]
         question = _questions.get(name)
         self.truth_text = (question and question.find_choice_for_value(truth)) or say(_format_value(truth), lesson)
         self.explanation = say(explanation, lesson) if explanation else ""

@@ -40,7 +40,7 @@ class AnswerTrial:
 
     def list_lines(self) -> list[str]:
         """List the lines of the whole program."""
-        return [*self.setup.splitlines(), *self.program.splitlines()]
+        return self.setup.splitlines() + self.program.splitlines()
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def while_loop(
     variables = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     tensors = nest.map_structure(convert_to_tensor, variables)
     iteration_limit = [] if maximum_iterations is None else [convert_to_tensor(maximum_iterations)]
-    flat_tensors = [*nest.flatten(tensors), *iteration_limit]
+    flat_tensors = nest.flatten(tensors) + iteration_limit
     count = len(flat_tensors) - len(iteration_limit)
 
     def run_body(*values: Tensor) -> list:

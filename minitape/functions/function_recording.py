@@ -358,7 +358,7 @@ class GradientRecording:
         read_rows = self._find_read_forward_rows(rows, seed_rows, first_gradient_row)
         self.saved_rows = sorted(read_rows | set(recording.per_run_rows))
         self.forward = RowProgram(
-            traced_rows, [*recording.fetches, *self.saved_rows], recording.varying_rows, recording.effects
+            traced_rows, recording.fetches + self.saved_rows, recording.varying_rows, recording.effects
         )
         effects = traced_rows.list_effects_from(first_gradient_row)
         self.backward = RowProgram(traced_rows, rows, [*recording.varying_rows, *self.saved_rows, *seed_rows], effects)

@@ -150,7 +150,9 @@ class Deferred(Tensor):
         graph = get_default_graph()
         self.graph = graph
         self.overrides = graph.overrides
-        self.function, self.args, self.kwargs = function, tuple(args), kwargs or {}
+        self.function = function
+        self.args = tuple(args)
+        self.kwargs = kwargs or {}
         function_name = getattr(function, "__name__", "call").strip("_")
         self.type = _OP_TYPES.get(function_name) or "".join(word.capitalize() for word in function_name.split("_"))
         self._name = graph.unique_name(name or self.type)
@@ -217,7 +219,7 @@ def _install_deferred_operators() -> None:
         )
 
     binary_names = "add sub mul truediv floordiv mod pow matmul and or xor".split()
-    for name in [*binary_names, *"lt le gt ge neg abs invert".split()]:
+    for name in binary_names + "lt le gt ge neg abs invert".split():
         function = getattr(operator, f"__{name}__")
         setattr(Deferred, f"__{name}__", build_deferred_operator(function))
         if name in binary_names:
@@ -239,7 +241,8 @@ class Placeholder(Deferred):
             name: The name. None stands for "Placeholder".
         """
         super().__init__(self._raise_missing_feed, name=name or "Placeholder")
-        self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
 
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
     shape = property(lambda self: self._shape, doc="The shape, with None for unknown sizes.")

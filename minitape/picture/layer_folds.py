@@ -94,7 +94,7 @@ def find_layer_members(snapshot: Snapshot) -> dict[int, list[int]]:
             and (row["kind"] == "variable" or row.get("literal"))
         ]
         if len(numbers) + len(leaves) > 1:
-            members[numbers[-1]] = sorted([*leaves, *numbers])
+            members[numbers[-1]] = sorted(leaves + numbers)
     return members
 
 

@@ -181,7 +181,7 @@ class Reader(ABC):
         name_parts: list[RowFields] = [
             {"row": row, "name": name} for row, name in self.map_rows_to_python_names().items()
         ]
-        return update_rows_with_parts(rows, [*self.list_changed_leaves(), *name_parts])
+        return update_rows_with_parts(rows, self.list_changed_leaves() + name_parts)
 
     def build_snapshot_without_sweep(self, rows: list[Object], first: int) -> Snapshot:
         """Return a snapshot of the given rows with their events, tapes and source texts, but without a sweep.

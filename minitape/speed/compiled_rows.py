@@ -228,7 +228,7 @@ class ProgramWriter:
         constants = {} if self.block_size else self.constants
         writer = fusion.FusedLoopWriter(self.traced_rows, calls, constants, self._find_alias, self.consumers)
         text = writer.write_source()
-        arguments = [*writer.inputs, *writer.array_outputs]
+        arguments = writer.inputs + writer.array_outputs
         if self.block_size:
             text = text.replace(f"range({self.block_size})", f"range(v{arguments[-1]}.shape[0])")
         function = fusion.compile_fused_function(text, float_type, [shapes[r] for r in arguments])
@@ -270,7 +270,7 @@ class ProgramWriter:
             return False
         rows = {c.row for c in calls}
         leaves = list(dict.fromkeys(r for c in calls for r in self._list_unaliased_inputs(c) if r not in rows))
-        positions = {row: position for position, row in enumerate([*leaves, *[c.row for c in calls]])}
+        positions = {row: position for position, row in enumerate(leaves + [c.row for c in calls])}
         block = np.zeros((len(positions), 4), np.int32)
         values = np.zeros(len(positions), float_type)
         for call in calls:

@@ -234,7 +234,7 @@ class FusedLoopWriter:
             self._write_call(call)
         self._write_and_close_loop()
         values = "".join(f"v{row}, " for row in self.outputs)
-        arguments = ", ".join(f"v{row}" for row in (*self.inputs, *self.array_outputs))
+        arguments = ", ".join(f"v{row}" for row in self.inputs + self.array_outputs)
         return f"def fused({arguments}):\n{''.join(self.lines)}    return ({values})\n"
 
     def _is_read_outside(self, row: int, inner_rows: set[int]) -> bool:
@@ -341,7 +341,7 @@ class FusedLoopWriter:
         index = ", ".join(INDEX_NAMES[: len(self.loop_shape)])
         stores = [f"v{r}[{index}] = t{r}" for r in stored_rows]
         self.lines += _write_loop_source(
-            self.loop_shape, [*[f"{name} = {value}" for name, value in self.loop_body], *stores]
+            self.loop_shape, [f"{name} = {value}" for name, value in self.loop_body] + stores
         )
         self.lines += [
             f"    v{call.row} = {format_sum_or_mean_result(f's{call.row}', call, self.loop_shape)}\n"
@@ -359,7 +359,7 @@ class FusedLoopWriter:
 def _write_loop_source(shape: Sizes, statements: Sequence[str]) -> list[str]:
     """Return the lines of nested loops over all elements of a shape."""
     heads = [f"{'    ' * depth}for {INDEX_NAMES[depth - 1]} in range({size}):\n" for depth, size in enumerate(shape, 1)]
-    return [*heads, *[f"{'    ' * (len(shape) + 1)}{statement}\n" for statement in statements]]
+    return heads + [f"{'    ' * (len(shape) + 1)}{statement}\n" for statement in statements]
 
 
 def _format_slices(spec: tuple[slice, ...]) -> str:

@@ -48,7 +48,8 @@ class RaggedTensor:
 
     def __init__(self, values: Value, lengths: Value) -> None:
         """Convert the values and check that the row lengths match them."""
-        self.values, self._lengths = convert_to_tensor(values), to_integers(lengths, "row_lengths")
+        self.values = convert_to_tensor(values)
+        self._lengths = to_integers(lengths, "row_lengths")
         if not self.values.ndim or sum(self._lengths) != self.values.shape[0] or min(self._lengths, default=0) < 0:
             raise build_argument_error(
                 f"Rows with the lengths {list(self._lengths)} do not fit values of shape {self.values.shape}"
@@ -178,7 +179,7 @@ class SparseTensor:
         self.indices = convert_to_tensor(indices, dtypes.int64)
         self.values = convert_to_tensor(values)
         self.dense_shape = convert_to_tensor(dense_shape, dtypes.int64)
-        if self.indices.dims != (*self.values.dims, *self.dense_shape.dims):
+        if self.indices.dims != self.values.dims + self.dense_shape.dims:
             raise ValueError(
                 f"indices of shape {self.indices.shape} do not fit values of shape {self.values.shape} with "
                 f"{self.dense_shape.shape[0]} axes"

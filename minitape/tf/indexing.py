@@ -401,7 +401,7 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
     x, values = convert_to_one_dtype(tensor, updates)
     index_tensor = check_dtype_kind("tensor_scatter_nd_update", to_tensor(indices), "i")
     index_depth = index_tensor.shape[-1] if index_tensor.ndim else 0
-    updates_shape = (*index_tensor.dims[:-1], *x.dims[index_depth:])
+    updates_shape = index_tensor.dims[:-1] + x.dims[index_depth:]
     if x.dtype is not values.dtype or not index_tensor.ndim or index_depth > x.ndim or values.dims != updates_shape:
         raise build_argument_error(
             f"updates must have dtype {x.dtype.name} and shape {list(updates_shape)} for indices of shape "

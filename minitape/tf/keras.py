@@ -86,7 +86,9 @@ class KerasVariable(TensorOperators):
     def __init__(self, value: Value, trainable: bool = True, name: str = "variable") -> None:
         """Create the wrapped variable from its initial value."""
         self.value = ResourceVariable(value, trainable=trainable, name=name)
-        self.name, self.path, self.trainable = name, "/".join((*state.scope, name)), trainable
+        self.name = name
+        self.path = "/".join((*state.scope, name))
+        self.trainable = trainable
         self.dtype: str = self.value.dtype.name
 
     @property

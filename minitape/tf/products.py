@@ -206,7 +206,7 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
             raise ValueError(f"axes must name the same number of axes of a and of b, got {axes_a} and {axes_b}")
     left_matrix, left_sizes = _flatten_contracted_axes(a, axes_a, True)
     right_matrix, right_sizes = _flatten_contracted_axes(b, axes_b, False)
-    return apply_primitive("reshape", matmul(left_matrix, right_matrix), shape=(*left_sizes, *right_sizes))
+    return apply_primitive("reshape", matmul(left_matrix, right_matrix), shape=left_sizes + right_sizes)
 
 
 def _flatten_contracted_axes(x: Tensor, axes: Sizes, at_end: bool) -> tuple[Tensor, Sizes]:
@@ -222,7 +222,7 @@ def _flatten_contracted_axes(x: Tensor, axes: Sizes, at_end: bool) -> tuple[Tens
     """
     free_axes = tuple(i for i in range(x.ndim) if i not in axes)
     free_count, contracted_count = (math.prod(x.shape[i] for i in axis_group) for axis_group in (free_axes, axes))
-    order = (*free_axes, *axes) if at_end else (*axes, *free_axes)
+    order = free_axes + axes if at_end else axes + free_axes
     transposed = x if order == tuple(range(x.ndim)) else apply_primitive("transpose", x, perm=order)
     matrix = apply_primitive(
         "reshape", transposed, shape=(free_count, contracted_count) if at_end else (contracted_count, free_count)

@@ -67,7 +67,8 @@ class JaxAdapter(FrameworkAdapter):
 
     def __init__(self, recording: JaxRecording) -> None:
         """Create the adapter of a recording."""
-        self.recording, self.origin = recording, JaxOrigin(*recording.recorded_call)
+        self.recording = recording
+        self.origin = JaxOrigin(*recording.recorded_call)
 
     def is_variable(self, obj: Any) -> bool:
         """Return False, because JAX has no variables."""

@@ -67,7 +67,8 @@ class WaitingCopy:
         """Store the copy and the ends of its pipes, `requests` and `answers`."""
         self.pass_number = pass_number
         self._process_id = process_id
-        self._requests, self._answers = os.fdopen(requests, "wb"), os.fdopen(answers, "rb")
+        self._requests = os.fdopen(requests, "wb")
+        self._answers = os.fdopen(answers, "rb")
 
     def send_request(self, fields: Message) -> Any:  # Any, because the answer is JSON.
         """Wake the copy and return its answer, or None if it ended without answering.

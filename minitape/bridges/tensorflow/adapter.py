@@ -122,7 +122,9 @@ class TensorFlowAdapter(FrameworkAdapter):
 
     def __init__(self, recording: TensorFlowRecording, target_row: int | None, source: Any) -> None:
         """Select the backward pass and the tape for a question about a target and a source."""
-        self.recording, self.log, handle = recording, recording.log, to_handle_or_value(source)
+        self.recording = recording
+        self.log = recording.log
+        handle = to_handle_or_value(source)
         sweeps = recording.list_sweeps_from_or_through(target_row)
         self.sweep = next(
             (sweep for sweep in sweeps if any(reference() is handle for reference, _ in sweep.source_results)),

@@ -92,7 +92,8 @@ class TensorFlowLog:
         """Create the log of a recording."""
         self.recording = recording
         self.rows = recording.rows
-        self.running_line, self.tape_history = RunningLine(), TapeHistory()
+        self.running_line = RunningLine()
+        self.tape_history = TapeHistory()
         self.tensor_rows = TensorRows(recording, self.running_line, self.tape_history)
         self.creations: IdentityMap[Creation] = IdentityMap()
         self.custom_rules: dict = {}

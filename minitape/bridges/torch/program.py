@@ -368,7 +368,7 @@ class WatchedProgram:
         def find_name(key: int) -> str:
             return page_names.get(key) or self.watch.find_name(key) or "?"
 
-        blamed = find_blamed_names([*groups, *report.anomaly_problems])
+        blamed = find_blamed_names(groups + report.anomaly_problems)
         accused = {key for name, key in self._keys_by_name.items() if name in blamed}
         report.problems = [group for group in groups if group.kind != "nonfinite"]
         latest: TorchRecording | None = self._recording.latest

@@ -204,7 +204,7 @@ def _check_accepts_variables(grad_fn: Function, variables: list[ResourceVariable
     if not variables:
         return
     spec = inspect.getfullargspec(grad_fn)
-    if "variables" not in (*spec.args, *spec.kwonlyargs) and not spec.varkw:
+    if "variables" not in spec.args + spec.kwonlyargs and not spec.varkw:
         raise TypeError(
             "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
             f"{variables}"

@@ -293,7 +293,7 @@ def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarr
     first_leaf = leaves[0]
     if isinstance(first_leaf, _TEXT):
         return _encode_strings(leaves)
-    if not isinstance(first_leaf, (*_BOOLS, *_NUMBERS)):
+    if not isinstance(first_leaf, _BOOLS + _NUMBERS):
         raise ValueError(
             f"Attempt to convert a value ({first_leaf!r}) with an unsupported type ({type(first_leaf)}) to a Tensor."
         )

@@ -27,10 +27,9 @@ _TENSORFLOW_NAME_OF_METHOD = {"flatten": "reshape", "ravel": "reshape", "astype"
 _TENSORFLOW_NAME_OF_METHOD |= {f: f for f in ("transpose", "reshape", "squeeze")}
 _TENSORFLOW_NAME_OF_METHOD |= {f: f"reduce_{f}" for f in ("mean", "sum", "max", "min")}
 # The frameworks' versions of these NumPy functions block gradients.
-FLAT_FUNCTIONS = [
-    *STEP_FUNCTIONS,
-    *"argmax argmin argsort nonzero searchsorted digitize around histogram bincount unique".split(),
-]
+FLAT_FUNCTIONS = (
+    STEP_FUNCTIONS + "argmax argmin argsort nonzero searchsorted digitize around histogram bincount unique".split()
+)
 # These NumPy functions take different arguments in PyTorch and TensorFlow.
 _DIFFERENT_FUNCTIONS = "vstack hstack concatenate tensordot inner outer normal uniform randn".split()
 _BUILTINS_FOR_TENSORS = "abs sum pow max min print float range zip enumerate isinstance repr bool list".split()
@@ -145,7 +144,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
     if is_call(node, *TENSOR_BUILDERS) and node.args and not is_jax:
         return _convert_tensor_builder(fault, node, arguments, keywords)
     name = find_last_name(function)
-    excluded_names = FLAT_FUNCTIONS if is_jax else [*FLAT_FUNCTIONS, *_DIFFERENT_FUNCTIONS]
+    excluded_names = FLAT_FUNCTIONS if is_jax else FLAT_FUNCTIONS + _DIFFERENT_FUNCTIONS
     if name in excluded_names or _find_root_package(fault, function) not in ("numpy", "math"):
         return None
     equivalent = fault.dialect.find_equivalent_function(unparse(function).partition(".")[2])

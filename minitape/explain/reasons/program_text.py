@@ -169,7 +169,7 @@ class Statement:
             if isinstance(n, ast.expr) and (n.end_lineno, n.end_col_offset) == (last_line, last_column)
         ]
         exact = [n for n in candidates if (n.lineno, n.col_offset) == (first_line, first_column)]
-        return next((n for n in (*exact, *candidates) if n in exact or isinstance(n, ast.Call)), None)
+        return next((n for n in exact + candidates if n in exact or isinstance(n, ast.Call)), None)
 
     def find_enclosing_block(self, *names: str) -> Statement | None:
         """Return the innermost surrounding ``with`` statement or function whose header uses one of the given names.
@@ -675,7 +675,7 @@ def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool)
         receivers |= find_scoped_names_and_parts(target, statement)
     if isinstance(statement.node, FUNCTION_NODES):
         whole_receivers |= {
-            (statement.node, argument.arg) for argument in (*statement.node.args.args, *statement.node.args.kwonlyargs)
+            (statement.node, argument.arg) for argument in statement.node.args.args + statement.node.args.kwonlyargs
         }
     if isinstance(statement.node, ast.Return) or any(
         isinstance(n, (ast.Yield, ast.YieldFrom)) for n in statement.nodes
