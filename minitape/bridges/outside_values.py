@@ -8,12 +8,15 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from types import CodeType
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..engine.record.user_frames import is_minitape_or_library_file
 from ..explain.explanation import Explanation, explain_cause
 from ..explain.reasons import program_text
 from ..recording.sites import Site, read_line_at_site
+
+# The values that functions read from outside, by the function and the name. Any, because each may be any object.
+OutsideData: TypeAlias = dict[tuple[Any, str], Any]
 
 
 def unwrap_function(function: Any) -> Any:
@@ -97,7 +100,7 @@ def iter_function_and_callees(function: Any) -> Iterator:
             pending += [value for value in read_outside_values(current).values() if callable(value)]
 
 
-def read_outside_data_with_callees(function: Any) -> dict[tuple[Any, str], Any]:
+def read_outside_data_with_callees(function: Any) -> OutsideData:
     """Return the outside values that a function and its callees read, except functions and modules.
 
     Args:

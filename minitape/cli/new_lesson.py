@@ -138,15 +138,16 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
     path = Path(file_name if file_name.endswith(".ipynb") else f"{file_name}.ipynb")
     if path.exists():
         raise create_failure("{path} already exists; choose a different name", path=path)
-    if not path.absolute().parent.is_dir():
-        raise create_failure("the folder {folder} does not exist; create it first", folder=path.absolute().parent)
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise create_failure("the folder {folder} does not exist; create it first", folder=folder)
     title_words = re.sub(r"[\W_]+", " ", path.stem).strip()
     if not title_words:
         raise create_failure(
             "{name!r} cannot become the name of a lesson; use letters and digits, such as 14_my_topic", name=file_name
         )
     number = path.stem.partition("_")[0]
-    existing_notebooks = sorted(path.absolute().parent.glob(f"{number}_*.ipynb")) if number.isdecimal() else []
+    existing_notebooks = sorted(folder.glob(f"{number}_*.ipynb")) if number.isdecimal() else []
     if existing_notebooks:
         raise create_failure(
             "{name} already has the number {number}; choose a different number",
@@ -154,7 +155,7 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
             number=number,
         )
     notebook = build_lesson_skeleton(title_words.replace(" ", "-"), title or _format_lesson_title(title_words))
-    execute_notebook(notebook, path.absolute().parent, 120, str(path))
+    execute_notebook(notebook, folder, 120, str(path))
     clean_notebook(notebook)
     write_notebook(notebook, path)
     return path

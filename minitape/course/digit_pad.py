@@ -26,7 +26,7 @@ from .digits import (
     rasterize_strokes,
     read_digits,
 )
-from .predict import build_widget_mimebundle
+from .predict import MimeBundle, build_widget_mimebundle
 from .widget_base import AnyWidget, Dict, List
 
 HERE = Path(__file__).parent
@@ -117,7 +117,7 @@ class DigitPad:
         """Return the text that is shown where nothing can be drawn."""
         return say("A pad for drawing digits. (In JupyterLab, you can draw on the pad with the mouse.)")
 
-    def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
+    def _repr_mimebundle_(self, **options: object) -> MimeBundle:
         drawings = self.drawings
         self._widget = _PadWidget(**build_pad_fields(self, drawings))
         return build_widget_mimebundle(self._widget, repr(self))

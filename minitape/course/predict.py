@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import join_sentences, print_text, say, truncate_text
@@ -23,6 +23,8 @@ from .progress import change_progress, describe_unsaved_progress, read_progress
 if TYPE_CHECKING:
     from ..engine.types import Object
     from .prediction_buttons import ChoiceButtons
+
+MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]  # data and metadata, as Jupyter shows them
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MAX_LENGTH = 1000
@@ -100,7 +102,7 @@ class PredictionQuestion:
             return ""
         return say("Last time, you predicted: {choice}. What do you predict today?", choice=previous_choice)
 
-    def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
+    def _repr_mimebundle_(self, **options: object) -> MimeBundle:
         return build_widget_mimebundle(self._build_widget(), repr(self))
 
     def _build_widget(self) -> ChoiceButtons:
@@ -112,7 +114,7 @@ class PredictionQuestion:
         )
 
 
-def build_widget_mimebundle(widget: Object, text: str, html: str = "") -> tuple[dict[str, object], dict[str, object]]:
+def build_widget_mimebundle(widget: Object, text: str, html: str = "") -> MimeBundle:
     """Build the bundle of a widget as Jupyter shows it, with a text or a picture in its place where nothing is live."""
     from .widget_base import MISSING
 

@@ -566,9 +566,9 @@ def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
     )
 
 
-def collect_final_adjoints(steps: Iterable[StepFields]) -> dict[int, ValueFields | None]:
+def collect_final_adjoints(steps: Iterable[StepFields]) -> dict[int, ValueFields]:
     """Return the adjoint of each row after the given steps of a sweep, by row."""
-    adjoints: dict[int, ValueFields | None] = {}
+    adjoints: dict[int, ValueFields] = {}
     for step in steps:
         adjoints |= {step["row"]: step["adjoint"]} | {edge["input"]: edge["sum"] for edge in step["edges"]}
     return adjoints

@@ -12,10 +12,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from .expressions import LAYER_OPERATION, format_row_title
+from .figure import collect_final_adjoints
 from .picture_texts import translate
 
 if TYPE_CHECKING:
-    from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields, ValueFields
+    from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields
 
 MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only how many rows it has.
 
@@ -40,12 +41,9 @@ def fold_layers(snapshot: Snapshot, layer_names: Mapping[str, str] | None = None
         if number in members:
             folded_rows.append(_build_layer_row(row, members[number], ports[number], rows_by_number, layer_names or {}))
         elif number not in layer_by_row:
-            folded_rows.append(
-                {**row, "inputs": [layer_by_row.get(input_row, input_row) for input_row in row["inputs"]]}
-            )
+            folded_rows.append(row.copy())
     for row in folded_rows:
-        if row["row"] in members:
-            row["inputs"] = [layer_by_row.get(input_row, input_row) for input_row in row["inputs"]]
+        row["inputs"] = [layer_by_row.get(input_row, input_row) for input_row in row["inputs"]]
     hidden_count = len(rows) - len(folded_rows)
     folded: Snapshot = {**snapshot, "rows": folded_rows, "total": snapshot.get("total", len(rows)) - hidden_count}
     if snapshot["sweep"]:
@@ -145,9 +143,7 @@ def _fold_sweep(
     sweep: SweepFields, layer_by_row: Mapping[int, int], ports: Mapping[int, list[tuple[int, int, int]]]
 ) -> SweepFields:
     """Return the sweep with one step for each layer, which sends the shares that leave the layer."""
-    adjoints: dict[int, ValueFields] = {}
-    for step in sweep["steps"]:
-        adjoints |= {step["row"]: step["adjoint"]} | {edge["input"]: edge["sum"] for edge in step["edges"]}
+    adjoints = collect_final_adjoints(sweep["steps"])
     port_numbers = {
         (row, port): number for layer_ports in ports.values() for number, (row, port, _) in enumerate(layer_ports)
     }

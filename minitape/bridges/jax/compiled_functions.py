@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..outside_values import explain_stale_value, read_outside_data_with_callees
+from ..outside_values import OutsideData, explain_stale_value, read_outside_data_with_callees
 from .mutable_state import save_mutable_state
 from .transforms import list_float_arrays
 
@@ -29,7 +29,7 @@ class CompiledFunction:
         self._jitted = jitted
         self._call_count = 0
         self._gradient_limit = GRADIENT_LIMIT
-        self._outside_values: dict[tuple[Any, str], Any] | None = None  # None if the first call cannot be compared.
+        self._outside_values: OutsideData | None = None  # None if the first call cannot be compared.
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

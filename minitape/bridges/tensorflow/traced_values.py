@@ -14,7 +14,7 @@ from ...explain.explanation import Explanation, explain_cause
 from ...explain.reasons import program_text
 from ...recording.sites import Site, find_user_site
 from ..framework_adapter import list_named_program_objects
-from ..outside_values import explain_stale_value, iter_function_and_callees, read_outside_values
+from ..outside_values import OutsideData, explain_stale_value, iter_function_and_callees, read_outside_values
 
 PYTHON_TYPES = (bool, int, float, str)
 TRACE_ATTRIBUTE = "_minitape_trace"  # The attribute of a ``tf.function`` that holds its TraceState.
@@ -34,7 +34,7 @@ class TraceState:
 
     def __init__(self) -> None:
         """Start without a trace."""
-        self.values: dict[tuple[Any, str], Any] = {}
+        self.values: OutsideData = {}
         self.trace_count = self.call_count = self.stale_call = 0
         self.stale_key: tuple[Any, str] | None = None
         self.stale_site: Site = (None, None)
@@ -87,9 +87,9 @@ def explain_stale_trace(function: Any) -> Explanation | None:
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 
 
-def _read_python_values(function: Any) -> dict[tuple[Any, str], Any]:
+def _read_python_values(function: Any) -> OutsideData:
     """Return the values that a function and its callees read from outside, such as numbers, arrays and optimizers."""
-    values = dict[tuple[Any, str], Any]()
+    values = OutsideData()
     models = {find_program_name(model) or model.name: model for model in _list_keras_models(function)}
     owner: Any = getattr(inspect.unwrap(function), "__self__", None)
     if hasattr(owner, "weakrefself_target__"):  # TensorFlow binds a method to this object.

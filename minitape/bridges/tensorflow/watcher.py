@@ -97,17 +97,17 @@ class TensorFlowWatcher(Watcher):
             *((ops._EagerTensorBase, name, self._build_escape_handler(name)) for name in ESCAPE_METHODS),
         ):
             self._wrap_when_eager(owner, name, handler)
-        self.log.patches.wrap_function(tape_class, "__enter__", self._on_tape_enter)
+        patches.wrap_function(tape_class, "__enter__", self._on_tape_enter)
         register_current_gradient_function()
         # Keras is patched only if the program imported it, because importing it here would be slow.
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
-            self.log.patches.wrap_function(optimizers.BaseOptimizer, "apply", self._on_apply_gradients)
+            patches.wrap_function(optimizers.BaseOptimizer, "apply", self._on_apply_gradients)
             self._wrap_when_eager(
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
-            self.log.patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._on_scale_loss)
-            self.log.patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._on_apply_scaled)
+            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._on_scale_loss)
+            patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._on_apply_scaled)
         if self.open_functions and not tf.config.functions_run_eagerly():
             patches.add_undo_action(partial(tf.config.run_functions_eagerly, False))
             tf.config.run_functions_eagerly(True)

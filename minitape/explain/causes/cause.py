@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from ..fixes.fault_site import Edit, Plan
@@ -68,6 +68,9 @@ class CauseText(NamedTuple):
     functions: str = ""
 
 
+Texts: TypeAlias = dict[tuple[str, str], CauseText]  # By framework and variant.
+
+
 @dataclass(frozen=True, eq=False)
 class Cause:
     """Everything that explain needs about one cause, except for the check that finds the cause.
@@ -94,7 +97,7 @@ class Cause:
         return f"{PAGES_FOLDER}/{self.name}.md"
 
     @cached_property
-    def text_by_variant(self) -> dict[tuple[str, str], CauseText]:
+    def text_by_variant(self) -> Texts:
         """The sentences by framework and variant."""
         return parse_sentences(self.sentences)
 
@@ -117,7 +120,7 @@ class Cause:
         return self.text_by_variant.get((framework, variant)) or self.text_by_variant[framework, ""]
 
 
-def parse_sentences(sentences: str) -> dict[tuple[str, str], CauseText]:
+def parse_sentences(sentences: str) -> Texts:
     r"""Parse the sentences of a cause.
 
     Args:
@@ -136,7 +139,7 @@ def parse_sentences(sentences: str) -> dict[tuple[str, str], CauseText]:
     >>> texts["jax", ""].fix
     'Leave it.'
     """
-    texts: dict[tuple[str, str], CauseText] = {}
+    texts: Texts = {}
     for paragraph in re.split(r"\n\s*\n", sentences.strip()):
         heading, *lines = (line.strip() for line in paragraph.strip().splitlines())
         frameworks, _, variant = heading.strip("[]").partition(": ")
