@@ -149,7 +149,7 @@ def parse_lesson(text: str, file_name: str = "lesson") -> LessonSource:
 
 
 class _Parser:
-    """The state of parsing: the lines, the current line, the text cell that is collected, the marks above a cell."""
+    """What the parser has read so far, and the cell that it is reading."""
 
     def __init__(self, text: str, file_name: str) -> None:
         self.lines, self.file_name, self.position = text.splitlines(), file_name, 0

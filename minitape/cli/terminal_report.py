@@ -30,7 +30,7 @@ def create_progress_bar(console: Console) -> Progress:
         console: The console to draw on. If it is not a terminal, nothing is drawn.
 
     Returns:
-        The progress bar, a context manager. Its columns are description, bar, count and time.
+        The progress bar, a context manager. The bar shows a description, a count and the time.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -63,15 +63,15 @@ if TYPE_CHECKING:
     GraphName: TypeAlias = str | None
     # The sizes of axes, or their positions.
     Sizes: TypeAlias = tuple[int, ...]
-    # The shape and the dtype of the value of a row.
+    # The shape and the dtype of a row's value.
     ShapeAndDtype: TypeAlias = tuple[Sizes, np.dtype]
-    # The values of rows, by the numbers of the rows.
+    # A dict that maps row numbers to values.
     ArraysByRow: TypeAlias = dict[int, Array]
-    # The adjoints of rows, by the numbers of the rows.
+    # A dict that maps row numbers to adjoints.
     AdjointsByRow: TypeAlias = dict[int, Adjoint]
     # Ranges of rows, as (first, end) pairs.
     Spans: TypeAlias = list[tuple[int, int]]
-    # Dictionaries in which to look up the values of the program's names. The first one that has a name decides.
+    # Dictionaries that map the program's names to their values. The first dictionary that contains a name decides.
     Namespaces: TypeAlias = Iterable[dict[str, object]]
     # Anything that can index an array, a tensor or a variable.
     Index: TypeAlias = SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None

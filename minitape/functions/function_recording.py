@@ -151,7 +151,7 @@ class FunctionRecording:
         """Return a tensor for each feed of a call.
 
         Args:
-            arguments: The tensors to use for feeds that are passed as arguments.
+            arguments: The tensors that the caller passed as arguments.
 
         Returns:
             The arguments, followed by the current variable states and the captured tensors, in the order of `feeds`. If
@@ -173,7 +173,7 @@ class FunctionRecording:
         its gradient reads.
 
         Args:
-            arguments: The tensors to use for feeds that are passed as arguments.
+            arguments: The tensors that the caller passed as arguments.
 
         Returns:
             The results as tensors.

@@ -198,8 +198,8 @@ def _flatten_or_read_once(value: Array) -> Array:
 def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, int]:
     """Return a function that writes a formula's result into an array, together with the formula's number of steps.
 
-    The function takes the array, followed by the formula's arguments. None is returned in its place if no NumPy
-    function computes the last step of the formula.
+    The function takes the array, followed by the formula's arguments. If no NumPy function computes the last step of
+    the formula, None replaces the function.
     """
     from ..engine.table.primitives.formula import ARRAY, LIBRARY
 

@@ -5,16 +5,16 @@ open path. In ``nonfinite``, a gradient is not finite.
 
 A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``, without a blank line before it. The second field lists the
 causes, with one entry per flattened source. ``B|C`` accepts either cause, and ``A!`` also requires a patch. The program
-follows. It defines ``tape``, and also ``target`` and ``source`` unless the first line specifies them. If the program
-computes the gradient itself, it defines ``grads``.
+follows. The program defines ``tape``, and also ``target`` and ``source`` unless the first line specifies them. If the
+program computes the gradient itself, it defines ``grads``.
 
 These marks and lines are read:
 
-- ``#!`` marks the line to blame, and ``#?`` a line that is also accepted. - A mark may apply only to one source (``#!
-1``), to one cause (``#! :rebound``), or to both (``#? 1:independent``). - ``#@ part A B`` lists the causes of blocked
-paths next to an open path. - ``#@ says TEXT`` is part of the answer about a gradient that exists but is wrong. ``#!
-:says`` marks its lines. - ``#@ fix N: TEXT`` replaces line N of the program, and may be repeated. With all fixes, every
-source has a gradient.
+- ``#!`` marks the line to blame, and ``#?`` marks a line that is also accepted.
+- A mark may apply only to one source (``#! 1``), to one cause (``#! :rebound``), or to both (``#? 1:independent``).
+- ``#@ part A B`` lists the causes of blocked paths next to an open path.
+- ``#@ says TEXT`` is part of the answer about a gradient that exists but is wrong. ``#! :says`` marks its lines.
+- ``#@ fix N: TEXT`` replaces line N of the program, and may be repeated. With all fixes, every source has a gradient.
 """
 
 import linecache
