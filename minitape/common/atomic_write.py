@@ -27,8 +27,8 @@ except ImportError:
 
 # If the file system has no locks, a part file older than this many seconds counts as abandoned.
 ABANDONED_AFTER_SECONDS = 3600
-# The name of a part file contains at most this many characters of the original name, because file systems limit names
-# to 255 bytes.
+# The name of a part file contains at most this many characters of the original name.
+# File systems limit names to 255 bytes.
 MAX_NAME_LENGTH = 60
 ERROR_REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -127,8 +127,8 @@ def open_replacement_file(
             raise
     except OSError as error:
         error.filename = os.fspath(path)
-        # After a failed rename, the error has a second file name. The message would show this name even if it were
-        # None.
+        # After a failed rename, the error has a second file name.
+        # The message would show this name even if it were None.
         del error.filename2
         kept_sentence = " The existing file is unchanged." if is_replaced and target.is_file() else ""
         error.add_note(f"{path} was not written: {get_error_reason(error)}.{kept_sentence}")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, SupportsIndex, TypeAlias, TypeVar
 
-# A decorator uses Params and Returned if its function keeps the arguments and the result, and Decorated if it returns
-# the function itself.
+# A decorator uses Params and Returned if its function keeps the arguments and the result.
+# A decorator that returns the function itself uses Decorated.
 Params = ParamSpec("Params")
 Returned = TypeVar("Returned")
 Decorated = TypeVar("Decorated", bound=Callable)
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from .values.dtypes import DType
     from .values.shape import TensorShape
 
-    # Each alias stands for an idea that Python's types cannot express, or that many functions share. Its comment says
-    # which values it stands for, or why it is needed.
+    # Each alias stands for an idea that Python's types cannot express, or that many functions share.
+    # The comment above an alias says which values it stands for, or why it is needed.
 
     # An array, a NumPy scalar, a Python number or, in rules, a tensor. The same formula computes with all of them.
     Array: TypeAlias = Any

@@ -34,8 +34,8 @@ from .tensor_spec import TensorSpec, build_argument_key
 if TYPE_CHECKING:
     from ..engine.types import Object, Structure
 
-# The maximum number of recordings for calls of one kind. Each recording belongs to a different path through Python's
-# branches.
+# The maximum number of recordings for calls of one kind.
+# Each recording belongs to a different path through Python's branches.
 MAX_RECORDINGS = 32
 
 
@@ -205,8 +205,8 @@ class Function(Generic[Params, Returned]):
             value = argument._value
             tensor_types += value.dtype, value.shape
             arrays.append(value)
-            # The shortcut below stores no origins. If a recording contains an argument, `explain` must be able to
-            # follow the results back to that recording, so such a call does not take the shortcut.
+            # The shortcut below stores no origins. If an argument belongs to a recording, the origins are needed:
+            # `explain` must be able to follow the results back to that recording.
             if argument._record is not None:
                 arguments_record = argument._record
         recordings = None if kwargs else self._recordings_by_types.get(tensor_types)
@@ -298,9 +298,9 @@ class Function(Generic[Params, Returned]):
                     self._recordings_by_types[tensor_types] = recordings
             if state.record is None:
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
-            # Under a tape, the first call computes everything twice. The row of the call has to keep the values that
-            # the gradient reads. Only the recording of the gradient shows which values these are, and by then the first
-            # run has released its arrays. The log returns the results of effects that already ran.
+            # Under a tape, the first call computes everything twice.
+            # The row of the call keeps the values that the gradient reads. Only the recorded gradient shows which ones.
+            # By then, the first run has released its arrays. The log returns the results of effects that already ran.
             log.position = 0
             return pack_results(recording.call_recording(tensors))
 

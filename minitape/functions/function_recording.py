@@ -439,8 +439,8 @@ FUNCTION_PRIMITIVE = Primitive(
 )
 
 
-# This primitive joins the outputs of a function that another function calls. If a sweep reaches one output, the other
-# outputs have zeros as their adjoints.
+# This primitive joins the outputs of a function that another function calls.
+# If a sweep reaches one output, the other outputs have zeros as their adjoints.
 CALL_OUTPUTS_PRIMITIVE = Primitive(
     "call_outputs",
     lambda *arrays: arrays,

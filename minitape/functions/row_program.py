@@ -22,8 +22,8 @@ from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 if TYPE_CHECKING:
     from ..engine.types import Array
 
-# After this many runs, a program decides for the first time whether fusing pays off. The first run, in Python, does
-# not count.
+# After this many runs, a program decides for the first time whether fusing pays off.
+# The first run, in Python, does not count.
 FUSE_AFTER_RUNS = 63
 
 

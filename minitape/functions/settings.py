@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
 from .first_run import find_current_first_run
 
-# Whether every tf.function runs as plain Python. The flag is in a list, so that modules that import the name see
-# changes.
+# Whether every tf.function runs as plain Python.
+# The flag is in a list, so that modules that import the name see changes.
 EAGER_FUNCTIONS = [False]
 
 

@@ -93,8 +93,8 @@ class ProgramWriter:
         self.calls = [call for call in calls if call.row not in self.aliases]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
-        # The functions in ARRAY treat small arrays specially. A block is not small, so the functions from LIBRARY are
-        # used instead.
+        # The functions in ARRAY treat small arrays specially.
+        # A block is not small, so the functions from LIBRARY are used instead.
         self.scope |= ARRAY | LIBRARY if block_size else ARRAY
         self.lines: list[str] = []
         self.may_warn = False
@@ -223,8 +223,8 @@ class ProgramWriter:
         shapes = {row: shape for row, (shape, _) in self.traced_rows.shape_dtypes.items()}
         if sum(shapes[call.row] != () for call in calls) < (2 if self.block_size else fusion.MIN_CALLS):
             return False
-        # In blocks, scalars are passed as arguments so that loops that differ only in a scalar can share their machine
-        # code.
+        # In blocks, scalars are passed as arguments.
+        # Loops that differ only in a scalar can then share their machine code.
         constants = {} if self.block_size else self.constants
         writer = fusion.FusedLoopWriter(self.traced_rows, calls, constants, self._find_alias, self.consumers)
         text = writer.write_source()

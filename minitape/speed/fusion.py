@@ -384,8 +384,8 @@ def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[Si
     Returns:
         The compiled function, or None if numba cannot compile it.
     """
-    # Rows are renumbered starting from 0, so that identical loops over different rows share their source and machine
-    # code.
+    # Rows are renumbered starting from 0.
+    # Identical loops over different rows then share their source and machine code.
     numbers_by_name: dict[str, int] = {}
     text = _ROW_NUMBER.sub(lambda row: str(numbers_by_name.setdefault(row[0], len(numbers_by_name))), text)
     name = np.dtype(float_type).name

@@ -51,8 +51,8 @@ def backward(rows, first, high, low, values, adjoints, reach):
     return low - 1
 '''
 
-# As in the plain Python sweep, the functions are computed in double precision and rounded once. They are inlined,
-# because one large function compiles twice as fast as many small ones.
+# As in the plain Python sweep, the functions are computed in double precision and rounded once.
+# They are inlined, because one large function compiles twice as fast as many small functions.
 _MATH = {
     "sqrt": "np.sqrt",
     "exp": "np.exp",

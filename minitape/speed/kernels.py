@@ -56,8 +56,8 @@ def find_or_compile_kernel(number_type: NumPyType) -> Function | None:
         from .kernel_source import build_kernel_source
 
         label = np.dtype(number_type).name
-        # The trial arguments contain only a leaf, so the kernel has nothing to do. Numba compiles the kernel for their
-        # types.
+        # The trial arguments contain only a leaf, so the kernel has nothing to do.
+        # Numba compiles the kernel for the types of these arguments.
         rows = np.zeros((1, 4), np.int32)
         values = np.zeros(1, number_type)
         flags = np.zeros(1, np.uint8)

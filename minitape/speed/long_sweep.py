@@ -70,8 +70,8 @@ class LongSweep(Sweep):
         self.kernel = kernel
         self.number_type = number_type
         self.number_column = record.build_number_column(number_type)
-        # The column is initialized with -0.0 because -0.0 + share has the sign of the share even if the share is
-        # zero.
+        # The column is initialized with -0.0.
+        # The sum of -0.0 and a share has the sign of the share, even if the share is zero.
         self.adjoint_column = create_filled_array(self.number_column.shape, self.number_column.dtype, -0.0)
         self.reach_flags = (
             np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
     from ..engine.types import Function
 
-# The functions that rules call, keyed by name. Each function takes (record, *input rows), writes a row, and returns its
-# number.
+# The functions that rules call, keyed by name.
+# Each function takes (record, *input rows), writes a row, and returns its number.
 ROW_WRITERS: dict[str, Any] = {}
 
 

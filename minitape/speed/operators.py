@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 # In the template, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the formula's order.
 # The placeholders are, in order:
 #
-# first_operand   reads an operator's first operand if it is a variable; ``general`` handles all but tensors
-# site            the row's site, or None if this recording is not open or ``record.write_rows`` must find the frame
-# recorded_other  reads the second operand: a tensor, a number with a row in this recording, or a variable's state
-# numbers         whether the operands are numbers of one type
-# enter_other     writes the leaf of a second operand that has no row yet
-# number_row      computes a number and writes its row, see ``_ROW``
-# constant        whether the result depends on nothing that is watched
-# arrays          whether the operands are small float arrays that broadcast
-# row             computes an array and writes its row
-# any_other       reads the second operand if ``record.write_rows`` writes the row or no recording is open
-# fits            whether the operands are floats of one dtype that broadcast; ``general`` handles all others
-# collect_inputs  collects what the value was computed from, for `explain`, if no recording is open
+# first_operand: This code reads the first operand if it is a variable. ``general`` handles everything but tensors.
+# site: The row's site, or None if this recording is not open or ``record.write_rows`` must find the frame.
+# recorded_other: This code reads the second operand: a tensor, a number with a row, or the state of a variable.
+# numbers: Whether the operands are numbers of one type.
+# enter_other: This condition writes the leaf of a second operand that has no row yet.
+# number_row: This code computes a number and writes its row (see ``_ROW``).
+# constant: Whether the result depends on nothing that is watched.
+# arrays: Whether the operands are small float arrays that broadcast.
+# row: This code computes an array and writes its row.
+# any_other: This code reads the second operand if ``record.write_rows`` writes the row or no recording is open.
+# fits: Whether the operands are floats of one dtype that broadcast. ``general`` handles all other operands.
+# collect_inputs: If no recording is open, this code collects for `explain` what the value was computed from.
 _TEXT = """
 def {name}({signature}):
 {first_operand}    {start}

@@ -57,8 +57,8 @@ _TF = {
 }
 _TOP_LEVEL_NAMES = {"picture.drawing": "draw", "picture.snapshots": "snapshot", "explain": "explain="}
 
-# Each namespace has a table that maps minitape's modules to their public names. The function
-# minitape.common.lazy_names.parse_name_table reads it.
+# Each namespace has a table that maps minitape's modules to their public names.
+# The function minitape.common.lazy_names.parse_name_table reads the table.
 NAMES: dict[str, dict[str, str]] = {
     "": {**_TF, **_TOP_LEVEL_NAMES},
     "math": {

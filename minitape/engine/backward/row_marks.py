@@ -8,8 +8,8 @@ from ..record.record import DIFFERENTIABLE_KINDS, Record
 from ..record.row_parts import CHUNK
 from ..table.primitives.elementwise import STOP_CODE
 
-# A row with mark 0 does not matter, and a row with mark 1 does. Rows with one of the next two marks matter, but send
-# nothing to their inputs. Bit 1 is reserved for minitape.speed.long_sweep.
+# A row with mark 0 does not matter, and a row with mark 1 does. Bit 1 is reserved for minitape.speed.long_sweep.
+# Rows with one of the next two marks matter, but send nothing to their inputs.
 # Bit 2 is set only in ENDS_HERE, to distinguish it from mark 1.
 ENDS_HERE = 0b101  # The row is a source, but the operation that computed it is not on the tape.
 DEAD_END = 0b1000  # Rows computed from this row do not matter, because no gradient flows through its dtype.

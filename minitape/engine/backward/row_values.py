@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..types import Adjoint, RowValues
 
 
-# A row's number, op, a, b and call. The call is None for elementwise operations. Code checks `op` before it reads the
-# call, hence Any.
+# A row's number, op, a, b and call. The call is None for elementwise operations.
+# Code checks `op` before it reads the call, so the type of the call is Any.
 Cells: TypeAlias = tuple[int, int, int, int, Any]
 
 

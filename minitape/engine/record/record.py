@@ -249,8 +249,8 @@ class Record(RowTable):
             return row
         if self.first_run is not None:
             return self.first_run.enter_outside_tensor(tensor, site)
-        # A result does not move while its old recording has tapes. A leaf may move, because leaf_rows still contains
-        # it, unless the old recording belongs to another thread.
+        # A result does not move while its old recording has tapes.
+        # A leaf may move, because leaf_rows still contains it, unless the old recording belongs to another thread.
         keeps_old_record = (
             old_record is not None
             and old_record.tape_count > 0

@@ -149,8 +149,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def _read_state(self) -> Tensor:
         """Return the current state as a tensor. Open tapes start to watch the variable."""
         record = state.record
-        # If the tape set has not changed since the last access, no tape has started or stopped recording, and no first
-        # run or block that collects variables (``ThreadState.read_variables``) has begun or ended.
+        # If the tape set has not changed since the last access, no tape has started or stopped recording.
+        # No first run, and no block that collects variables, has begun or ended either.
         if record is not None and self._tape_set is record.tape_set:
             return self._state
         if self._trainable:

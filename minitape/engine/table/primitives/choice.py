@@ -104,8 +104,8 @@ declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
 RECORDED_FUNCTIONS.update(select=select_in_rule, zero=TABLE["zeros_like"])
 
-# Each line contains a name, the name of TensorFlow's kernel and a label for pictures. NumPy's functions have the same
-# names. None of these operations has a derivative.
+# Each line contains a name, the name of TensorFlow's kernel and a label for pictures.
+# NumPy's functions have the same names. None of these operations has a derivative.
 BOOLEAN = """
 less           Less          <
 less_equal     LessEqual     <=
