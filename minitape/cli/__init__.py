@@ -257,6 +257,11 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: s
     help="Let a PyTorch program run again to record the step that went wrong, even if it writes files or takes long.",
 )
 @click.option(
+    "--fail",
+    is_flag=True,
+    help="Exit with status 1 if there are findings, even under torchrun, which then ends the other processes.",
+)
+@click.option(
     "--cause",
     metavar="NAME",
     is_eager=True,
@@ -275,6 +280,7 @@ def explain_command(
     answers: Path | None,
     framework: str | None,
     rerun: bool,
+    fail: bool,
 ) -> None:
     """Run a training PROGRAM and explain problems with its gradients.
 
@@ -282,7 +288,7 @@ def explain_command(
     PyTorch and TensorFlow, training steps are recorded. With JAX, the first gradients are recorded, by running each
     function again without the compiler. A gradient that is missing, not finite, zero or suspect is reported
     immediately. A page about all trained parameters follows at the end. The exit status is 1 if there are findings or
-    the program ended in an error.
+    the program ended in an error. Under torchrun, findings alone do not change it unless --fail is given.
     """
     from .explain_program import run_and_explain_program
 
@@ -296,7 +302,7 @@ def explain_command(
         )
         click.echo(say(message, name=name, program=program), err=True)
     options = {"first": steps} if every is None else {"every": every}
-    sys.exit(run_and_explain_program(program, arguments, as_module, framework, options, answers, rerun))
+    sys.exit(run_and_explain_program(program, arguments, as_module, framework, options, answers, rerun, fail))
 
 
 @main.command("save")

@@ -57,6 +57,7 @@ def run_and_explain_program(
     recording_options: dict[str, int],
     answers_file: Path | None,
     may_repeat: bool = False,
+    may_fail: bool = False,
 ) -> int:
     """Run a program and report problems with its gradients.
 
@@ -68,6 +69,7 @@ def run_and_explain_program(
         recording_options: Keyword arguments for `run_program` that select the steps to record.
         answers_file: A file that also receives the answers as JSON, or None.
         may_repeat: Whether a PyTorch program may run a second time even if it writes files or takes a long time.
+        may_fail: Whether findings also lead to exit status 1 in a process of a distributed job.
 
     Returns:
         The exit status: 1 if there are findings or the program raised an exception, otherwise 0.
@@ -101,7 +103,9 @@ def run_and_explain_program(
     runnable = RunnableProgram(path, arguments, spec)
     blocks = [FrameworkBlock(name, recording_options, show_page) for name in frameworks if name != "torch"]
     if "torch" in frameworks:
-        return _explain_torch_program(runnable, blocks, shown_pages, recording_options, may_repeat, answers_file)
+        return _explain_torch_program(
+            runnable, blocks, shown_pages, recording_options, may_repeat, answers_file, may_fail
+        )
     result = run_program(runnable, blocks)
     print_program_error(result.error, path)
     report_framework_blocks(result.blocks, shown_pages)
@@ -191,6 +195,7 @@ def _explain_torch_program(
     recording_options: dict[str, int],
     may_repeat: bool,
     answers_file: Path | None,
+    may_fail: bool,
 ) -> int:
     """Watch the whole run of a program that imports PyTorch, report on it, and return the exit status.
 
@@ -202,6 +207,7 @@ def _explain_torch_program(
         recording_options: Keyword arguments that select the steps to record.
         may_repeat: Whether the program may run a second time in any case.
         answers_file: The file for the answers as JSON, or None.
+        may_fail: Whether findings also lead to exit status 1 in a process of a distributed job.
     """
     from ..bridges.torch.program import WatchedProgram
 
@@ -214,16 +220,30 @@ def _explain_torch_program(
     print_program_error(report.error, runnable.path)
     answers = report.to_json()
     is_torch_used = not report.is_blind or not blocks
+    rank = _find_rank()
     if is_torch_used:
-        click.echo(f"\n{report}", err=True)
+        click.echo(f"\n{report}" if not rank else f"\n{rank}:\n{report}", err=True)
     report_framework_blocks(blocks, shown_pages)
     if not is_torch_used:
         answers = {"answers": [], "problems": []}
     for name, block_answers in list_block_answers(blocks).items():
         answers[name] += block_answers
     write_answers(answers_file, str(runnable.path), answers)
-    has_problems = report.error is not None or any(block.has_problems for block in blocks)
-    return 1 if has_problems or (is_torch_used and report.has_findings) else 0
+    if report.error is not None:
+        return 1
+    has_findings = (is_torch_used and report.has_findings) or any(block.has_problems for block in blocks)
+    # torchrun ends all other processes of the job as soon as one fails, and their pages would be lost.
+    return int(has_findings and (may_fail or not rank))
+
+
+def _find_rank() -> str:
+    """Return this process's rank in a job that torchrun started, such as "rank 0 of 2", or "" in any other process.
+
+    The environment variables are described at https://docs.pytorch.org/docs/stable/elastic/run.html.
+    """
+    rank, count = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    is_distributed = rank.isdecimal() and count.isdecimal() and int(count) > 1
+    return say("rank {rank} of {count}", rank=rank, count=count) if is_distributed else ""
 
 
 def print_program_error(error: BaseException | None, path: Path) -> None:

@@ -121,6 +121,27 @@ def test_a_compiled_model_runs_and_is_seen(tmp_path):
     assert {answer["cause"] for answer in answers["answers"]} == {"detach", "connected"}
 
 
+def test_a_rank_with_findings_names_itself_and_does_not_end_the_job(tmp_path):
+    text = f"import os\nos.environ.update(RANK='1', WORLD_SIZE='2')\n{CUT}"
+    done, _ = explain(tmp_path, text)
+    assert done.returncode == 0 and "\nrank 1 of 2:\nNo gradient for encoder.weight" in done.stderr
+    done, _ = explain(tmp_path, text, "--fail")
+    assert done.returncode == 1
+    done, _ = explain(tmp_path, f"{text}raise ValueError('an error')\n")
+    assert done.returncode == 1
+
+
+def test_gradients_that_the_scaler_skipped_are_not_missed(tmp_path):
+    text = CUT.replace(".detach()", "").replace("loss.backward()", "scaler.scale(1e6 * loss).backward()")
+    text = text.replace(
+        "    optimizer.step()", "    scaler.step(optimizer)\n    scaler.update()\n    optimizer.zero_grad()"
+    )
+    text = text.replace("for step", 'scaler = torch.amp.GradScaler("cpu", init_scale=2.0**120)\nfor step')
+    done, answers = explain(tmp_path, text)
+    assert done.returncode == 0 and not answers["problems"], done.stderr
+    assert "and no optimizer step, 5 skipped by GradScaler" in answers["summary"]
+
+
 CUT = """
 import torch
 

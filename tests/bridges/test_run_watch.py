@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from minitape.bridges.run_watch.findings import find_run_findings  # noqa: E402
 from minitape.bridges.run_watch.summary import summarize_run  # noqa: E402
+from minitape.bridges.torch.ledger import run_watch as run_watch_module  # noqa: E402
 from minitape.bridges.torch.ledger.run_watch import TorchRunWatch  # noqa: E402
 
 BEGINNING = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
@@ -87,6 +88,27 @@ for step in range(24):
     run_watch, findings = watch(text)
     assert not findings and run_watch.accounts.anomaly is None
     assert "skipped by GradScaler" in summarize(run_watch, findings)
+
+
+def test_an_error_of_the_watch_ends_the_watch_and_not_the_program(monkeypatch):
+    def measure(gradients):
+        raise TypeError("an odd tensor")
+
+    monkeypatch.setattr(run_watch_module, "measure_norms", measure)
+    text = """
+net = nn.Linear(4, 1)
+optimizer, losses = torch.optim.SGD(net.parameters(), 0.01), []
+for step in range(6):
+    optimizer.zero_grad()
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+"""
+    run_watch, findings = watch(text)
+    assert len(run_watch.namespace["losses"]) == 6 and not findings
+    summary = summarize(run_watch, findings)
+    assert summary.startswith("Observed: ") and "an error in minitape ended the watch (TypeError: an odd" in summary
 
 
 def test_a_number_that_is_not_finite_is_seen_in_any_step_and_is_not_healthy():

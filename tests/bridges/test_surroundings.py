@@ -124,6 +124,13 @@ with model.no_sync():
 compute_loss(model).backward()
 optimizer.step()
 """,
+    "FSDP2": """
+from torch.distributed.fsdp import fully_shard
+fully_shard(net.inner)
+fully_shard(net)
+optimizer = torch.optim.Adam(net.parameters(), 0.01)
+"""
+    + STEP,
 }
 
 

@@ -94,12 +94,14 @@ class ParameterFacts(NamedTuple):
         is_trainable: Whether the program wants a gradient for the parameter.
         is_parameter: Whether the framework treats it as a model parameter instead of a plain tensor.
         dtype_name: The name of its dtype.
+        is_elsewhere: Whether all its elements are stored by other processes of a distributed job.
     """
 
     is_gone: bool
     is_trainable: bool
     is_parameter: bool
     dtype_name: str
+    is_elsewhere: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -302,6 +304,7 @@ class RunAccounts:
         paused_at: The line that permanently switched gradients off, or NOWHERE if they are on.
         last_finite_pass: The last backward pass whose gradients are all known to be finite.
         route_numbers: The number of each route that a gradient has taken.
+        watch_error: The error in minitape that ended the watch, or "" if there was none.
     """
 
     def __init__(self, accounts: Mapping[int, Account]) -> None:
@@ -325,6 +328,7 @@ class RunAccounts:
         self.paused_at: Site = NOWHERE
         self.last_finite_pass = 0
         self.route_numbers: dict[Route, int] = {}
+        self.watch_error = ""
 
     # -- routes ------------------------------------------------------------------------------------
 

@@ -152,6 +152,8 @@ class RunReport:
         summary: The last line of the page.
         passes: The number of backward passes.
         steps: The number of optimizer steps.
+        is_blind: Whether the program computed its gradients in a way that could not be observed.
+        is_cut_short: Whether an error in minitape ended the watch before the program ended.
     """
 
     page: ModelPage
@@ -165,11 +167,13 @@ class RunReport:
     passes: int = 0
     steps: int = 0
     is_blind: bool = False
+    is_cut_short: bool = False
 
     @property
     def has_findings(self) -> bool:
-        """Whether a problem was found, or nothing was observed at all."""
-        return bool(self.raised or self.anomaly or self.problems or self.is_blind or self.error)
+        """Whether a problem was found, or the run was not observed as a whole."""
+        is_unseen = self.is_blind or self.is_cut_short
+        return bool(self.raised or self.anomaly or self.problems or is_unseen or self.error)
 
     def __str__(self) -> str:
         """Return the report as text. If a raised error is explained, the text contains only this explanation."""

@@ -37,14 +37,19 @@ class SideEffects:
         if not _installed:
             _installed.append(True)
             sys.addaudithook(_on_event)
-        _listeners.append(self._note_effect)
+        _listeners.append(self.note_effect)
 
     def stop_watching(self) -> None:
         """Stop noticing side effects."""
-        if self._note_effect in _listeners:
-            _listeners.remove(self._note_effect)
+        if self.note_effect in _listeners:
+            _listeners.remove(self.note_effect)
 
-    def _note_effect(self, effect: str) -> None:
+    def note_effect(self, effect: str) -> None:
+        """Remember the first side effect, and report each one.
+
+        Args:
+            effect: The call that has the side effect.
+        """
         self.first = self.first or effect
         self.on_effect(effect)
 

@@ -31,7 +31,7 @@ def summarize_run(
     groups: dict[str, list[Account]] = {}
     for account in run.accounts.values():
         is_trained = account.optimizer_numbers or account.got_gradient
-        if is_trained and account.key not in accused_keys:
+        if is_trained and not account.read_facts().is_elsewhere and account.key not in accused_keys:
             groups.setdefault(_describe_lack(account), []).append(account)
     well = groups.pop("", [])
     count = sum(map(len, groups.values())) + len(well) + len(accused_keys)
@@ -42,8 +42,11 @@ def summarize_run(
         sentences.append(f"{names}{more}: {lack}")
     if run.nonfinite_losses:
         sentences.append(fill("{n} losses were NaN or infinite", n=run.nonfinite_losses))
+    if run.watch_error:
+        sentences.append(fill("an error in minitape ended the watch ({error})", error=run.watch_error))
     text = fill("; ").join(sentences)
-    is_healthy = is_well and well and not run.nonfinite_losses and run.anomaly is None
+    is_finite = not run.nonfinite_losses and run.anomaly is None
+    is_healthy = is_well and well and is_finite and not run.watch_error
     return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
 
 

@@ -14,6 +14,7 @@ import torch
 
 from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summaries, summarize_on_device
+from .distributed_tensors import get_local_part
 
 HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices without a copy.
 
@@ -122,11 +123,12 @@ def count_in_place_changes(tensor: torch.Tensor) -> int:
 
 def get_storage_id(tensor: torch.Tensor) -> int:
     """Return a number that identifies a tensor's memory. Tensors that share memory have the same number."""
-    return (tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided else 0) or id(tensor)
+    has_storage = tensor.layout is torch.strided and not hasattr(tensor, "to_local")
+    return (tensor.untyped_storage().data_ptr() if has_storage else 0) or id(tensor)
 
 
 def to_numpy(tensor: torch.Tensor) -> np.ndarray:
-    """Return a tensor's elements as a NumPy array of the same shape.
+    """Return a tensor's elements as a NumPy array of the same shape. For a distributed tensor, return its local shard.
 
     bfloat16 and 8-bit floats are converted to float32, because NumPy has no such dtypes.
 
@@ -136,7 +138,7 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
     >>> to_numpy(torch.tensor([1.0, 2.0], requires_grad=True))
     array([1., 2.], dtype=float32)
     """
-    detached = tensor.detach()
+    detached = get_local_part(tensor.detach())
     if detached.is_meta:
         raise ValueError("A tensor on the device 'meta' has no elements.")
     if detached.layout is not torch.strided:

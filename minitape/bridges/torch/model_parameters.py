@@ -123,6 +123,8 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     other_tensors = [
         tensor for recorded_row, tensor in leaves if recorded_row.kind == "variable" or id(tensor) in optimized_keys
     ]
+    gathered_keys = {id(tensor) for tensor in log.map_sharded_parameters().values()}
+    other_tensors = [tensor for tensor in other_tensors if id(tensor) not in gathered_keys]
     if not (named_tensors or other_tensors):
         other_tensors = [tensor for _, tensor in leaves]
     for tensor in other_tensors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..run_watch.accounts import Account, RunAccounts
+from ..run_watch.accounts import SKIPPED, Account, RunAccounts
 from ..run_watch.report import ProblemGroup
 
 
@@ -13,8 +13,8 @@ def remove_overruled_problems(
 ) -> list[ProblemGroup]:
     """Return the problems that remain after the whole run.
 
-    A non-finite gradient is not a problem if a gradient scaler skipped its step. A parameter that the first steps did
-    not use or change is not a problem if later steps used or changed it.
+    A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that the first
+    steps did not use or change is not a problem if later steps used or changed it.
 
     Args:
         groups: The problems of the recorded steps.
@@ -37,6 +37,8 @@ def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) 
     """Return whether a parameter's account disproves its problem."""
     if group.kind == "nonfinite":
         return accounts.count_steps()[1] > 0 and accounts.nonfinite_losses == 0
+    if group.cause == "grad_cleared":
+        return accounts.count_fates(account, SKIPPED) > 0
     if group.kind == "unused":
         return bool(account.norms and account.norms[1] > 0)
     return False

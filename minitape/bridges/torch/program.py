@@ -126,6 +126,8 @@ class WatchedProgram:
             self._start_copy = copy
         seed_random_numbers()
         self.side_effects.start_watching()
+        if torch.distributed.is_available():
+            self.watch.patches.wrap_function(torch.distributed, "init_process_group", self._on_process_group)
         report = RunReport(ModelPage())
         try:
             with (
@@ -155,6 +157,11 @@ class WatchedProgram:
                 if waiting_copy is not None:
                     waiting_copy.end_copy()
         return report
+
+    def _on_process_group(self, original: Callable, *args: Any, **kwargs: Any) -> None:
+        """Note that a second run would talk to the other processes of a job."""
+        self.side_effects.note_effect("torch.distributed.init_process_group()")
+        original(*args, **kwargs)
 
     @contextlib.contextmanager
     def _open_watch(self) -> Iterator[None]:
@@ -345,6 +352,8 @@ class WatchedProgram:
             report.raised = self._explain_error(recording, error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
+        if self.watch.gradient_calls and not accounts.passes:  # The program needs no backward pass.
+            groups = [group for group in groups if group.cause != "no_backward"]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
             self._add_anomaly(report, accounts.anomaly, recording)
@@ -353,6 +362,7 @@ class WatchedProgram:
             self._try_patches(report)
         report.remarks = list_frozen_sentences(page)
         report.is_blind = not accounts.passes and not self.watch.gradient_calls
+        report.is_cut_short = bool(accounts.watch_error)
         return report
 
     def _add_findings(self, report: RunReport, groups: list[ProblemGroup]) -> None:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch.autograd.function import BackwardCFunction
 
+from ...common.shared_results import get_shared_result
 from ...recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
 from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT, RecordedRow
 from .autograd_graph import TorchGraph, find_autograd_node, strip_node_name
+from .distributed_tensors import map_sharded_parameters
 from .kept_tensors import KeptTensors, count_in_place_changes, get_storage_id
 from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
@@ -156,8 +158,15 @@ class TorchLog:
         return self._add_leaf(tensor) if find_autograd_node(tensor) is None else self._add_unrecorded_row(tensor)
 
     def list_rows(self, tensor: torch.Tensor) -> list[int]:
-        """Return all rows that stood for a tensor, in order."""
+        """Return all rows that stood for a tensor, or for the parameter that FSDP2 gathered from it, in order."""
+        if hasattr(tensor, "to_local"):
+            tensor = self.map_sharded_parameters().get(id(tensor), tensor)
         return self._rows_by_tensor.get(tensor, [])
+
+    def map_sharded_parameters(self) -> dict[int, torch.Tensor]:
+        """Return the parameters that FSDP2 gathered, keyed by the ``id`` of their ``DTensor``."""
+        roots = self.history.list_called_root_modules()
+        return get_shared_result(("unsharded", id(self)), lambda: map_sharded_parameters(roots))
 
     def is_unused_leaf_while_grad_is_off(self, tensor: torch.Tensor) -> bool:
         """Return whether a tensor is an unused leaf and gradients are switched off."""

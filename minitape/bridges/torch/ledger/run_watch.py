@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -35,6 +36,7 @@ from ...run_watch.accounts import (
     OptimizerAccount,
     RunAccounts,
 )
+from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
 from .leaf_search import LeafSearch
 from .scaler_watch import ScalerWatch
@@ -144,15 +146,15 @@ class TorchRunWatch:
     def stop_watching(self) -> None:
         """Stop following the program, and complete the accounts."""
         self.patches.undo_all()
-        with torch._C.DisableTorchFunction():
+        with self.keep_books():
             self._read_late_losses()
             for account in self._list_tensor_accounts():
                 account.note_changes_by_program(self.accounts)
 
     @property
     def is_resting(self) -> bool:
-        """Whether the watch is resting and reads only losses."""
-        return self._resting_passes > 0
+        """Whether the watch is resting and reads only losses, or an error ended it."""
+        return self._resting_passes > 0 or bool(self.accounts.watch_error)
 
     def list_steps_of_tensor(self, tensor: torch.Tensor) -> list[OptimizerAccount]:
         """Return an entry for each step of the optimizers that hold a tensor.
@@ -171,6 +173,15 @@ class TorchRunWatch:
         """
         birth = self.accounts.births.get(key)
         return self.leaf_search.names.get(key) or ("" if birth is None else birth.name)
+
+    @contextmanager
+    def keep_books(self) -> Iterator[None]:
+        """Return a context manager for the watch's own work. An error in it ends the watch, not the program."""
+        try:
+            with torch._C.DisableTorchFunction():
+                yield
+        except Exception as error:
+            self.accounts.watch_error = self.accounts.watch_error or f"{type(error).__name__}: {error}"
 
     def _is_ignored(self) -> bool:
         return torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread
@@ -229,7 +240,7 @@ class TorchRunWatch:
         frame = None if self.is_resting else find_user_frame(sys._getframe(2))
         site: Site = NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
         if not self.is_resting:
-            with torch._C.DisableTorchFunction():
+            with self.keep_books():
                 self._prepare_pass(roots, site, frame)
         self.accounts.passes += 1
         self.accounts.paused_at = NOWHERE if torch.is_grad_enabled() else self._last_pause
@@ -241,7 +252,7 @@ class TorchRunWatch:
             raise
         finally:
             self._backward_depth -= 1
-        with torch._C.DisableTorchFunction():
+        with self.keep_books():
             scale = self._scaler_watch.take_scale(roots)
             if not self.is_resting:
                 self._add_pass_to_accounts(Contribution(self.accounts.passes, site, scale))
@@ -367,7 +378,7 @@ class TorchRunWatch:
         site = find_user_site()
         self._optimizer_stack = find_user_call_stack()
         self.accounts.optimizer_sites.append(site)
-        with torch._C.DisableTorchFunction():
+        with self.keep_books():
             self.find_optimizer(optimizer).account.made_at = site
 
     def _on_parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
@@ -400,11 +411,12 @@ class TorchRunWatch:
     def _on_optimizer_zero_grad(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(optimizer, *args, **kwargs)
-        followed = self.find_optimizer(optimizer)
-        followed.account.cleared_at = find_user_site()
-        return self._clear_gradients(
-            followed.tensor_accounts, followed.account.cleared_at, lambda: original(optimizer, *args, **kwargs)
-        )
+        site, tensor_accounts = find_user_site(), list[TensorAccount]()
+        with self.keep_books():
+            followed = self.find_optimizer(optimizer)
+            followed.account.cleared_at = site
+            tensor_accounts = followed.tensor_accounts
+        return self._clear_gradients(tensor_accounts, site, lambda: original(optimizer, *args, **kwargs))
 
     def _on_module_zero_grad(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
@@ -414,7 +426,7 @@ class TorchRunWatch:
         return self._clear_gradients(found, find_user_site(), lambda: original(module, *args, **kwargs))
 
     def _clear_gradients(self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]) -> Any:
-        with torch._C.DisableTorchFunction():
+        with self.keep_books():
             for account in accounts:
                 tensor = account.tensor_ref()
                 if account.pending and tensor is not None:
@@ -423,7 +435,7 @@ class TorchRunWatch:
                         account.forget_pending()
                     self.accounts.clear_gradient(account, site, account.was_changed_by_program(tensor))
         result = clear()
-        with torch._C.DisableTorchFunction():
+        with self.keep_books():
             self.remember_gradients(accounts)
         return result
 
@@ -432,10 +444,11 @@ class TorchRunWatch:
             return original(parameters, limit, *args, **kwargs)
         site = find_user_site()
         given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
-        with torch._C.DisableTorchFunction():
+        clipped = list[TensorAccount]()
+        with self.keep_books():
             clipped = self._note_clip(given, site)
         result = original(given, limit, *args, **kwargs)
-        with torch._C.DisableTorchFunction():
+        with self.keep_books():
             self.accounts.note_act(clipped, Act(CLIPPED, site))
             self.remember_gradients(clipped)
         return result
@@ -499,8 +512,9 @@ class TorchRunWatch:
                 followed.account.steps += 1
                 return
             self._resting_passes = 0  # A new optimizer leads to new routes, so the watch must not rest yet.
-            self._forget_all()
-        with torch._C.DisableTorchFunction():
+            with self.keep_books():
+                self._forget_all()
+        with self.keep_books():
             followed = self.find_optimizer(optimizer)
             followed.account.site = find_user_site()
             if _has_closure(args, kwargs):
@@ -514,7 +528,7 @@ class TorchRunWatch:
     def _on_step_end(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         if self._is_ignored() or self.is_resting:
             return
-        with torch._C.DisableTorchFunction():
+        with self.keep_books():
             followed = self.find_optimizer(optimizer)
             if _has_closure(args, kwargs):
                 self._closure_depth = 0
@@ -570,7 +584,7 @@ class TorchRunWatch:
                         self._stepped_on.setdefault(contribution.pass_number, set()).add(number)
                 self.accounts.count_route(account, route_numbers[key])
                 account.used_by = (*account.used_by, number)
-            if gradient.layout is torch.strided:
+            if gradient.layout is torch.strided and get_local_part(gradient).numel():
                 used.append(account)
         followed.account.empty_steps += fate == STEPPED and not has_new_gradient
         for pass_number in list(self._stepped_on)[:-256]:

@@ -71,17 +71,17 @@ class ScalerWatch:
         if scaler.is_enabled():
             account = self._find_account(scaler)
             account.scaled_losses += 1
-            with torch._C.DisableTorchFunction():
+            with self.watch.keep_books():
                 scale = float(scaler.get_scale())
-            account.scales = min(scale, account.scales[0]), max(scale, account.scales[1])
-            for tensor in [result] if isinstance(result, torch.Tensor) else result:
-                self._scales[id(tensor)] = weakref.ref(tensor), scale
+                account.scales = min(scale, account.scales[0]), max(scale, account.scales[1])
+                for tensor in [result] if isinstance(result, torch.Tensor) else result:
+                    self._scales[id(tensor)] = weakref.ref(tensor), scale
         return result
 
     def _on_unscale(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
         result = original(scaler, optimizer)
         if scaler.is_enabled() and not self.watch.is_resting:
-            with torch._C.DisableTorchFunction():
+            with self.watch.keep_books():
                 followed = self.watch.find_optimizer(optimizer)
                 self.watch.accounts.note_act(followed.tensor_accounts, Act(UNSCALED))
                 self.watch.remember_gradients(followed.tensor_accounts)
@@ -107,7 +107,7 @@ class ScalerWatch:
             account.skipped += 1
             followed.account.skipped_steps += 1
             if not self.watch.is_resting:
-                with torch._C.DisableTorchFunction():
+                with self.watch.keep_books():
                     self.watch.use_gradients(followed, SKIPPED, account.site)
         return result
 

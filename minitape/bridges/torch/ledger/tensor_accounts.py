@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 
 from ...run_watch.accounts import EDITED, Account, Act, ParameterFacts, RunAccounts
+from ..distributed_tensors import get_local_part
 
 # After a gradient has been lost, this many weights are compared with their state during the backward pass.
 COMPARED_CLEARINGS = 4
@@ -62,7 +63,8 @@ class TensorAccount(Account):
         """
         tensor = self.tensor_ref()
         is_trainable = tensor is not None and tensor.requires_grad
-        return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype)
+        is_elsewhere = tensor is not None and hasattr(tensor, "to_local") and not get_local_part(tensor).numel()
+        return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype, is_elsewhere)
 
     def is_unchanged(self) -> bool:
         """Compare the leaf with its state when it got its first gradient.
@@ -104,7 +106,8 @@ class TensorAccount(Account):
         if gradient is not None and self.is_gradient_remembered(gradient):
             return
         self.remember_gradient(gradient)
-        if gradient is None or not bool(gradient.any()):  # Some programs clear gradients by assigning zeros.
+        # Some programs clear gradients by assigning zeros.
+        if gradient is None or not bool(get_local_part(gradient).any()):
             accounts.clear_gradient(self, (None, None), self.was_changed_by_program(tensor))
         else:
             accounts.note_act([self], Act(EDITED))
@@ -146,7 +149,7 @@ def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
     >>> has_fingerprint(ones + torch.tensor([1.0, -1.0, 0.0]), compute_fingerprint(ones))
     False
     """
-    flat = tensor.detach().reshape(-1)
+    flat = get_local_part(tensor.detach()).reshape(-1)
     if flat.is_complex():
         flat = torch.view_as_real(flat).reshape(-1)
     padded = torch.nn.functional.pad(flat, (0, -len(flat) % FINGERPRINT_WIDTH))
@@ -175,7 +178,7 @@ def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
     >>> measure_norms([torch.ones(4), torch.zeros(2)])
     [2.0, 0.0]
     """
-    tensors = [tensor.detach() for tensor in tensors]
+    tensors = [get_local_part(tensor.detach()) for tensor in tensors]
     try:
         norms: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()
     except (RuntimeError, TypeError):  # The tensors are on different devices or have different types.

@@ -1,0 +1,49 @@
+"""Find the local tensors behind the distributed parameters of a PyTorch program.
+
+FSDP2 (``torch.distributed.fsdp.fully_shard``) replaces each parameter with a ``DTensor``, and each process stores one
+of its shards. The modules compute with a temporary parameter, which has all elements. Autograd knows only this
+parameter, while optimizers and ``module.parameters()`` know only the ``DTensor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+
+def get_local_part(tensor: torch.Tensor) -> torch.Tensor:
+    """Return this process's shard of a distributed tensor, or the tensor itself if it is not distributed.
+
+    Args:
+        tensor: The tensor.
+    """
+    part: torch.Tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
+    return part
+
+
+def map_sharded_parameters(root_modules: Iterable[torch.nn.Module]) -> dict[int, torch.Tensor]:
+    """Find the parameters that FSDP2 modules compute with.
+
+    Args:
+        root_modules: The modules to search, including their submodules.
+
+    Returns:
+        The parameters, keyed by the ``id`` of the ``DTensor`` that each of them was gathered from.
+    """
+    unsharded_parameters: dict[int, torch.Tensor] = {}
+    for root_module in root_modules:
+        for module in root_module.modules():
+            find_state = getattr(module, "_get_fsdp_state", None)
+            for pair in _list_parameter_pairs(find_state()) if find_state is not None else []:
+                unsharded = getattr(pair, "_unsharded_param", None)
+                if unsharded is not None:
+                    unsharded_parameters[id(pair.sharded_param)] = unsharded
+    return unsharded_parameters
+
+
+def _list_parameter_pairs(fsdp_state: Any) -> list[Any]:  # PyTorch does not publish the classes of FSDP2's state.
+    """Return the pairs of a sharded and an unsharded parameter that a module's FSDP2 state holds."""
+    groups = getattr(fsdp_state, "_fsdp_param_groups", None) or [getattr(fsdp_state, "_fsdp_param_group", None)]
+    return [pair for group in groups if group is not None for pair in group.fsdp_params]
