@@ -69,7 +69,7 @@ def find_path_break(question: Question) -> Finding | None:
         The finding, with the other breaks on this path and on other paths in `Finding.more`.
     """
     findings: list[Finding] = []
-    for row, edge in list_distinct_breaks(question.path):
+    for row, edge in question.path_breaks:
         site = _find_break_site(question, row, edge)
         if findings and _is_preparation_of_break(findings[-1], edge, site):
             findings.pop()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -134,17 +134,38 @@ class Question:
         return self.find_descendants(self.source_rows)
 
     @cached_property
-    def path(self) -> list[PathStep]:
-        """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
+    def cheapest_steps(self) -> dict[int, PathStep | None]:
+        """The first step of each row's cheapest path to the target."""
         # A path ends at the first row of the source, so it uses no edge that only this question changes.
         question = self if self.shared_rows is None else replace(self, rows=self.shared_rows, source_rows=[])
-        next_steps = self.share_result("paths", lambda: find_cheapest_steps(question))
-        row = next((row for row in next_steps if row in self.source_rows), None)
-        path: list[PathStep] = []
-        while row is not None and (step := next_steps[row]) is not None:
+        return self.share_result("paths", lambda: find_cheapest_steps(question))
+
+    @cached_property
+    def first_path_row(self) -> int | None:
+        """The source's row whose path to the target is cheapest, or None if no path exists."""
+        candidates = [row for row in self.source_rows if row in self.cheapest_steps]
+        if len(candidates) > 1:
+            return next(row for row in self.cheapest_steps if row in candidates)
+        return candidates[0] if candidates else None
+
+    @cached_property
+    def path(self) -> list[PathStep]:
+        """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
+        row, path = self.first_path_row, list[PathStep]()
+        while row is not None and (step := self.cheapest_steps[row]) is not None:
             path.append(step)
             row = step.row
         return path
+
+    @cached_property
+    def path_breaks(self) -> list[PathStep]:
+        """The breaks on the path, except those that only repeat the previous break."""
+        next_breaks = self.share_result("breaks", lambda: map_next_breaks(self.cheapest_steps))
+        path, row = list[PathStep](), self.first_path_row
+        while row is not None and (step := next_breaks[row]) is not None:
+            path.append(step)
+            row = step.row
+        return list_distinct_breaks(path)
 
     def share_result(self, name: str, build: Callable[[], Result]) -> Result:
         """Return a result that depends only on the rows and the target, not on the source.
@@ -236,6 +257,18 @@ def find_cheapest_steps(question: Question) -> dict[int, PathStep | None]:
                 next_steps[edge.input_row] = PathStep(row, edge)
                 heapq.heappush(heap, (cost + edge_cost, edge.input_row))
     return finished_steps
+
+
+def map_next_breaks(cheapest_steps: Mapping[int, PathStep | None]) -> dict[int, PathStep | None]:
+    """Return the first break on each row's path to the target, so that a long path is not searched for each source.
+
+    Args:
+        cheapest_steps: The first step of each row's path. Rows nearer to the target come first.
+    """
+    next_breaks: dict[int, PathStep | None] = {}
+    for row, step in cheapest_steps.items():
+        next_breaks[row] = step if step is None or step.edge.cause else next_breaks[step.row]
+    return next_breaks
 
 
 def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEdge | None) -> float:
@@ -340,12 +373,13 @@ def list_distinct_breaks(path: Iterable[PathStep]) -> list[PathStep]:
     """Return the breaks on a path, except those that only repeat the previous break.
 
     Args:
-        path: The steps of the path, from the source to the target.
+        path: The steps of the path, from the source to the target. Steps without a break may be left out.
     """
     breaks: list[PathStep] = []
-    previous = InputEdge(-1)
+    previous = PathStep(-1, InputEdge(-1))
     for step in path:
-        if step.edge.cause and not does_repeat_previous_break(previous, step.edge):
+        is_next = step.edge.input_row == previous.row
+        if step.edge.cause and not (is_next and does_repeat_previous_break(previous.edge, step.edge)):
             breaks.append(step)
-        previous = step.edge
+        previous = step
     return breaks

@@ -24,7 +24,7 @@ from ..replayed_sweep import replay_call_on_new_tape, replay_sweep
 from ..translated_sentences import fill
 from . import checks, finding_sentences, program_text, zero_nan
 from .check_order import FrameworkChecks, find_nothing, find_path_break, run_checks
-from .question import ADD_OPS, Finding, find_nearest_tracked_consumers, list_distinct_breaks
+from .question import ADD_OPS, Finding, find_nearest_tracked_consumers
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
 
 if TYPE_CHECKING:
@@ -511,7 +511,7 @@ def find_cut_that_makes_zero(question: TapeQuestion) -> Finding | None:
     Args:
         question: The question about the source.
     """
-    if not list_distinct_breaks(question.path):
+    if not question.path_breaks:
         return None
     has_inner_rows = any(row.extra.enclosing_call is not None for row in question.rows)
     if not has_inner_rows and question.adapter.sweep is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -267,10 +268,37 @@ def find_cause_of_zero(question: Question) -> Finding | None:
     seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
     if seeds and all(seed.is_all_zero for seed in seeds):
         return Finding("zero_seed", sweep.site, question.target_rows[0])
-    empty = next((step.row for step in question.path if 0 in question.rows[step.row].shape), None)
+    empty_rows = question.share_result("empty rows", lambda: {row.index for row in question.rows if 0 in row.shape})
+    empty = next((step.row for step in question.path if step.row in empty_rows), None) if empty_rows else None
     if empty is not None:
         return build_row_finding(question, "not_selected", empty, "empty")
-    return _explain_last_zeroing(question, arrived_rows[0])
+    # Zeros usually pass through many operations. Explain where they come from only once for all sources behind it.
+    origin = question.share_result("zeros", lambda: _map_origins_of_zeros(question)).get(arrived_rows[0])
+    if origin is None:
+        return _explain_last_zeroing(question, arrived_rows[0])
+    question_about_origin = replace(question, source_rows=[origin])
+    return question.share_result(f"zeros {origin}", lambda: _explain_last_zeroing(question_about_origin, origin))
+
+
+def _map_origins_of_zeros(question: Question) -> dict[int, int]:
+    """Find the rows whose adjoints are zero only because the adjoint of a later row is.
+
+    Returns:
+        The latest of these later rows, for each row that gets all its shares from one operation with a zero adjoint.
+    """
+    senders: dict[int, set[int]] = {}
+    totals: dict[int, bool] = {}  # Whether the shares that arrived at a row have a zero sum.
+    for call, shares in question.known_sweep.edges.items():
+        for share in shares:
+            senders.setdefault(share.row, set()).add(call)
+            totals[share.row] = share.total.is_all_zero
+    origins: dict[int, int] = {}
+    for row, calls in senders.items():
+        call = max(calls)
+        # A hook changed the adjoint if the shares have a different sum.
+        if len(calls) == 1 and totals.get(call, False) and question.known_sweep.adjoints[call].is_all_zero:
+            origins[row] = origins.get(call, call)
+    return origins
 
 
 def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
