@@ -304,6 +304,7 @@ class RunAccounts:
         paused_at: The line that permanently switched gradients off, or NOWHERE if they are on.
         last_finite_pass: The last backward pass whose gradients are all known to be finite.
         route_numbers: The number of each route that a gradient has taken.
+        gradient_calls: The number of calls that returned gradients instead of storing them, such as ``autograd.grad``.
         watch_error: The error in minitape that ended the watch, or "" if there was none.
     """
 
@@ -328,6 +329,7 @@ class RunAccounts:
         self.paused_at: Site = NOWHERE
         self.last_finite_pass = 0
         self.route_numbers: dict[Route, int] = {}
+        self.gradient_calls = 0
         self.watch_error = ""
 
     # -- routes ------------------------------------------------------------------------------------

@@ -28,11 +28,7 @@ def summarize_run(
     """
     if not run.passes:
         return fill("Nothing was observed, because the program ran no backward pass.")
-    groups: dict[str, list[Account]] = {}
-    for account in run.accounts.values():
-        is_trained = account.optimizer_numbers or account.got_gradient
-        if is_trained and not account.read_facts().is_elsewhere and account.key not in accused_keys:
-            groups.setdefault(_describe_lack(account), []).append(account)
+    groups = _group_accounts_by_lack(run, accused_keys)
     well = groups.pop("", [])
     count = sum(map(len, groups.values())) + len(well) + len(accused_keys)
     sentences = [_describe_pass_and_step_counts(run), _describe_healthy_accounts(well, count)]
@@ -48,6 +44,16 @@ def summarize_run(
     is_finite = not run.nonfinite_losses and run.anomaly is None
     is_healthy = is_well and well and is_finite and not run.watch_error
     return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
+
+
+def _group_accounts_by_lack(run: RunAccounts, accused_keys: Collection[int]) -> dict[str, list[Account]]:
+    """Return the accounts of trained parameters without findings, keyed by what their gradients lack."""
+    groups: dict[str, list[Account]] = {}
+    for account in run.accounts.values():
+        is_trained = account.optimizer_numbers or account.got_gradient
+        if is_trained and not account.read_facts().is_elsewhere and account.key not in accused_keys:
+            groups.setdefault(_describe_lack(account), []).append(account)
+    return groups
 
 
 def _describe_pass_and_step_counts(run: RunAccounts) -> str:

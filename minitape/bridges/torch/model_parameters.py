@@ -101,6 +101,25 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
         yield from _iter_parameters_with_paths(part, path + part_path, depth + 1)
 
 
+def _list_leaf_tensors(recording: TorchRecording, only_parameters: bool) -> list[Any]:
+    """Return the leaves that are parameters or in an optimizer, or all leaves if there are no such leaves.
+
+    Args:
+        recording: The recording.
+        only_parameters: Whether to return no other leaves in any case.
+    """
+    leaves = [
+        (recorded_row.kind, get_extra(recorded_row).tensor_ref())
+        for recorded_row in recording.rows
+        if recorded_row.kind != "operation" and recorded_row.tracked
+    ]
+    optimized_keys = recording.log.run_watch.accounts.list_optimized_keys()
+    parameters = [tensor for kind, tensor in leaves if kind == "variable" or id(tensor) in optimized_keys]
+    gathered_keys = {id(tensor) for tensor in recording.log.map_sharded_parameters().values()}
+    parameters = [tensor for tensor in parameters if id(tensor) not in gathered_keys]
+    return parameters if parameters or only_parameters else [tensor for _, tensor in leaves]
+
+
 def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     """Return the parameters that the block trained, keyed by name.
 
@@ -114,20 +133,7 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
         for root in log.history.list_called_root_modules()
         for named_parameter in collect_model_parameters(root).items()
     ]
-    optimized_keys = log.run_watch.accounts.list_optimized_keys()
-    leaves = [
-        (recorded_row, get_extra(recorded_row).tensor_ref())
-        for recorded_row in recording.rows
-        if recorded_row.kind != "operation" and recorded_row.tracked
-    ]
-    other_tensors = [
-        tensor for recorded_row, tensor in leaves if recorded_row.kind == "variable" or id(tensor) in optimized_keys
-    ]
-    gathered_keys = {id(tensor) for tensor in log.map_sharded_parameters().values()}
-    other_tensors = [tensor for tensor in other_tensors if id(tensor) not in gathered_keys]
-    if not (named_tensors or other_tensors):
-        other_tensors = [tensor for _, tensor in leaves]
-    for tensor in other_tensors:
+    for tensor in _list_leaf_tensors(recording, only_parameters=bool(named_tensors)):
         # Skip a tensor that was replaced in its module, because the explanation of its replacement covers the tensor.
         if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))

@@ -14,7 +14,8 @@ def remove_overruled_problems(
     """Return the problems that remain after the whole run.
 
     A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that the first
-    steps did not use or change is not a problem if later steps used or changed it.
+    steps did not use or change is not a problem if later steps used or changed it. A program that calls
+    ``autograd.grad`` needs no backward pass.
 
     Args:
         groups: The problems of the recorded steps.
@@ -23,6 +24,8 @@ def remove_overruled_problems(
     """
     kept = []
     for group in groups:
+        if group.cause == "no_backward" and accounts.gradient_calls:
+            continue
         names = []
         for name in group.names:
             account = accounts.accounts.get(keys_by_name.get(name, 0))

@@ -352,8 +352,6 @@ class WatchedProgram:
             report.raised = self._explain_error(recording, error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
-        if self.watch.gradient_calls and not accounts.passes:  # The program needs no backward pass.
-            groups = [group for group in groups if group.cause != "no_backward"]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
             self._add_anomaly(report, accounts.anomaly, recording)
@@ -361,7 +359,7 @@ class WatchedProgram:
         if not report.error:
             self._try_patches(report)
         report.remarks = list_frozen_sentences(page)
-        report.is_blind = not accounts.passes and not self.watch.gradient_calls
+        report.is_blind = not accounts.passes and not self.watch.accounts.gradient_calls
         report.is_cut_short = bool(accounts.watch_error)
         return report
 
@@ -395,8 +393,8 @@ class WatchedProgram:
         # A mistake found in the run may have caused the non-finite values.
         report.problems += [group for group in groups if group.kind == "nonfinite"]
         is_well = not (report.problems or report.anomaly or report.error)
-        if not accounts.passes and self.watch.gradient_calls and not report.error:
-            report.summary = _summarize_gradient_calls(report.page, self.watch.gradient_calls, is_well)
+        if not accounts.passes and self.watch.accounts.gradient_calls and not report.error:
+            report.summary = _summarize_gradient_calls(report.page, self.watch.accounts.gradient_calls, is_well)
         else:
             report.summary = summarize_run(accounts, find_name, accused, is_well)
 

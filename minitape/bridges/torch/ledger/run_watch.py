@@ -82,7 +82,6 @@ class TorchRunWatch:
         measures: Whether gradients and updates are measured.
         on_pass: A function that is called with the pass's number after each backward pass.
         failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
-        gradient_calls: The number of calls to ``autograd.grad``.
         norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients it reached, by key.
         measured_passes: The numbers of the passes whose gradients are measured right after the pass.
     """
@@ -106,7 +105,6 @@ class TorchRunWatch:
         self.leaf_search = LeafSearch()
         self.follows_all, self.on_pass, self.measures = follows_all, on_pass, measures
         self.failure: Exception | None = None
-        self.gradient_calls = 0
         self.norms_by_pass: dict[int, dict[int, float]] = {}
         self.measured_passes: frozenset[int] = frozenset()
         self._scaler_watch = ScalerWatch(self)
@@ -268,7 +266,7 @@ class TorchRunWatch:
 
     def _on_gradient_call(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
         if not self._backward_depth:
-            self.gradient_calls += 1
+            self.accounts.gradient_calls += 1
         try:
             return original(*args, **kwargs)
         except Exception as error:
