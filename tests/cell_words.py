@@ -119,7 +119,9 @@ def _find_offset(source: str, line: int, column: int) -> int:
 
 
 def _iter_displayed_expressions(tree: ast.Module) -> Iterator[ast.AST]:
-    values_by_name = dict(iter_named_values(tree))
+    values_by_name: dict[str, list[ast.AST]] = {}
+    for name, value in iter_named_values(tree):
+        values_by_name.setdefault(name, []).append(value)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node):
             yield node.body[0]
@@ -130,7 +132,8 @@ def _iter_displayed_expressions(tree: ast.Module) -> Iterator[ast.AST]:
                     text
                     for name in ast.walk(words)
                     if get_name(name) in values_by_name
-                    for text in iter_text_nodes(values_by_name[get_name(name)])
+                    for value in values_by_name[get_name(name)]
+                    for text in iter_text_nodes(value)
                 )
                 # A string with a single word may be a dictionary key.
                 yield from (text for text in texts if " " in ast.unparse(text))
@@ -176,7 +179,8 @@ def iter_text_nodes(expression: ast.AST) -> Iterator[ast.expr]:
     parts: list[ast.AST] = [*ast.iter_child_nodes(expression)]
     is_method_call = isinstance(getattr(expression, "func", None), ast.Attribute)
     if isinstance(expression, ast.Call) and get_name(expression.func) == "get":
-        parts = [*expression.args[1:]]  # The default value in get() may be shown to learners, but its key is not.
+        # The values in a dictionary and the default value may be shown to learners, but the key is not.
+        parts = [*getattr(getattr(expression.func, "value", None), "values", []), *expression.args[1:]]
     elif is_method_call or isinstance(expression, (ast.Subscript, ast.Lambda, ast.Compare)):
         return
     for part in parts:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import click
 
 from ..common import translation
 from ..picture.truncation import measure_width
+
+UNBREAKABLE_PIECE = re.compile(r"[（“《]*(?:[!-~]+|.)[，。；：、！？”）》]* ?", re.DOTALL)
+"""A word of Latin letters or a single wide character, with the punctuation marks that belong to it."""
 
 
 def say(text: str, language_code: str | None = None, /, **values: object) -> str:
@@ -84,19 +88,58 @@ def translate_column_names(*names: str) -> list[str]:
 
 
 class HelpText(click.HelpFormatter):
-    """Format the text of ``--help`` in lines that fit the terminal, even with characters that are two columns wide."""
+    """Format the text of ``--help`` in the user's language, in lines that fit the terminal."""
 
-    def write_text(self, text: str) -> None:
-        """Write text as wrapped lines. With wide characters, lines are half as long.
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write the line that shows how to call a command.
 
         Args:
-            text: One paragraph of text.
+            prog: The name of the command.
+            args: Its arguments.
+            prefix: The text before the name, or None for "Usage: ".
         """
-        full_width = self.width
-        if measure_width(text) > len(text):
-            self.width //= 2
-        super().write_text(text)
-        self.width = full_width
+        super().write_usage(prog, args, say("Usage: ") if prefix is None else prefix)
+
+    def write_heading(self, heading: str) -> None:
+        """Write the heading above a list.
+
+        Args:
+            heading: "Options" or "Commands".
+        """
+        title = say("Options:") if heading == "Options" else say("Commands:")
+        self.write(f"{'':{self.current_indent}}{title}\n")
+
+    def write_text(self, text: str) -> None:
+        """Write text as wrapped lines. A line may end between two wide characters, but not before a punctuation mark.
+
+        Args:
+            text: The paragraphs, separated by empty lines.
+        """
+        if measure_width(text) == len(text):
+            super().write_text(text)
+            return
+        indent = " " * self.current_indent
+        paragraphs = []
+        for paragraph in text.split("\n\n"):
+            lines = [indent]
+            for piece in UNBREAKABLE_PIECE.findall(paragraph):
+                if measure_width(lines[-1] + piece.rstrip()) > self.width:
+                    lines.append(indent)
+                lines[-1] += piece
+            paragraphs.append("".join(f"{line.rstrip()}\n" for line in lines))
+        self.write("\n".join(paragraphs))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write a list of options or commands.
+
+        Args:
+            rows: The name and the description of each.
+            col_max: The maximum width of the names.
+            col_spacing: The number of spaces between a name and its description.
+        """
+        help_text = "Show this message and exit."  # click's own text
+        translated_rows = [(name, text.replace(help_text, say("Show this message and exit."))) for name, text in rows]
+        super().write_dl(translated_rows, col_max, col_spacing)
 
 
 class CommandContext(click.Context):

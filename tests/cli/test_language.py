@@ -91,7 +91,7 @@ def test_explain_speaks_the_language_of_the_lessons_else_that_of_the_system(vari
 @pytest.mark.parametrize(("arguments", "status", "told"), [
     (["--help"], 0, "在 JupyterLab 里打开课程。"), (["lab", "--help"], 0, "只复制课程，不启动 JupyterLab。"),
     (["check", "none.ipynb"], 2, "没有这个笔记本：none.ipynb"), (["lab", "--own", "none"], 2, "没有文件夹 none"),
-    (["check", FIRST], 2, "查不了"),
+    (["check", FIRST], 2, "查不了"), (["class", "--help"], 0, "（.minitape-progress.json）或者"),
 ])  # fmt: skip
 def test_the_command_speaks_the_users_language(arguments, status, told, tmp_path):
     (tmp_path / FIRST).write_text("no notebook")
@@ -103,6 +103,7 @@ def test_the_command_speaks_the_users_language(arguments, status, told, tmp_path
     said = done.stdout + done.stderr
     assert done.returncode == status and told in said, said
     assert status or all(measure_width(line) <= 80 for line in said.splitlines() if "  [" not in line)
+    assert not re.search(r"^ *[，。：；]|Usage|Options|Show this", said, re.MULTILINE)
 
 
 def test_a_lesson_that_is_checked_or_saved_speaks_its_own_language(tmp_path, monkeypatch):
