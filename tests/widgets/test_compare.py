@@ -160,10 +160,36 @@ def test_two_tapes_step_together_on_a_page_that_is_saved(show, page, tmp_path):
 
 
 @pytest.mark.browser
+def test_they_step_to_rows_that_belong_together(page, tmp_path):
+    tapes = []
+    for added in (False, True):
+        x = tf.Variable(2.0, name="x")
+        with tf.GradientTape() as tape:
+            h = tf.tanh(x * 0.5)
+            if added:
+                h = h + 0.25
+            y = h * h
+        tape.gradient(y, x)
+        tapes.append(tape)
+    TapeView.compare(*tapes).save(tmp_path / "both.html")
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    page.locator(".mt-view").nth(1).wait_for()
+    counts = page.locator(".mt-count")
+    assert counts.all_inner_texts() == ["forward 5 / 5", "forward 6 / 7"]  # at the first difference
+    page.locator(".mt-view").first.focus()
+    type_keys(page, "ArrowLeft")
+    assert counts.all_inner_texts() == ["forward 4 / 5", "forward 4 / 7"]  # tanh
+    type_keys(page, "ArrowRight", "ArrowRight")
+    assert [text.split()[0] for text in counts.all_inner_texts()] == ["backward"] * 2
+    type_keys(page, "ArrowRight")  # the share of tanh, which is the second step here and the third there
+    assert counts.all_inner_texts() == ["backward 2 / 3", "backward 3 / 4"]
+
+
+@pytest.mark.browser
 def test_they_stand_side_by_side_where_both_have_room(page, tmp_path):
     TapeView.compare(rate(2.0), rate(2.5)).save(tmp_path / "both.html")
     places = []
-    for width in (1400, 1200):
+    for width in (1040, 900):
         page.set_viewport_size({"width": width, "height": 900})
         page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
         page.locator(".mt-view").nth(1).wait_for()

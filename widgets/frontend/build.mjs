@@ -68,7 +68,9 @@ const styles = {
         minify: true,
         target: "es2022",
       });
-      return { contents: code, loader: "text" };
+      // a space behind the name of a variable says nothing
+      const text = code.replaceAll(/(--[\w-]+): /g, "$1:");
+      return { contents: text, loader: "text" };
     });
   },
 };
@@ -80,8 +82,9 @@ const formulas = {
   setup(builder) {
     builder.onLoad({ filter: /table\.json$/ }, ({ path }) => {
       const table = Object.entries(JSON.parse(readFileSync(path, "utf8")));
-      const short = table.map(([name, { formula }]) => [name, { formula }]);
-      return { contents: JSON.stringify(Object.fromEntries(short)), loader: "json" };
+      const formulas = Object.fromEntries(table.map(([name, { formula }]) => [name, formula]));
+      const text = `Object.entries(${JSON.stringify(formulas)}).map(([name, formula]) => [name, { formula }])`;
+      return { contents: `export default Object.fromEntries(${text})`, loader: "js" };
     });
   },
 };

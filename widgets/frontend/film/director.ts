@@ -337,7 +337,7 @@ export class Director {
     const [code, words] = [...this.present.el.children];
     this.head.textContent = elide(code.textContent ?? "", Math.floor((width - 80) / (23 * unit)));
     this.head.classList.toggle("mt-back", this.timeline.backward);
-    const told = this.cut.on ? this.cut.describe() : listLines(words);
+    const told = this.cut.on ? describeCut(this.cut.note) : listLines(words);
     const room = Math.floor((width - 80) / (19.5 * unit));
     this.words.replaceChildren(
       ...told.slice(0, 3).map((line, k) =>
@@ -394,4 +394,11 @@ function rounded(value: number, way: number): number {
 function listLines(words: Element): string[] {
   const hasParagraphs = [...words.childNodes].some((one) => one.nodeName === "P");
   return (hasParagraphs ? [...words.children] : [words]).map((line) => line.textContent ?? "");
+}
+
+/** The products of a cut behind the numbers of their marks, and their sum: two lines. */
+function describeCut(note: Element): string[] {
+  const texts = [...note.children].map((one) => one.textContent ?? "");
+  const sum = texts.pop() ?? "";
+  return [texts.map((text, k) => text.replace(`${k + 1}`, `${k + 1}:  `)).join("     "), sum];
 }

@@ -1,5 +1,6 @@
 // Puts views into pages: with their style, in the page's colours, and in step with those that they
 // are compared with.
+import { alignRows } from "./alignment";
 import type { ViewOptions } from "./options";
 import { startFrom } from "./planner";
 import type { ViewParts } from "./parts";
@@ -18,10 +19,26 @@ export function leaveGroup(view: View): void {
 function together(view: View): void {
   if (leads) return;
   leads = view;
-  const { position, forward } = view.timeline;
   for (const other of groups.get(view.store.linked) ?? [])
-    if (other !== view && other.el.isConnected) other.follow(position, forward);
+    if (other !== view && other.el.isConnected) other.go(findPlace(view, other));
   leads = null;
+}
+
+/** Where a compared view is when another one is where it is: at the row that belongs to its own. */
+function findPlace(view: View, other: View): number {
+  const { position, forward, length, current } = view.timeline;
+  const own = other.timeline;
+  const leaves = view.store.rows.findIndex(({ inputs }) => inputs.length > 0);
+  if (position === length) return own.length;
+  if (position === forward) return own.forward;
+  if (position <= leaves) return Math.min(position, own.forward);
+  const [here, there] = [view.store.differs?.row, other.store.differs?.row];
+  const partner =
+    current === here && there !== undefined
+      ? there
+      : alignRows(view.store.rows, other.store.rows)[current];
+  if (position < forward) return Math.min(partner + 1, own.forward);
+  return own.backTo(partner) ?? Math.min(own.forward + position - forward, own.length);
 }
 
 /** Puts a view of a store into an element. */

@@ -94,13 +94,6 @@ export class Cut {
     );
   }
 
-  /** What is said of the edges, and the sum, in two lines. */
-  describe(): string[] {
-    const texts = [...this.note.children].map((one) => one.textContent ?? "");
-    const sum = texts.pop() ?? "";
-    return [texts.map((text, k) => text.replace(`${k + 1}`, `${k + 1}:  `)).join("     "), sum];
-  }
-
   /** By drawn edge what goes over it. */
   private cards(graph: Graph, ways: NonNullable<ReturnType<typeof crossings>>): Card[] {
     const found = new Map<Edge, Card>();

@@ -181,12 +181,6 @@ export class View {
     pane.reveal(Math.max(0, timeline.current));
   }
 
-  /** To where another view of a like tape is: the same row, or as far back. */
-  follow(position: number, forward: number): void {
-    const own = this.timeline.forward;
-    this.go(position <= forward ? Math.min(position, own) : own + position - forward);
-  }
-
   goRow(row: number): void {
     if (row < 0 || row >= this.store.rows.length) return;
     this.select(row, false);
