@@ -291,8 +291,8 @@ class FrameworkRecording(Recording, ABC):
             source: The source.
 
         Returns:
-            The explanation for the target whose gradient reaches the source. If no such target exists, the
-            explanation for the first target that depends on the source.
+            The explanation for the target whose gradient reaches the source, or else for the first target that depends
+            on the source.
         """
         explanations = [
             self._explain_gradient(explanation_of_target, source) for explanation_of_target in to_target_list(target)

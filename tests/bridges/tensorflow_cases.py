@@ -81,6 +81,16 @@ with tf.GradientTape() as first:
 with tf.GradientTape() as second:
     z = tf.reduce_sum(w * 3.0)
 grad = second.gradient(y, w) #- grad = first.gradient(y, w)
+#@ tensor_watched_by_an_earlier_tape computed_before_tape
+w = tf.constant([1.0, 2.0])
+with tf.GradientTape() as first:
+    first.watch(w)
+    h = w * w #! #-
+with tf.GradientTape() as second:
+    #+ second.watch(w)
+    #+ h = w * w
+    y = tf.reduce_sum(h * 3.0)
+grad = second.gradient(y, w)
 #@ helper_before_each_tape computed_before_tape
 w = tf.Variable([1.0, 2.0])
 def normalized(v):

@@ -172,6 +172,12 @@ def test_a_relu_is_dead_if_it_is_zero_where_an_adjoint_arrived() -> None:
     assert space["why"].cause == "dead_relu"
 
 
+def test_the_line_that_selects_other_elements_is_blamed() -> None:
+    parts = build_program("tf.Variable(2.0)", "parts = tf.stack([x * 1.0, 3.0])", "y = parts[1] * 2.0")
+    why = run_and_explain(parts)["why"]
+    assert (why.cause, why.line) == ("not_selected", 4)
+
+
 def test_elements_that_cancel_out() -> None:
     b, s = tf.Variable([0.0]), tf.Variable(2.0)
     with tf.GradientTape() as tape:

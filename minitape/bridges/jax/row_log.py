@@ -365,8 +365,7 @@ class JaxLog:
     def release_arrays(self) -> None:
         """Release the arrays that no sweep needs any longer.
 
-        The arrays that remain are the ones within the memory budget of `keep_value`, and the ones to which the program
-        still refers.
+        An array remains if it fits into the memory budget of `keep_value`, or if the program still refers to it.
         """
         self._constant_rows.clear()
         for variable in [variable for call in self.calls for variable in call.inputs]:

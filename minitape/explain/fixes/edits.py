@@ -96,7 +96,7 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
     Args:
         name: The keyword's name.
         value: The keyword's new value, which replaces any other value in a call.
-        *functions: The functions to whose calls the keyword is added if it is missing.
+        *functions: The functions. If a call of one of them lacks the keyword, the keyword is added.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
