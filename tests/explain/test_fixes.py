@@ -43,6 +43,8 @@ PATCHES = [
      "h = tf.convert_to_tensor(w) + tf.reduce_sum([1.0, 2.0])"),
     ("nondifferentiable_op", "h = tf.math.floordiv(w, 2.0)",
      "h = w / 2.0 + tf.stop_gradient(tf.math.floordiv(w, 2.0) - w / 2.0)"),
+    ("integer_dtype", "h = tf.cast(tf.cast(w, tf.int32), tf.float32)",
+     "h = tf.cast(w + tf.stop_gradient(tf.cast(tf.cast(w, tf.int32), tf.float32) - w), tf.float32)"),
     ("left_through_numpy", "h = int(w) * 1.0", None),  # a whole number has no gradient
     ("nondifferentiable_op", "h = tf.cast(tf.argmax([w, 1.0]), tf.float32)", None),
 ]  # fmt: skip
