@@ -476,7 +476,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> 
         finding.site = zero_nan.find_blamed_return_of_rule(question, finding.row)
     elif finding.cause == "integer_dtype":
         finding.variant = "inside"
-    elif finding.cause == "nondifferentiable" and row.kind == "operation":
+    elif finding.cause == "nondifferentiable":
         if not row.cause:
             finding.cause = find_missing_gradient_cause(row.extra.op) or finding.cause
         is_step = finding.cause == "nondifferentiable" and row.op in STEP_OPS
