@@ -62,6 +62,16 @@ def test_the_repaired_program_is_not_accused(name):
     assert not findings and summarize(run_watch, findings).startswith("Healthy: "), findings
 
 
+def test_the_summary_counts_the_losses_that_were_not_finite():
+    text = """
+w = nn.Parameter(torch.ones(2))
+for scale in (1.0, float("nan"), float("inf")):
+    (w * scale).sum().backward()
+    w.grad = None
+"""
+    assert "; 2 losses were NaN or infinite" in summarize(*watch(text))
+
+
 def test_gradients_that_are_switched_off_for_good_are_found():
     text = """
 net = nn.Linear(4, 1)

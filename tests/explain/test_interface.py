@@ -71,6 +71,16 @@ def test_further_breaks_are_listed() -> None:
     assert "Also" in str(answer)
 
 
+def test_only_a_break_that_alone_blocks_another_path_is_mentioned():
+    x = tf.Variable(2.3)
+    with tf.GradientTape(persistent=True) as tape:
+        through_a_cut = x * 3.0 + float(tf.stop_gradient(x * 2.0))
+        through_two_steps = x * 3.0 + tf.round(tf.floor(x * 2.0) + 0.4)
+        through_a_step = x * 3.0 + tf.round(x * 2.0)
+    others = [len(tape.explain(y, x).others) for y in (through_a_cut, through_two_steps, through_a_step)]
+    assert others == [0, 0, 1]
+
+
 def test_text_and_card() -> None:
     tape, y, x = record_stop_gradient()
     answer = tape.explain(y, x)
