@@ -90,7 +90,7 @@ def format_lesson_list(lessons_folder: Path, address_template: str) -> str:
         r"\s+".join(map(re.escape, text.split()))
         for text in (say("After this lesson you can"), say("takes about {n} minutes"))
     )
-    goals_pattern = re.compile(goals_phrase + r"\s*((?:^- .*\n(?:^  .*\n)*)+)", re.MULTILINE)
+    goals_pattern = re.compile(goals_phrase + r"：?\s*((?:^- .*\n(?:^  .*\n)*)+)", re.MULTILINE)
     minutes_pattern = re.compile(duration_phrase.replace(r"\{n\}", r"(\d+)"))
     lesson_rows: list[str] = []
     other_rows: list[str] = []

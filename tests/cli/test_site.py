@@ -56,7 +56,7 @@ def site(lessons, tmp_path_factory):
     notebook.cells[
         0
     ].source = (
-        "# 1. 一个题目\n\n学完这一课，你能\n\n- 读懂[英文的一课](../en/01_a_topic.ipynb)。\n\n这一课大约 20 分钟。"
+        "# 1. 一个题目\n\n学完这一课，你能：\n\n- 读懂[英文的一课](../en/01_a_topic.ipynb)。\n\n这一课大约 20 分钟。"
     )
     nbformat.write(notebook, chinese / "01_a_topic.ipynb")
     run_and_save_notebook(chinese / "01_a_topic.ipynb", 60)

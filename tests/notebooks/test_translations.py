@@ -157,7 +157,7 @@ def test_a_changed_text_keeps_its_translation_and_says_what_it_was(editions):
     file = zh / "texts" / "01.po"
     text = file.read_text(encoding="utf-8")
     was, now = 'msgid "After this lesson you can"', 'msgid "After this lesson, you can"'
-    entry = f'#, fuzzy\n#| {was}\n{now}\nmsgstr "学完这一课，你能"\n'
+    entry = f'#, fuzzy\n#| {was}\n{now}\nmsgstr "学完这一课，你能："\n'
     assert entry in text
     file.write_text(
         text.replace("#, fuzzy\n", "").replace('msgid "A new cell."\nmsgstr ""', 'msgid "A new cell."\nmsgstr "新的"')
