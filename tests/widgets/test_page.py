@@ -484,7 +484,12 @@ def test_exports(show, tmp_path):
         download.value.save_as(file := tmp_path / f"out.{kind}")
         assert download.value.suggested_filename == f"tape.{kind}"
         assert file.read_bytes().startswith(start)
-    assert b"<title>backward 4 of 4: " in (tmp_path / "out.svg").read_bytes()
+    svg = (tmp_path / "out.svg").read_text(encoding="utf-8")
+    assert "<title>backward 4 of 4: " in svg
+    # the halo of a sum is behind its digits
+    assert (
+        re.search(r'<text[^>]*paint-order="stroke"[^>]*>(<tspan[^>]*>[^<]*</tspan>)*', svg)[0].count("= -0.6986") == 1
+    )
     # one frame for each position, 0 to 9
     assert (tmp_path / "out.gif").read_bytes().count(b"\x21\xf9\x04") == 10
     page.set_content(file.read_text(encoding="utf-8"))

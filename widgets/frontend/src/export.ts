@@ -16,7 +16,7 @@ import { t } from "./words";
 
 const FRAMES = 300; // most frames of an animation
 const [MOVIE_W, MOVIE_H] = [1400, 800];
-const CAPTION = 24; // height of the line of words below a film
+const CAPTION = 46; // height of the line of words below a film
 
 interface Source {
   el: HTMLElement;
@@ -163,14 +163,24 @@ class Studio {
     );
   }
 
+  /** The line of the program that the present step belongs to. */
+  private code(): string {
+    const { rows, sources } = this.view.store;
+    const { file, line } = rows[this.timeline.current] ?? {};
+    return (file && line && sources[file]?.split("\n")[line - 1]?.trim()) || "";
+  }
+
+  /** Writes the line of the program, and what happens in it, below a frame. */
   private write(context: CanvasRenderingContext2D, text: string): void {
     const { width, height } = context.canvas;
     const style = getComputedStyle(this.home);
     context.fillStyle = style.getPropertyValue("--mt-soft") || "#eee";
     context.fillRect(0, height - CAPTION, width, CAPTION);
     context.fillStyle = style.color;
+    context.font = `15px ${style.getPropertyValue("--mt-mono")}`;
+    context.fillText(this.code(), 10, height - CAPTION + 18, width - 20);
     context.font = "13px Helvetica, Arial, sans-serif";
-    context.fillText(text, 10, height - 7, width - 20);
+    context.fillText(text, 10, height - 8, width - 20);
   }
 
   /** One frame for each step, forward and backward, following the current row. */
@@ -232,6 +242,7 @@ const STYLES = [
   "stroke-linecap",
   "stroke-linejoin",
   "opacity",
+  "paint-order",
   "font-family",
   "font-size",
   "font-weight",

@@ -1,4 +1,4 @@
-/* minitape element, source 5b91a3d600741bab */
+/* minitape element, source 0fa606892b8dadbd */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
