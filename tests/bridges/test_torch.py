@@ -356,6 +356,16 @@ def test_a_picture_can_ask_why():
     assert [t["text"].partition(" (")[0] for t in told if t["kind"] == "explained"] == ["detach"]
 
 
+def test_the_calculations_inside_an_optimizer_step_are_not_recorded():
+    w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    optimizer = torch.optim.Adam([w], foreach=False)
+    with bridge.record() as recording:
+        (w * w).sum().backward()
+        row_count = len(recording)
+        optimizer.step()
+    assert len(recording) == row_count
+
+
 def test_a_picture_shows_the_step_of_an_optimizer_in_the_block():
     """The weight that the last backward pass used, and what the optimizer made of it."""
     w = torch.tensor(3.0, requires_grad=True)
