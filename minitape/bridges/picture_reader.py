@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from ..explain.reasons.object_names import share_results
 from ..picture.gradient_results import MAX_EXPLAINED, MAX_SOURCES, find_reason_and_blamed_line
 from ..picture.known_rules import KnownRule, find_known_rule
 from ..picture.path_breaks import is_zero
@@ -258,15 +259,16 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
         for source_fields in result["sources"]
         if source_fields["gradient"] is None or is_zero(source_fields["gradient"])
     ]
-    for source_fields in unexplained[:MAX_EXPLAINED] if sweep.target else ():
-        named_source = map_rows_to_trained_sources(recording).get(source_fields["at"])
-        source = RowNumber(source_fields["at"]) if named_source is None else named_source.source
-        with suppress(Exception):  # A picture without reasons is better than no picture at all.
-            framework_recording = cast("FrameworkRecording", recording)
-            target = framework_recording.find_target_row(sweep)
-            source_fields["reason"], source_fields["why"] = find_reason_and_blamed_line(
-                framework_recording.explain_source(target, source)
-            )
+    with share_results():
+        for source_fields in unexplained[:MAX_EXPLAINED] if sweep.target else ():
+            named_source = map_rows_to_trained_sources(recording).get(source_fields["at"])
+            source = RowNumber(source_fields["at"]) if named_source is None else named_source.source
+            with suppress(Exception):  # A picture without reasons is better than no picture at all.
+                framework_recording = cast("FrameworkRecording", recording)
+                target = framework_recording.find_target_row(sweep)
+                source_fields["reason"], source_fields["why"] = find_reason_and_blamed_line(
+                    framework_recording.explain_source(target, source)
+                )
 
 
 def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int, str]) -> str | None:
