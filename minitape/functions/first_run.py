@@ -146,8 +146,8 @@ class FirstRun:
         name: The name of the function.
         outer_run: The first run during which this run began, or None.
         argument_names: For each argument tensor, the name of its parameter.
-        write_guard: A function that writes a guard for a tensor on which Python branches, or None for a tentative run,
-            which only finds out whether the function can be recorded, and must not have effects.
+        write_guard: A function that writes a guard for a tensor on which Python branches, or None for a tentative run.
+            A tentative run only finds out whether the function can be recorded, and must not have effects.
         record: The rows of the run.
         has_values: Whether tensors have the values of the first run. While a gradient is recorded, this is False,
             because zeros replace the arrays that the recording has released.
