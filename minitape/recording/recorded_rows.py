@@ -292,6 +292,7 @@ class BackwardPass:
         site: The line on which the pass was started.
         call_stack: The statements that were running at that time, outermost first.
         row_count: The number of rows recorded before the pass.
+        keeps_graph: Whether the program asked the framework to keep the graph for a later pass.
         source_results: The sources passed to the function, each paired with whether it received a gradient.
         sources: The rows of those sources, or an empty list if the gradient is computed for all leaves that the pass
             reaches.
@@ -307,6 +308,7 @@ class BackwardPass:
         self.site: Site = NOWHERE
         self.call_stack: list[Site] = []
         self.row_count = 0
+        self.keeps_graph = False
         self.source_results: list[tuple[Any, bool]] = []
         self.sources: list[int] = []
         self.adjoints: dict[int, Any] = {}

@@ -146,11 +146,15 @@ CUT = """
 import torch
 
 torch.manual_seed(0)
-encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 1)
+encoder, decoder, critic = torch.nn.Linear(4, 2), torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+critic_optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
 for step in range(5):
     hidden = encoder(torch.ones(3, 4)).detach()
     loss = decoder(hidden).pow(2).mean()
+    critic_optimizer.zero_grad()
+    critic(hidden.detach()).pow(2).mean().backward()
+    critic_optimizer.step()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -171,7 +175,7 @@ for step in range(5):
 """
 
 
-def test_a_patch_is_offered_if_a_run_has_shown_that_the_gradient_comes(tmp_path):
+def test_a_patch_is_offered_if_a_run_has_shown_that_the_gradient_comes_even_in_a_second_pass(tmp_path):
     done, answers = explain(tmp_path, CUT)
     (problem,) = answers["problems"]
     assert problem["is_patch_offered"] and problem["patch"] == "hidden = encoder(torch.ones(3, 4))"
@@ -226,3 +230,11 @@ for step in range(5):
     done, answers = explain(tmp_path, text)
     assert {problem["line"] for problem in answers["problems"]} <= {11, 12}
     assert not any(problem["is_patch_offered"] for problem in answers["problems"]), done.stderr
+
+
+def test_a_layer_that_nothing_reads_is_mentioned_and_not_accused(tmp_path):
+    text = HEALTHY.replace("optimizer =", "net.spare = torch.nn.Linear(3, 1)\noptimizer =", 1)
+    done, answers = explain(tmp_path, text.replace("int(sys.argv[1])", "3"))
+    assert (done.returncode, answers["problems"]) == (0, []), done.stderr
+    assert "unused: net.spare.weight was not used" in done.stderr
+    assert "net.spare.weight, bias: got no gradient" in done.stderr

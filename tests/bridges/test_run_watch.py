@@ -156,3 +156,8 @@ def test_parameters_that_a_program_drops_are_not_kept_alive():
     del net
     assert dropped() is None
     run_watch.stop_watching()
+
+
+def test_an_input_that_no_optimizer_holds_is_not_counted():
+    run_watch, findings = watch(PROGRAMS["an_input_has_a_gradient_because_a_loss_contains_its_derivative"][1])
+    assert "4 of 4 parameters" in summarize(run_watch, findings) and "?" not in summarize(run_watch, findings)

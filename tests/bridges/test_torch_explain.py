@@ -9,8 +9,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
 
 from minitape.bridges import torch as bridge  # noqa: E402 - behind the check for PyTorch
+from minitape.bridges.torch.raised_errors import explain_raised_error  # noqa: E402
 from minitape.common.translation import LANGUAGE_VARIABLES  # noqa: E402
 
+from .cases import compile_program  # noqa: E402
 from .frameworks import FRAMEWORKS  # noqa: E402
 
 
@@ -327,6 +329,30 @@ def test_numbers_that_have_grown_are_no_matter_of_a_function():
     answer = recording.explain(net.weight)
     assert answer.cause == "nan_forward"
     assert "smaller learning rate" in answer.fix
+
+
+@pytest.mark.parametrize(
+    ("before", "loop", "name"),
+    [
+        (
+            "rnn, state = torch.nn.GRU(2, 3), None",
+            "out, state = rnn(torch.ones(4, 2), state)\n    out.sum().backward()",
+            "state",
+        ),
+        (
+            "net, t = torch.nn.Linear(1, 1), 0.1 + torch.rand(4, 1, requires_grad=True) ** 2",
+            "u = net(t).tanh()\n    torch.autograd.grad(u.sum(), t, create_graph=True)[0].sum().backward()",
+            "t",
+        ),
+    ],
+)
+def test_a_second_backward_names_a_state_and_a_value_made_once(before, loop, name):
+    namespace = {"torch": torch}
+    with bridge.record() as recording, pytest.raises(RuntimeError, match="second time") as raised:
+        exec(compile_program(f"{before}\nfor _ in range(2):\n    {loop}\n", "program.py"), namespace)
+    answer = explain_raised_error(recording, raised.value)
+    line = 1 if name == "t" else 3
+    assert (answer.cause, answer.line) == ("backward_twice", line) and name in answer.message.split(" (")[0], answer
 
 
 def test_the_line_that_makes_a_tensor_of_what_left_is_a_break_too_and_a_whole_number_that_left_is_none():

@@ -55,6 +55,20 @@ x = torch.tensor([[1.0, float("nan")], [2.0, 3.0]]) #!
 w = torch.ones(2, requires_grad=True)
 loss = ((x @ w) ** 2).mean() #- loss = ((torch.nan_to_num(x) @ w) ** 2).mean()
 loss.backward()
+#@ missing_targets_are_masked_too_late nan_input
+y = torch.tensor([[1.0], [2.0], [float("nan")]])
+w = torch.ones(2, 1, requires_grad=True)
+missing = torch.isnan(y)
+errors = torch.ones(3, 2) @ w - y #! #- errors = torch.ones(3, 2) @ w - torch.where(missing, 0.0, y)
+loss = torch.where(missing, 0.0, errors ** 2).sum()
+loss.backward()
+#@ missing_elements_are_marked_by_the_program nan_input
+y = torch.ones(3, 1)
+y[2] = float("nan")
+w = torch.ones(2, 1, requires_grad=True)
+errors = (torch.ones(3, 2) @ w - y) ** 2 #! #- errors = (torch.ones(3, 2) @ w - torch.nan_to_num(y)) ** 2
+loss = errors.masked_fill(torch.isnan(y), 0.0).sum()
+loss.backward()
 #@ fully_masked_row_of_attention nan_forward
 w = torch.randn(2, 2, requires_grad=True)
 scores = torch.eye(2) @ w

@@ -293,4 +293,83 @@ for step in range(6):
     with torch.no_grad():
         w -= 0.1 * w.grad
         w.grad = None
+#@ an_input_has_a_gradient_because_a_loss_contains_its_derivative connected
+net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.Adam(net.parameters(), 1e-2)
+t = torch.rand(16, 1, requires_grad=True)
+for step in range(5):
+    u = net(t)
+    slope = torch.autograd.grad(u.sum(), t, create_graph=True)[0]
+    optimizer.zero_grad()
+    (slope + u).pow(2).mean().backward()
+    optimizer.step()
+#@ clipped_after_the_step not_clipped
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    #+ nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  #!  #-
+#@ the_norm_is_only_measured_after_the_step connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    print(nn.utils.clip_grad_norm_(net.parameters(), float("inf")))
+#@ the_schedule_decays_in_each_batch not_applied
+net = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters(), 0.01)
+schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.1)
+for batch in range(24):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()  #!
+    if True:  #- if batch % 8 == 7:
+        schedule.step()
+#@ the_rate_ends_near_zero connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters(), 0.01)
+schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=24, final_div_factor=1e7)
+for batch in range(24):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    schedule.step()
+#@ the_training_diverges exploding
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 30.0)  #- optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(8):
+    optimizer.zero_grad()
+    net(torch.ones(8, 4)).pow(2).mean().backward()
+    optimizer.step()  #!
+#@ the_rate_grows_with_each_batch exploding
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.03)
+schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1.0 + 3 * epoch)
+for batch in range(60):
+    optimizer.zero_grad()
+    (net(torch.randn(8, 4)) - torch.randn(8, 1)).pow(2).mean().backward()
+    optimizer.step()  #!
+    if True:  #- if batch % 30 == 29:
+        schedule.step()
+#@ a_large_gradient_comes_and_goes connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 1e-9)
+for step in range(8):
+    optimizer.zero_grad()
+    (net(torch.randn(8, 4)) * (1e5 if step == 6 else 1.0)).mean().backward()
+    optimizer.step()
+#@ a_discriminator_is_frozen_for_a_moment connected
+g, d = nn.Linear(2, 2), nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 1))
+optimizers = [torch.optim.Adam(part.parameters()) for part in (g, d)]
+for step in range(12):
+    for part, optimizer in zip((g, d), optimizers):
+        d.requires_grad_(part is d)
+        optimizer.zero_grad()
+        d(g(torch.randn(8, 2))).pow(2).mean().backward()
+        optimizer.step()
 """

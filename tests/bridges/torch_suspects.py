@@ -499,4 +499,43 @@ x = torch.randn(16, 4)
 for _ in range(3):
     loss = (net(x) - x.flip(1)).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
+#@ an_exploring_action_is_drawn_under_no_grad connected
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(3):
+    mean = net(torch.randn(8, 3))
+    with torch.no_grad():
+        action = torch.distributions.Normal(mean, 1.0).sample()
+    loss = (mean - action.clamp(-1, 1)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+#@ a_softmax_of_equal_adjoints_beside_another_path connected
+net, mixing = nn.Linear(3, 4), nn.Parameter(torch.zeros(4, 4))
+opt = torch.optim.Adam([*net.parameters(), mixing], 0.01)
+for _ in range(3):
+    scores = net(torch.randn(8, 3))
+    loss = F.cross_entropy(scores + torch.softmax(scores, 1) @ (mixing + 1e-3), torch.arange(8) % 4)
+    opt.zero_grad(); loss.backward(); opt.step()
+#@ a_term_of_cut_features_beside_the_loss_of_another_network in_part
+g, features, head = nn.Linear(4, 4), nn.Linear(4, 6), nn.Linear(6, 1)
+g_opt, d_opt = [torch.optim.Adam(each) for each in (g.parameters(), [*features.parameters(), *head.parameters()])]
+for _ in range(3):
+    real = torch.randn(8, 4)
+    fake = g(real)
+    f_real, f_fake = features(real).tanh(), features(fake.detach()).tanh()
+    d_opt.zero_grad(); (head(f_real) - head(f_fake)).pow(2).mean().backward(); d_opt.step()
+    #+ f_fake, f_real = features(fake).tanh(), features(real).tanh()
+    g_opt.zero_grad()
+    loss = (fake - real).pow(2).mean() + 10 * (f_fake.detach() - f_real.detach()).pow(2).mean() #! #- loss = (fake - \
+real).pow(2).mean() + 10 * (f_fake - f_real.detach()).pow(2).mean()
+    loss.backward(); g_opt.step()
+#@ constant_features_beside_a_term_with_a_gradient connected
+g, features, head = nn.Linear(4, 4), nn.Linear(4, 6), nn.Linear(6, 1)
+g_opt, d_opt = [torch.optim.Adam(each) for each in (g.parameters(), [*features.parameters(), *head.parameters()])]
+for _ in range(3):
+    real = torch.randn(8, 4)
+    f_real = features(real).tanh()
+    d_opt.zero_grad(); (head(f_real) - 1).pow(2).mean().backward(); d_opt.step()
+    g_opt.zero_grad()
+    loss = (g(real) - real).pow(2).mean() + (features(g(real)).tanh() - f_real.detach()).pow(2).mean()
+    loss.backward(); g_opt.step()
 """

@@ -189,6 +189,9 @@ class OptimizerAccount:
         empty_steps: The number of followed steps that found no new gradient.
         skipped_steps: The number of steps that a gradient scaler skipped.
         zero_rate_steps: The number of consecutive steps in which the learning rate was 0.
+        tiny_rate_steps: The number of steps in which the learning rate had fallen to a tiny part of its largest value.
+        chosen_rate: The learning rate with which the program created the optimizer.
+        norms: The norm of the whole gradient in each measured step.
         followed_steps: The number of steps in which the gradients were examined.
         rates: The smallest and largest learning rates.
         accounts: The accounts of its parameters.
@@ -203,6 +206,9 @@ class OptimizerAccount:
     empty_steps: int = 0
     skipped_steps: int = 0
     zero_rate_steps: int = 0
+    tiny_rate_steps: int = 0
+    chosen_rate: float = math.inf
+    norms: list[float] = field(default_factory=list)
     followed_steps: int = 0
     rates: tuple[float, float] = (math.inf, 0.0)
     accounts: list[Account] = field(default_factory=list)
@@ -216,6 +222,7 @@ class ClipCalls:
         calls: The number of calls.
         without_parameters: The number of calls that were given no parameters at all.
         without_gradients: The number of calls that found no gradient.
+        after_step: The number of calls that found only gradients that a step had already used.
         before_unscaling: The number of calls that found gradients that were still scaled.
         scale: The last such scale.
     """
@@ -223,6 +230,7 @@ class ClipCalls:
     calls: int = 0
     without_parameters: int = 0
     without_gradients: int = 0
+    after_step: int = 0
     before_unscaling: int = 0
     scale: float = 1.0
 

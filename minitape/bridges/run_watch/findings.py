@@ -5,6 +5,7 @@ Each rule reads the fates and counts of gradients. No rule reads the program's t
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from .accounts import (
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
 MAX_SINGLE_BIRTHS = 2  # So many parameters may be created on a line, get one gradient and be replaced.
+GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
 SHORT_RUN = 3  # In a run of so few backward passes, one occurrence is enough.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
 # purpose.
@@ -206,6 +208,8 @@ def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
         elif calls.without_gradients > 1 and calls.without_gradients >= calls.calls - 1 and run.count_steps()[0]:
             fields = {"n": calls.without_gradients, "all": calls.calls}
             yield RunFinding("not_clipped", "early", site, fields, frozenset())
+        elif calls.after_step > 1 and calls.after_step >= calls.calls - 1:
+            yield RunFinding("not_clipped", "late", site, {"n": calls.after_step, "all": calls.calls}, frozenset())
 
 
 def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
@@ -301,7 +305,16 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
         elif optimizer.zero_rate_steps > 2 and optimizer.zero_rate_steps >= optimizer.followed_steps - 1 and keys:
             yield RunFinding("not_applied", "rate", optimizer.site, {"n": optimizer.zero_rate_steps}, keys)
         else:
+            yield from _find_decayed_rate(optimizer, keys)
             yield from _find_vanished_updates(run, optimizer)
+
+
+def _find_decayed_rate(optimizer: OptimizerAccount, keys: frozenset[int]) -> Iterator[RunFinding]:
+    """Report an optimizer whose learning rate was too small in most steps to change anything."""
+    if optimizer.tiny_rate_steps > max(10, optimizer.steps // 2):
+        counts = {"n": optimizer.tiny_rate_steps, "all": optimizer.steps}
+        rates = {"rate": optimizer.rates[0], "from_": optimizer.rates[1]}
+        yield RunFinding("not_applied", "decayed", optimizer.site, counts | rates, keys)
 
 
 def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Iterator[RunFinding]:
@@ -337,6 +350,23 @@ def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Ite
                 "dtype": account.read_facts().dtype_name,
             }
             yield RunFinding("not_applied", "rounded", optimizer.site, fields, keys)
+
+
+def find_growth(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find optimizers whose gradients exploded, or whose learning rate had grown before the first non-finite value.
+
+    Args:
+        run: The accounts of the run.
+    """
+    sizes = [abs(loss) for loss in run.losses if math.isfinite(loss)] or [0.0]
+    for optimizer in run.optimizers:
+        first, largest = (optimizer.norms[0], max(optimizer.norms)) if optimizer.norms else (0.0, 0.0)
+        has_grown = largest > GROWTH * max(first, 1.0) and sizes[-1] > GROWTH * sizes[0] > 0
+        if has_grown:
+            yield RunFinding("exploding", "run", optimizer.site, {"from_": first, "to": largest}, frozenset())
+        if (has_grown or run.anomaly) and optimizer.rates[1] > 5 * optimizer.chosen_rate:
+            fields = {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
+            yield RunFinding("exploding", "rate", optimizer.site, fields, frozenset())
 
 
 def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
@@ -392,5 +422,6 @@ RULES: tuple[Rule, ...] = (
     find_wrong_clipping,
     find_unoptimized_parameters,
     find_optimizers_without_effect,
+    find_growth,
     find_remade_optimizers,
 )

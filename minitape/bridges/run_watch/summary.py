@@ -12,6 +12,7 @@ from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
 
 ROUNDING_NORM = 1e-7  # A gradient that moves nothing and has a norm below this is a rounding error.
+ABSURD_NORM = 1e8
 MAX_NAMES = 3  # The maximum number of parameters to name for each kind.
 
 
@@ -42,6 +43,7 @@ def summarize_run(
         sentences.append(fill("an error in minitape ended the watch ({error})", error=run.watch_error))
     text = fill("; ").join(sentences)
     is_finite = not run.nonfinite_losses and run.anomaly is None
+    is_finite = is_finite and max([account.norms[1] for account in well], default=0.0) < ABSURD_NORM
     is_healthy = is_well and well and is_finite and not run.watch_error
     return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
 
@@ -50,10 +52,17 @@ def _group_accounts_by_lack(run: RunAccounts, accused_keys: Collection[int]) -> 
     """Return the accounts of trained parameters without findings, keyed by what their gradients lack."""
     groups: dict[str, list[Account]] = {}
     for account in run.accounts.values():
-        is_trained = account.optimizer_numbers or account.got_gradient
-        if is_trained and not account.read_facts().is_elsewhere and account.key not in accused_keys:
+        if _is_trained(account) and account.key not in accused_keys:
             groups.setdefault(_describe_lack(account), []).append(account)
     return groups
+
+
+def _is_trained(account: Account) -> bool:
+    """Return whether the program trains a leaf here. An input whose derivative a loss contains is not trained."""
+    facts = account.read_facts()
+    is_input = not facts.is_parameter and account.is_unchanged()
+    has_gradient = account.got_gradient and not is_input
+    return not facts.is_elsewhere and bool(account.optimizer_numbers or has_gradient)
 
 
 def _describe_pass_and_step_counts(run: RunAccounts) -> str:

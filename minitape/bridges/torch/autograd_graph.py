@@ -31,6 +31,7 @@ class TorchGraph:
         log: The log that writes the recording's rows.
         target_rows: The target rows of the running backward pass. Empty if none is running.
         function_name: The function running the backward pass, "backward" or "grad".
+        keeps_graph: Whether the program keeps the graph for a later pass.
         site: The program's line that called the function.
         is_running: Whether one of the program's backward passes is running.
     """
@@ -40,6 +41,7 @@ class TorchGraph:
         self.log = log
         self.target_rows: list[int] = []
         self.function_name = ""
+        self.keeps_graph = False
         self.site: Site = NOWHERE
         self.is_running = False
         self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the numbers of a node's outputs.
@@ -220,6 +222,7 @@ class TorchGraph:
             self._sweep = self.log.recording.sweep(self.target_rows)
             self._sweep.function_name = self.function_name
             self._sweep.site = self.site
+            self._sweep.keeps_graph = self.keeps_graph
         return self._sweep
 
     def _on_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:

@@ -133,6 +133,7 @@ class CopyWindow:
             recording: The recording of the pass.
         """
         names = {id(source): name for name, source in recording.collect_trained_sources().items()}
+        names |= self.watch.leaf_search.names  # A pass without the model's forward pass has worse names.
         norms = self.watch.norms_by_pass.get(self.low, {})
         fields = self.request.fields
         return {

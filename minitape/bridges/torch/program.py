@@ -24,7 +24,7 @@ from ..nonfinite_values import explain_first_nonfinite_value
 from ..program import FrameworkBlock, RunnableProgram, execute_program
 from ..run_watch.accounts import Anomaly
 from ..run_watch.anomaly_sentences import describe_anomaly, describe_second_run, find_first_difference
-from ..run_watch.findings import find_run_findings
+from ..run_watch.findings import find_gradients_switched_off, find_run_findings
 from ..run_watch.report import (
     ProblemGroup,
     RunReport,
@@ -50,6 +50,7 @@ SEED = 20240  # The seed for all random numbers, unless the program sets its own
 COPY_INTERVAL = 5.0  # The number of seconds between copies of the running program.
 MAX_COPIES = 2
 EARLY_REPORT_SECONDS = 20.0  # The maximum number of seconds before a problem in the first steps is reported.
+TRIED_PASSES = 1, 2
 MAX_TRIALS = 4  # The number of problems whose patches are tried.
 MAX_TRIAL_SECONDS = 30.0  # A patch is not tried if reaching the step in question takes more seconds than this.
 QUICK_REPEAT_SECONDS = 60.0  # A run shorter than this is repeated from its start, with the same threads.
@@ -349,7 +350,7 @@ class WatchedProgram:
         report = RunReport(page, error, passes=accounts.passes, steps=accounts.count_steps()[0])
         groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
         if isinstance(error, (Exception, KeyboardInterrupt)):
-            report.raised = self._explain_error(recording, error)
+            report.raised = self._explain_switched_off_gradients(error) or self._explain_error(recording, error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
@@ -358,7 +359,7 @@ class WatchedProgram:
         self._add_findings(report, groups)
         if not report.error:
             self._try_patches(report)
-        report.remarks = list_frozen_sentences(page)
+        report.remarks += list_frozen_sentences(page)
         report.is_blind = not accounts.passes and not self.watch.accounts.gradient_calls
         report.is_cut_short = bool(accounts.watch_error)
         return report
@@ -376,6 +377,9 @@ class WatchedProgram:
         def find_name(key: int) -> str:
             return page_names.get(key) or self.watch.find_name(key) or "?"
 
+        unread = [group for group in groups if group.cause == "unused" and not self._is_read(group)]
+        report.remarks += map(str, unread)
+        groups = [group for group in groups if group not in unread]
         blamed = find_blamed_names(groups + report.anomaly_problems)
         accused = {key for name, key in self._keys_by_name.items() if name in blamed}
         report.problems = [group for group in groups if group.kind != "nonfinite"]
@@ -384,12 +388,11 @@ class WatchedProgram:
             accounts, lambda finding: finding if latest is None else locate_finding(latest, finding)
         ):
             new_keys = finding.keys - accused
+            names = sorted(map(find_name, new_keys))
+            group = build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
             if new_keys or not finding.keys:
                 accused |= new_keys
-                names = sorted(map(find_name, new_keys))
-                report.problems.append(
-                    build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
-                )
+                report.problems.append(group)
         # A mistake found in the run may have caused the non-finite values.
         report.problems += [group for group in groups if group.kind == "nonfinite"]
         is_well = not (report.problems or report.anomaly or report.error)
@@ -397,6 +400,15 @@ class WatchedProgram:
             report.summary = _summarize_gradient_calls(report.page, self.watch.accounts.gradient_calls, is_well)
         else:
             report.summary = summarize_run(accounts, find_name, accused, is_well)
+
+    def _is_read(self, group: ProblemGroup) -> bool:
+        """Return whether the recorded steps read a parameter of a problem.
+
+        Args:
+            group: The problem.
+        """
+        read = {id(row.find_object()) for row in self._recording.latest.rows}
+        return any(self._keys_by_name.get(name) in read for name in group.names)
 
     def _try_patches(self, report: RunReport) -> None:
         """Try the patch for each problem in copies that run the program from its start.
@@ -420,8 +432,11 @@ class WatchedProgram:
                     groups[index] = group._replace(is_patch_offered=True, trial=fill("The patch was not tested."))
                     continue
                 trials += 1
-                number = pass_number if group.kind == "nonfinite" else 1
-                groups[index] = try_patch(group, source, number, self._send_trial, report.problems)
+                # The first pass may belong to another loss, as in a GAN.
+                for number in [pass_number] if group.kind == "nonfinite" else TRIED_PASSES:
+                    groups[index] = try_patch(group, source, number, self._send_trial, report.problems)
+                    if groups[index].is_patch_offered:
+                        break
 
     def _send_trial(self, fields: Message) -> Message | None:
         """Send a request to a copy that runs the program from its start, or return None if that is not possible.
@@ -435,6 +450,11 @@ class WatchedProgram:
             return None
         answer = self._start_copy.send_request(fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
         return None if answer is None or answer.get("stopped_by") else answer
+
+    def _explain_switched_off_gradients(self, error: BaseException) -> ProblemGroup | None:
+        """Explain an error that autograd raised because gradients were still switched off."""
+        findings = find_gradients_switched_off(self.watch.accounts) if self.watch.failure is error else ()
+        return next((build_problem_group(finding.to_explanation("torch"), []) for finding in findings), None)
 
     def _explain_error(self, recording: Any, error: BaseException) -> ProblemGroup | None:
         """Explain the error that ended the program if autograd raised it.

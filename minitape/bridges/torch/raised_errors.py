@@ -85,8 +85,14 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
     """
     rows = recording.rows
     failed = set(recording.failed_target_rows)
-    complete_sweeps = [sweep for sweep in recording.sweeps if sweep is not recording.failed_sweep]
-    freed = {row for sweep in complete_sweeps for row in sweep.adjoints if rows[row].kind == "operation"}
+    freeing_sweeps = [
+        sweep for sweep in recording.sweeps if sweep is not recording.failed_sweep and not sweep.keeps_graph
+    ]
+    # All results of a call share its graph, such as the output and the hidden state of a recurrent layer.
+    freed_calls = {
+        rows[row].call_id: sweep for sweep in freeing_sweeps for row in sweep.adjoints if rows[row].kind == "operation"
+    }
+    freed = {row.index for row in rows if row.call_id in freed_calls}
     carriers = _find_carriers(rows, failed, freed)
     if not carriers:
         return None
@@ -97,7 +103,7 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
     name = names.name_row(carrier)
     later = rows[max(freed) + 1 :]
     ran_again = any(row.site == carrier.site for row in later)
-    freeing = next(sweep for sweep in reversed(complete_sweeps) if carrier.index in sweep.adjoints)
+    freeing = freed_calls[carrier.call_id]
     if freeing.function_name == "grad" and not ran_again:
         error_site = recording.error[1] if recording.error else NOWHERE
         fields = {"what": name, "line": format_bracketed_place(*freeing.site)}
@@ -269,8 +275,8 @@ class TensorNames:
         """
         tensor = row.find_object()
         name = "" if tensor is None else find_access_path_in_program(tensor) or self.find_name(tensor)
-        bound_names = program_text.find_statement(row.site).bound_names if row.kind == "operation" else ()
-        name = name or row.name or next(iter(bound_names), "")
+        bound_names = program_text.find_statement(row.site).bound_names if row.kind == "operation" else []
+        name = name or row.name or next(iter(bound_names[row.output :] or bound_names), "")
         return name or (fill("the result of {op}", op=row.op) if row.kind == "operation" else row.op)
 
 

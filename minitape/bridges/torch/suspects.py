@@ -22,6 +22,7 @@ from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ..run_watch.findings import RunFinding, find_run_findings
 from .adapter import TorchAdapter
 from .model_parameters import iter_unregistered_parameters
+from .row_log import PAUSE_BLOCKS, get_extra
 
 if TYPE_CHECKING:
     from .recording import TorchRecording
@@ -127,7 +128,7 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
         finding: The finding.
     """
     watch = recording.log.run_watch
-    if finding.variant == "rate":
+    if finding.variant in ("rate", "decayed"):
         return finding._replace(site=find_learning_rate_site(finding.site))
     if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
         return finding
@@ -200,7 +201,7 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
         is_float = row.kind == "operation" and row.dtype.startswith(("float", "bfloat"))
         # Autograd sends zeros back through torch.normal.
         is_normal = row.op == "normal"
-        if not (is_sample or is_normal) or not is_float or not has_tracked_input:
+        if not (is_sample or is_normal) or not is_float or not has_tracked_input or _is_paused_by_program(row):
             continue
         uses = _split_uses_of_draw(run, row)
         if uses.other_rows.isdisjoint(targets):
@@ -211,6 +212,12 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
         variables = [run.rows[index].find_object() for index in ancestors if run.rows[index].kind == "variable"]
         keys = {id(variable) for variable in variables if variable is not None}
         yield Suspicion("sampled", row.site, {}, source_keys=keys, variant="normal" if is_normal else "")
+
+
+def _is_paused_by_program(row: RecordedRow) -> bool:
+    """Return whether the program itself, and not only ``sample()``, has switched gradients off for a row."""
+    statements = map(program_text.find_statement, get_extra(row).call_stack)
+    return any(statement.find_enclosing_block(*PAUSE_BLOCKS) for statement in statements)
 
 
 def check_state_cut_in_loop(run: CheckedRun) -> Iterator[Suspicion]:

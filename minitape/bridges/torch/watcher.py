@@ -418,6 +418,7 @@ class TorchWatcher(Watcher):
         targets = list(iter_tensors(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
         rows = self._run_safely(_find_or_add_target_rows, self.log, targets) or []
+        graph.keeps_graph = bool(kwargs.get("retain_graph") or kwargs.get("create_graph"))
         graph.begin_backward(rows, function_name, find_user_site())
         self.quiet_depth += 1
         self.recording.failed_target_rows = []

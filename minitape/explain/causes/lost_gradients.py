@@ -53,14 +53,14 @@ CAUSES = (
         [torch: carried]
         {what}{line} was computed in an earlier step, and this step uses it{other}. The backward pass of the earlier
         step has freed its graph.
-        Fix: Keep the value without its graph: write .detach() on this line, or .item() for a number that is
-        only printed.
+        Fix: Keep the value without its graph: write .detach() on this line, or state = state.detach() after this line.
+        For a number that is only printed, write .item().
 
         [torch: made_once]
         {what}{line} was computed only once, but each backward pass goes through it{other}. The first backward pass has
         freed its graph.
         Fix: Compute the value again in each step. If nothing before this line needs to be trained, write .detach() on
-        this line.
+        this line, and then .requires_grad_() if you need a derivative with respect to the value.
         """,
     ),
     Cause(

@@ -46,6 +46,11 @@ CAUSES = (
         [torch: early]
         In {n} of {all} calls, the function that clips the gradients{line} found no gradients.
         Fix: Clip the gradients after backward() and before step().
+
+        [torch: late]
+        In {n} of {all} calls, the gradients are clipped{line} only after the step that used them, so the steps use the
+        gradients as they were before.
+        Fix: Clip the gradients after backward() and before step().
         """,
     ),
     Cause(

@@ -101,6 +101,11 @@ CAUSES = (
         {n} optimizer steps changed nothing, because the learning rate{line} is 0 or too small for the weights.
         Fix: Set the learning rate, or check its schedule.
 
+        [torch: decayed]
+        In {n} of {all} optimizer steps, the learning rate{line} was so small that nothing was learned: it fell from
+        {from_:.2g} to {rate:.1g}.
+        Fix: Check the schedule. If it counts epochs, call scheduler.step() once for each epoch, and not for each batch.
+
         [jax: dropped]
         {n} steps computed new values{line}, but each subsequent step started from the old values.
         Fix: Return the new parameters from the step, and pass them to the next step.
@@ -174,6 +179,15 @@ CAUSES = (
         Training diverges: the gradient grew from {from_:.2g} to {to:.2g} in {n} steps{line}, and a single step changes
         the weight by {ratio:.2g} times its norm.
         Fix: Use a smaller learning rate. If the loss is a sum over the batch, use the mean instead.
+
+        [torch: run]
+        Training diverges: the norm of the gradient{line} has grown from {from_:.2g} in the first step to {to:.2g}, and
+        the loss has grown with it.
+        Fix: Use a smaller learning rate, or clip the gradients between backward() and step().
+
+        [torch: rate]
+        The learning rate{line} has grown from {from_:g} to {to:g} in this run, and the training diverged.
+        Fix: Check the schedule. If it counts epochs, call scheduler.step() once for each epoch, and not for each batch.
         """,
     ),
     Cause(
@@ -219,9 +233,9 @@ CAUSES = (
         Fix: Use a smooth function instead, such as a sigmoid for a comparison, or leave the term out of the target.
 
         [all: cut]
-        Part of the gradient is missing. {what}{line} clips an entire term that the target adds, so the term has no
-        effect on the gradient.
-        Fix: Clip less, so that the term has a gradient, or leave the term out of the target.
+        Part of the gradient is missing. {what}{line} blocks the gradient of an entire term that the target adds, so the
+        term trains nothing.
+        Fix: Let the gradient pass where the term should train something, or leave the term out of the target.
 
         [tensorflow: losses]
         Part of the gradient is missing. The target{line} does not add the losses of {what}, which come from

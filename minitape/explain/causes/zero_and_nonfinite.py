@@ -183,6 +183,14 @@ CAUSES = (
         [all: trained]
         Fix: If this is a weight, an earlier step produced the value. Record that step, and lower the learning rate or
         clip the gradient.
+
+        [all: masked]
+        {what}{line} computes with the NaN or infinite elements of {other}. The program masks them only afterwards, but
+        their derivative still reaches the weights, and 0 times NaN is NaN.
+        Fix: Replace these elements before {what}, and mask the result as well: {functions}
+        Functions in tape, tensorflow: use tf.where(mask, x, 0.0).
+        Functions in torch: use torch.where(mask, x, 0.0) or torch.nan_to_num.
+        Functions in jax: use jnp.where(mask, x, 0.0) or jnp.nan_to_num.
         """,
     ),
     Cause(

@@ -485,17 +485,20 @@ def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
     Args:
         run: The run to check.
     """
-    terms = {row.index: row for row in _iter_target_terms(run)}
-    for row in terms.values():
-        if not row.tracked:
-            yield from _check_untracked_term(run, row, terms.keys())
-    if run.escapes:
-        yield from _check_escaped_terms(
-            run, [row for row in terms.values() if not row.shape and _adds_constant(run, row)]
-        )
+    for sweep in run.sweeps:
+        terms = {row.index: row for row in _iter_target_terms(run, sweep)}
+        for row in terms.values():
+            if not row.tracked:
+                yield from _check_untracked_term(run, row, terms.keys(), sweep)
+        if run.escapes:
+            yield from _check_escaped_terms(
+                run, [row for row in terms.values() if not row.shape and _adds_constant(run, row)]
+            )
 
 
-def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[int]) -> Iterator[Suspicion]:
+def _check_untracked_term(
+    run: CheckedRun, row: RecordedRow, terms: Collection[int], sweep: BackwardPass
+) -> Iterator[Suspicion]:
     """Yield a suspicion if a term is untracked although one of its inputs is tracked."""
     cause = next((edge.cause for edge in row.edges if edge.cause), "flat")
     # A computed gradient that the program uses again appears as a leaf.
@@ -512,8 +515,11 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
         yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, tracked_inputs[0], variant=variant)
         return
     # In ``z + (q - z).detach()``, z has another path. A sum may also restore a value that was subtracted before.
-    if get_kind_name(cause) == "cut" and run.reached_operations.keys().isdisjoint(tracked_inputs):
-        consumers = find_nearest_tracked_consumers(run.rows, row.index) & run.reached_operations.keys()
+    # Another target's pass, such as that of a discriminator's loss, may well have reached z.
+    passes = [other for other in run.sweeps if other.target == sweep.target]
+    reached = {index for other in passes for index in other.adjoints if run.rows[index].kind == "operation"}
+    if get_kind_name(cause) == "cut" and reached.isdisjoint(tracked_inputs):
+        consumers = find_nearest_tracked_consumers(run.rows, row.index) & reached
         if consumers and consumers.issubset(terms):
             yield Suspicion("in_part", row.site, {"what": run.find_display_name(row)}, tracked_inputs[0], variant="cut")
 
@@ -543,9 +549,9 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Itera
             yield Suspicion("in_part", escape.site, {"what": run.describe_escape(escape.method)}, escape.row)
 
 
-def _iter_target_terms(run: CheckedRun) -> Iterator[RecordedRow]:
+def _iter_target_terms(run: CheckedRun, sweep: BackwardPass) -> Iterator[RecordedRow]:
     """Yield the operations that compute the target as a sum of terms, down to the terms without a gradient."""
-    waiting = [row for sweep in run.sweeps for row in sweep.target]
+    waiting = list(sweep.target)
     while waiting:
         row = run.rows[waiting.pop()]
         yield row
@@ -588,9 +594,12 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
 def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a normalization with equal adjoints for all elements, so that only rounding errors remain of the gradient.
 
+    A source that also has another path to a target is not affected.
+
     Args:
         run: The run to check.
     """
+    fields_by_row = {}
     for row in run.iter_reached_operations_named(run.op_names.normalizing_ops):
         received, sent = run.find_adjoint(row.index), run.find_share_sent_to_first_input(row)
         if received is None or sent is None or sent.shape != received.shape:
@@ -602,8 +611,12 @@ def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
         is_nonzero = 0 < largest_received < math.inf and largest_sent > 0
         if is_nonzero and largest_sent <= limit and min(deviations, default=largest_received) <= limit:
             ratio = largest_sent / largest_received
-            fields = {"what": run.find_display_name(row), "from_": largest_received, "to": ratio}
-            yield build_row_suspicion(row, "rounding_only", fields)
+            fields_by_row[row.index] = {"what": run.find_display_name(row), "from_": largest_received, "to": ratio}
+    targets = [row for sweep in run.sweeps for row in sweep.target] if fields_by_row else []
+    rows_with_other_path = collect_connected_ancestors(run.rows, targets, ends=fields_by_row) - fields_by_row.keys()
+    for index, fields in fields_by_row.items():
+        only_rows = run.find_connected_ancestors(index) - rows_with_other_path
+        yield build_row_suspicion(run.rows[index], "rounding_only", fields, only_rows=only_rows)
 
 
 class RowSize(NamedTuple):

@@ -210,11 +210,29 @@ def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = Fal
     reader = first_row.index if is_selection else min(readers, default=first_row.index)
     if _is_mask_value(question, first_row, reader):
         return build_row_finding(question, cause, _find_row_made_nan_by_mask(question, nonfinite, reader), variant)
-    if is_selection:
+    if is_selection and first_row.tracked:
         return build_row_finding(question, cause, first_row.index, variant)
     name = first_row.name or find_access_path(question, first_row.find_object()) or fill("A tensor")
-    variant = "trained" if first_row.tracked else ""
-    return Finding("nan_input", first_row.site, first_row.index, other_name=name, variant=variant)
+    if first_row.tracked:
+        return Finding("nan_input", first_row.site, first_row.index, other_name=name, variant="trained")
+    masked = _find_reader_masked_too_late(question, first_row.index)
+    blamed = first_row if masked is None else question.rows[masked]
+    variant = "" if masked is None else "masked"
+    return Finding("nan_input", blamed.site, blamed.index, other_name=name, variant=variant)
+
+
+def _find_reader_masked_too_late(question: Question, data_row: int) -> int | None:
+    """Return the operation that combines nonfinite data with a tracked value, if only its result is masked.
+
+    Args:
+        question: The question about the gradient.
+        data_row: The row of the data.
+    """
+    computed = sorted(question.find_descendants([data_row]) & question.ancestors)
+    reader = next((row for row in computed if question.rows[row].tracked), data_row)
+    masks = {row.index for row in question.rows if row.dtype == "bool"}
+    later = question.find_descendants([reader]) - {reader}
+    return reader if any(masks.intersection(question.rows[row].inputs) for row in later) else None
 
 
 def _is_mask_value(question: Question, first_row: RecordedRow, reader: int) -> bool:

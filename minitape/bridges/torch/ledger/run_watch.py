@@ -48,6 +48,7 @@ FOLLOWED_STEPS, RESTING_STEPS = 8, 56
 FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in every eighth step.
 # Elements of the weights are sampled in the first steps, and then at this interval.
 FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16
+TINY_RATE = 1e-5  # Steps with so small a part of the largest learning rate change nothing.
 LATE_LOSSES = 8  # On devices other than the CPU, losses are read in groups, so that no pass waits for the device.
 
 
@@ -444,19 +445,20 @@ class TorchRunWatch:
         given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
         clipped = list[TensorAccount]()
         with self.keep_books():
-            clipped = self._note_clip(given, site)
+            clipped = self._note_clip(given, site, limit)
         result = original(given, limit, *args, **kwargs)
         with self.keep_books():
             self.accounts.note_act(clipped, Act(CLIPPED, site))
             self.remember_gradients(clipped)
         return result
 
-    def _note_clip(self, parameters: list[torch.Tensor], site: Site) -> list[TensorAccount]:
+    def _note_clip(self, parameters: list[torch.Tensor], site: Site, limit: float) -> list[TensorAccount]:
         """Record a gradient-clipping call, and return the accounts of the clipped gradients.
 
         Args:
             parameters: The parameters that the call received.
             site: The line of the call.
+            limit: The largest norm or value that the call allows.
         """
         calls = self.accounts.clips.setdefault(site, ClipCalls())
         calls.calls += 1
@@ -466,6 +468,9 @@ class TorchRunWatch:
         clipped = [account for account in known if account is not None and account.pending]
         for account in clipped:
             account.note_changes_by_program(self.accounts)
+        # With an infinite limit, a program only measures the norm.
+        are_used = [bool(account.used_by) for account in clipped]
+        calls.after_step += limit < math.inf and any(are_used) and all(are_used)
         scales = [
             account.pending[-1].scale
             for account in clipped
@@ -488,6 +493,7 @@ class TorchRunWatch:
         followed = self._optimizers.get(id(optimizer))
         if followed is None or followed.ref() is not optimizer:
             account = OptimizerAccount(len(self.accounts.optimizers) + 1, type(optimizer).__name__)
+            account.chosen_rate = float(optimizer.defaults.get("lr") or math.inf)
             self.accounts.optimizers.append(account)
             followed = self._optimizers[id(optimizer)] = FollowedOptimizer(optimizer, account)
         group_sizes = tuple([len(group["params"]) for group in optimizer.param_groups])
@@ -508,6 +514,8 @@ class TorchRunWatch:
         if self.is_resting:
             if followed is not None and followed.ref() is optimizer:
                 followed.account.steps += 1
+                with self.keep_books():
+                    self._note_rates(followed.account, optimizer)
                 return
             self._resting_passes = 0  # A new optimizer leads to new routes, so the watch must not rest yet.
             with self.keep_books():
@@ -536,9 +544,7 @@ class TorchRunWatch:
 
     def _take_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
         account = followed.account
-        rates = [float(group.get("lr", 1.0)) for group in optimizer.param_groups]
-        account.rates = min(account.rates[0], *rates), max(account.rates[1], *rates)
-        account.zero_rate_steps = 0 if any(rates) else account.zero_rate_steps + 1
+        self._note_rates(account, optimizer)
         account.steps += 1
         account.followed_steps += 1
         used = self.use_gradients(followed, STEPPED, account.site)
@@ -546,7 +552,16 @@ class TorchRunWatch:
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
-            self._check_gradients(used, account.site)
+            account.norms.append(self._check_gradients(used, account.site))
+
+    def _note_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
+        rates = [group.get("lr", 1.0) for group in optimizer.param_groups]
+        if self.is_resting and not all(isinstance(rate, float) for rate in rates):
+            return  # Reading a tensor would make the step wait for the device.
+        rates = [float(rate) for rate in rates]
+        account.rates = min(account.rates[0], *rates), max(account.rates[1], *rates)
+        account.zero_rate_steps = 0 if any(rates) else account.zero_rate_steps + 1
+        account.tiny_rate_steps += max(rates) < TINY_RATE * account.rates[1]
 
     def use_gradients(self, followed: FollowedOptimizer, fate: str, site: Site) -> list[TensorAccount]:
         """Record that a step uses or skips the gradients of an optimizer's parameters.
@@ -589,30 +604,36 @@ class TorchRunWatch:
             del self._stepped_on[pass_number]
         return used
 
-    def _check_gradients(self, accounts: list[TensorAccount], site: Site) -> None:
+    def _check_gradients(self, accounts: list[TensorAccount], site: Site) -> float:
         """Measure the gradients of the given accounts, and record the first non-finite gradient.
 
         Args:
             accounts: The accounts.
             site: The line that uses the gradients.
+
+        Returns:
+            The norm of all finite gradients together.
         """
         measured = [(account, gradient) for account in accounts if (gradient := _get_gradient(account)) is not None]
         if not (measured and self.measures):
-            return
+            return 0.0
         bad = list[TensorAccount]()
-        for (account, _), norm in zip(measured, measure_norms([gradient for _, gradient in measured]), strict=True):
+        norms = measure_norms([gradient for _, gradient in measured])
+        for (account, _), norm in zip(measured, norms, strict=True):
             if math.isfinite(norm):
                 account.note_norm(norm)
             else:
                 bad.append(account)
+        total = math.hypot(*filter(math.isfinite, norms))
         if not bad:
             self.accounts.last_finite_pass = self.accounts.passes
-            return
+            return total
         for contribution in bad[0].pending:
             contribution.is_finite = False
         passes = [contribution.pass_number for account in bad for contribution in account.pending]
         first_pass = min([*passes, self.accounts.passes, self.accounts.last_finite_pass + 1])
         self.accounts.note_anomaly("gradient", site, first_pass, [account.key for account in bad])
+        return total
 
     def _sample_before_step(self, followed: FollowedOptimizer) -> None:
         if followed.sample is None or not followed.sample.is_current:
