@@ -57,9 +57,9 @@ PAGES = """
     docs/film.md docs/model_map.md docs/tapeview_keys.md docs/explorables.md docs/explain.md docs/explain_model.md
     docs/explain_program.md docs/explain_loop.md docs/explain_answers.md docs/causes.md docs/explain_inside.md
     docs/add_a_cause.md docs/bridges.md docs/write_a_bridge.md docs/engine.md docs/engine_gradient.md
-    docs/engine_calls.md docs/engine_more.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md
-    docs/vocabulary.md docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md docs/trust_tests.md
-    docs/questions/index.md docs/gallery.md
+    docs/engine_calls.md docs/engine_more.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/exercises.md
+    docs/snapshot.md docs/vocabulary.md docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md
+    docs/trust_tests.md docs/questions/index.md docs/gallery.md
 """.split()
 GALLERY_PAGE = "docs/gallery.md"
 QUESTION_PAGES = sorted(
@@ -222,7 +222,9 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
                 "docs/names",
                 "docs/elsewhere",
             ),
-            format_toctree("Teaching", "docs/lessons", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
+            format_toctree(
+                "Teaching", "deploy/TEACHERS", "docs/exercises", "docs/lessons", "deploy/jupyterhub/TEACHERS"
+            ),
             format_toctree(
                 "Reference",
                 "api/index",

@@ -40,7 +40,7 @@ NOT_RUN = {
     "docs/elsewhere": "The program needs Colab.",
     "docs/lessons": "The line is a sketch of a cell in a lesson's source.",
 }
-RUN_HERE = ("docs/film", "docs/snapshot", "docs/tapeview", "deploy/TEACHERS")
+RUN_HERE = ("docs/exercises", "docs/film", "docs/snapshot", "docs/tapeview")
 
 
 def list_pages_with_programs():

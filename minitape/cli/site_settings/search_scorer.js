@@ -2,10 +2,11 @@
 // lesson that mentions its words, and of several such pages the one with the nearest title.
 // static/search.js computes the scores of pages, which are about 100 if the text has all words.
 const BONUS_BY_FOLDER = [
-  [/^docs\/questions\/index$/, -30],
+  [/^docs\/(questions\/index|causes)$/, -30],
   [/^docs\/questions\//, 70],
   [/^docs\/causes\//, 15],
-  [/^docs\/(vocabulary|snapshot|trust|speed|names)$/, 0],
+  [/^docs\/(vocabulary|snapshot|trust|trust_tests|speed|names|gallery)$/, 0],
+  [/^docs\/(engine\w*|functions|explain_inside|add_a_cause|lessons|write_a_bridge)$/, -20], // for contributors
   [/^docs\/|^deploy\//, 40],
   [/^notebooks\/\w+\/(glossary|credits)$/, -40],
   [/^notebooks\//, -20],
