@@ -26,8 +26,8 @@ SEARCH_WORDS = {
         "zh": "保存 导出 图片 论文 latex pdf png svg",
     },
     "docs/film.md": {
-        "en": "film video animation movie gif webm mp4 manim beamer slides storyboard record",
-        "zh": "影片 视频 动画 动图 录制 脚本 manim 幻灯片",
+        "en": "film video animation movie gif webm mp4 manim beamer slides storyboard record explain backpropagation",
+        "zh": "影片 视频 动画 动图 录制 脚本 manim 幻灯片 动画视频 展示 反向传播",
     },
     "docs/model_map.md": {
         "en": "map model treemap icicle gradient norm flow layers modules parameters training steps atlas tensorboard",
@@ -118,6 +118,10 @@ SEARCH_WORDS = {
         "en": "UnexpectedTracerError side effect tracer leak",
         "zh": "tracer 泄漏 副作用",
     },
+    "docs/causes/leftover.md": {
+        "en": "gan discriminator generator gradients mixed two networks zero_grad",
+        "zh": "两个网络 一起训练 梯度串了 gan 生成器 判别器",
+    },
     "docs/causes/left_jax.md": {
         "en": "ConcretizationTypeError TracerArrayConversionError numpy float inside jit",
         "zh": "jit 里面用 numpy tracer 报错",
@@ -132,7 +136,7 @@ SEARCH_WORDS = {
     },
     "docs/causes/nan_backward.md": {
         "en": "sqrt norm log division zero gradient nan where",
-        "zh": "sqrt 开方 除以零 梯度 nan 范数",
+        "zh": "sqrt 开方 除以零 梯度 nan 范数 开方之后",
     },
     "docs/causes/nan_forward.md": {
         "en": "loss nan log of zero exp overflow softmax",
@@ -195,7 +199,7 @@ SEARCH_WORDS = {
         "zh": "没有用到 grad 是 None 未使用的参数",
     },
     "docs/causes/vanishing.md": {
-        "en": "vanishing gradients deep network rnn first layers do not learn",
+        "en": "vanishing gradients deep network rnn first layers do not learn lstm stop learning after many time steps",
         "zh": "梯度消失 深层网络 循环网络 前几层 学不到",
     },
 }

@@ -3,8 +3,8 @@
 // static/search.js computes the scores of pages, which are about 100 if the text has all words.
 const BONUS_BY_FOLDER = [
   [/^docs\/(questions\/index|causes)$/, -30],
-  [/^docs\/questions\//, 70],
-  [/^docs\/causes\//, 15],
+  [/^docs\/questions\//, 60],
+  [/^docs\/causes\//, 45],
   [/^docs\/(vocabulary|snapshot|trust|trust_tests|speed|names|gallery)$/, 0],
   [/^docs\/(engine\w*|functions|explain_inside|add_a_cause|lessons|write_a_bridge)$/, -20], // for contributors
   [/^docs\/|^deploy\//, 40],
