@@ -9,6 +9,7 @@ the page has the words of the links, and no picture: nothing on it is dead.
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 from email import message_from_string
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
+from packaging.specifiers import SpecifierSet
 
 VARIABLE = "MINITAPE_REPOSITORY"
 LINK_PATH = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)")
@@ -81,13 +83,29 @@ def _read_metadata_repository_url(project_folder: Path) -> str:
 
 def _read_configured_repository_url(project_folder: Path) -> str:
     """Read the repository's address from pyproject.toml, "" where it has none."""
-    try:
-        import tomllib
-    except ImportError:
-        return ""  # Python 3.10 builds the metadata, too, and pip then names the versions that minitape needs.
+    import tomllib  # Python 3.10 lacks this module. It imports this file, and `_check_python_version` then stops it.
+
     pyproject = project_folder / "pyproject.toml"
     settings = tomllib.loads(pyproject.read_text(encoding="utf-8")) if pyproject.is_file() else {}
     return str(settings.get("tool", {}).get("minitape", {}).get("repository", ""))
+
+
+def _check_python_version(required_versions: str) -> None:
+    """End the build at once if this Python is too old or too new.
+
+    Older versions of pip otherwise download many versions of each dependency before they check the Python version.
+
+    Args:
+        required_versions: The versions that are allowed, such as ">=3.11,<3.15".
+
+    Raises:
+        SystemExit: If this version is not allowed. pip shows the message.
+    """
+    if not SpecifierSet(required_versions).contains(platform.python_version(), prereleases=True):
+        raise SystemExit(
+            f"minitape needs Python {required_versions}, but this is Python {platform.python_version()}. "
+            "Create the environment with a different Python."
+        )
 
 
 class PackagePage(MetadataHookInterface):
@@ -97,6 +115,7 @@ class PackagePage(MetadataHookInterface):
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Fill in the page and its links, as Hatchling asks for it."""
+        _check_python_version(metadata["requires-python"])
         repository = find_repository_url(Path(self.root))
         text = resolve_repository_links(Path(self.root, "README.md").read_text(encoding="utf-8"), repository)
         metadata["readme"] = {"content-type": "text/markdown", "text": text}

@@ -416,7 +416,7 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 
     for lesson in lessons:
         path, count = export_lesson(lesson, course, language)
-        click.echo(say("wrote {path}: {count} exercises, worth one point each", path=path, count=count))
+        click.echo(say("wrote {path}; number of exercises, each worth one point: {count}", path=path, count=count))
     missing_lines = write_settings_or_find_missing_lines(course)
     if missing_lines:
         advice = (
@@ -440,7 +440,7 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     multiple=True,
     metavar="CODE",
     help=(
-        "The language of the course's own lessons, such as zh. Give the option twice to publish both languages "
+        "The language of the course's own lessons, such as zh. To publish both languages, give the option twice "
         "side by side."
     ),
 )

@@ -75,15 +75,6 @@ def test_the_hubs_guide_leaves_no_passwords_and_closes_home_folders(repository, 
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
 
-def test_on_python_3_10_the_page_is_built_so_that_pip_names_the_versions(repository, monkeypatch):
-    """It has no tomllib. pip compares the version with `requires-python` once it has the metadata."""
-    monkeypatch.setitem(sys.modules, "tomllib", None)
-    page = runpy.run_path(str(repository / "deploy" / "package_page.py"))
-    about = {}
-    page["PackagePage"](str(repository), {}).update(about)
-    assert about["readme"]["text"].startswith("# minitape")
-
-
 def test_kubernetes_is_told_what_its_chart_knows(values):
     found = dict(iter_flat_settings(values))
     assert set(found) <= set(SETTINGS)
@@ -143,7 +134,7 @@ def test_the_packages_page_leads_to_the_repository_and_has_no_dead_link_where_no
     monkeypatch.setenv("MINITAPE_REPOSITORY", repository_says)
     for place in ("_read_git_origin_url", "_read_configured_repository_url"):
         monkeypatch.setitem(package_page.find_repository_url.__globals__, place, lambda project_folder: "")
-    about = {"name": "minitape"}
+    about = {"name": "minitape", "requires-python": ">=3.11"}
     package_page.PackagePage(str(repository), {}).update(about)
     given = (repository / "README.md").read_text(encoding="utf-8")
     text = about["readme"]["text"]
@@ -157,6 +148,16 @@ def test_the_packages_page_leads_to_the_repository_and_has_no_dead_link_where_no
     for link in (*links, *about["urls"].values()):
         kind, _, path = link.removeprefix(f"{repository_says}/").partition("/HEAD/")
         assert not path or (kind in ("raw", "blob") and (repository / path.partition("#")[0]).is_file())
+
+
+@pytest.mark.parametrize("version", ["3.10.13", "3.15.0"])
+def test_a_python_that_is_too_old_or_too_new_ends_the_build_before_anything_is_downloaded(
+    repository, package_page, monkeypatch, version
+):
+    monkeypatch.setattr("platform.python_version", lambda: version)
+    settings = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+    with pytest.raises(SystemExit, match=rf"minitape needs Python >=3\.11,<3\.15, but this is Python {version}"):
+        package_page.PackagePage(str(repository), {}).update(dict(settings["project"]))
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git, which knows a repository's address")

@@ -272,7 +272,7 @@ CAUSES = (
         Fix: Check its inputs in this step: print their smallest and largest elements before this line.
 
         [tensorflow, jax: step]
-        Step {n} is the first with a loss or a gradient that is NaN or infinite, and no recording shows why.
+        Step {n} is the first step with a loss or a gradient that is NaN or infinite, but no recording shows why.
         Fix: Run minitape explain --steps {n}, so that this step is recorded as well.
 
         [torch, tensorflow, jax: log]
