@@ -396,9 +396,14 @@ function listLines(words: Element): string[] {
   return (hasParagraphs ? [...words.children] : [words]).map((line) => line.textContent ?? "");
 }
 
+/** A number in a circle, as the mark on an edge has it. */
+const circled = (number: number): string =>
+  number <= 20 ? String.fromCodePoint(0x245f + number) : `${number}:`;
+
 /** The products of a cut behind the numbers of their marks, and their sum: two lines. */
 function describeCut(note: Element): string[] {
   const texts = [...note.children].map((one) => one.textContent ?? "");
   const sum = texts.pop() ?? "";
-  return [texts.map((text, k) => text.replace(`${k + 1}`, `${k + 1}:  `)).join("     "), sum];
+  const numbered = texts.map((text, k) => text.replace(/^\d+/, circled(k + 1)));
+  return [numbered.join("\u2003"), sum]; // SVG shows several spaces as one
 }

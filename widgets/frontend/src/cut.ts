@@ -203,6 +203,7 @@ function describeCard({ factors, product }: Card, k: number): HTMLElement {
     "span",
     { class: "mt-crossing", "data-product": product },
     h("i", {}, String(k + 1)),
+    " ",
     factors ? h("span", { class: "mt-tangent" }, factors[0]) : "",
     factors ? " × " : "",
     factors ? h("span", { class: "mt-incoming" }, factors[1]) : "",
