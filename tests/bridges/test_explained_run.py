@@ -146,18 +146,20 @@ CUT = """
 import torch
 
 torch.manual_seed(0)
-encoder, decoder, critic = torch.nn.Linear(4, 2), torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
-critic_optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
 for step in range(5):
     hidden = encoder(torch.ones(3, 4)).detach()
     loss = decoder(hidden).pow(2).mean()
-    critic_optimizer.zero_grad()
-    critic(hidden.detach()).pow(2).mean().backward()
-    critic_optimizer.step()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+"""
+CRITIC = """
+    critic_optimizer.zero_grad()
+    critic(torch.ones(3, 2)).pow(2).mean().backward()
+    critic_optimizer.step()
+    optimizer.zero_grad()
 """
 STOPPED = """
 import torch
@@ -176,7 +178,9 @@ for step in range(5):
 
 
 def test_a_patch_is_offered_if_a_run_has_shown_that_the_gradient_comes_even_in_a_second_pass(tmp_path):
-    done, answers = explain(tmp_path, CUT)
+    critic = "critic = torch.nn.Linear(2, 1)\ncritic_optimizer = torch.optim.SGD(critic.parameters(), 0.1)\nfor step"
+    text = CUT.replace("for step", critic).replace("\n    optimizer.zero_grad()\n", CRITIC)
+    done, answers = explain(tmp_path, text)
     (problem,) = answers["problems"]
     assert problem["is_patch_offered"] and problem["patch"] == "hidden = encoder(torch.ones(3, 4))"
     assert "Tested: encoder.weight gets a gradient of norm 0." in done.stderr
