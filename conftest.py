@@ -76,17 +76,28 @@ def pytest_sessionfinish():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect the tests that the options exclude, and the programs of frameworks that are not installed.
+    """Deselect the programs of frameworks that are not installed, and the tests that the options exclude."""
+    deselect_programs_of_missing_frameworks(config, items)
+    deselect_tests_that_options_exclude(config, items)
 
-    Without `--long`, a test with the marker `long` runs only the first case and every n-th case after it. The number n
-    is the marker's `sample`. If the marker has no `sample`, the test does not run. Tests with the marker `longest` run
-    only with `--longest`. All tests run if the command names a test, as in `pytest FILE::TEST`.
+
+def deselect_programs_of_missing_frameworks(config, items):
+    """Deselect the programs of frameworks that are not installed.
 
     If a framework is missing, the test file of its bridge is skipped, and the message says what to install.
     """
     if unsupported := [item for item in items if not is_framework_installed(item)]:
         config.hook.pytest_deselected(items=unsupported)
         items[:] = filter(is_framework_installed, items)
+
+
+def deselect_tests_that_options_exclude(config, items):
+    """Deselect the tests that the options exclude.
+
+    Without `--long`, a test with the marker `long` runs only the first case and every n-th case after it. The number n
+    is the marker's `sample`. If the marker has no `sample`, the test does not run. Tests with the marker `longest` run
+    only with `--longest`. All tests run if the command names a test, as in `pytest FILE::TEST`.
+    """
     long, longest = config.getoption("--long"), config.getoption("--longest")
     if longest or any("::" in name for name in config.args):
         return

@@ -132,9 +132,9 @@ class Checkup:
         sweep = self._find_last_sweep_reaching(source)
         # If the source is a tree, the explanation already contains the statistics of one leaf.
         explanation.numbers = explanation.numbers or self._measure_gradient(source, sweep)
-        return self.replace_by_suspicion_in_any_step(explanation, source)
+        return self.replace_by_suspicion_even_if_compiled(explanation, source)
 
-    def replace_by_suspicion_in_any_step(self, explanation: Explanation, source: Any) -> Explanation:
+    def replace_by_suspicion_even_if_compiled(self, explanation: Explanation, source: Any) -> Explanation:
         """Return the suspicion that replaces an explanation, or the explanation itself.
 
         If a compiled step computed the gradient, the recording of that step is checked instead of this one.
@@ -278,7 +278,7 @@ class FrameworkRecording(Recording, ABC):
         named_sources = self._find_named_sources(subject)
         if named_sources is not None:
             return checkup.build_page(named_sources)
-        return checkup.replace_by_suspicion_in_any_step(self.explain_source(target, subject), subject)
+        return checkup.replace_by_suspicion_even_if_compiled(self.explain_source(target, subject), subject)
 
     def explain_source(self, target: Any, source: Any) -> Explanation:
         """Explain why no gradient arrives at one source.

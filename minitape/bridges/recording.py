@@ -72,9 +72,9 @@ class Recording(PictureSource):
     >>> x = recording.leaf(3.0, name="x")
     >>> y = recording.operation("square", [x], 9.0, label="x²")
     >>> sweep = recording.sweep([y])
-    >>> sweep.arrive(y, 1.0)
+    >>> sweep.set_adjoint(y, 1.0)
     >>> sweep.send(y, x, 0, 6.0, 6.0)
-    >>> sweep.arrive(x, 6.0)
+    >>> sweep.set_adjoint(x, 6.0)
     >>> recording.close()
     >>> recording.snapshot()["sweep"]["gradients"]
     [{'text': '6.0', 'data': 6.0}]

@@ -93,7 +93,7 @@ class Replay(Recording):
         sweep.sources = list(sweep_fields["sources"])
         for step in sweep_fields["steps"]:
             for adjoint_fields in (step, *step.get("others", ())):
-                sweep.arrive(adjoint_fields["row"], _SnapshotValue(adjoint_fields["adjoint"]))
+                sweep.set_adjoint(adjoint_fields["row"], _SnapshotValue(adjoint_fields["adjoint"]))
             for edge in step["edges"]:
                 sweep.send(
                     step["row"],
@@ -104,7 +104,7 @@ class Replay(Recording):
                 )
         for row, gradient in zip(sweep_fields["sources"], sweep_fields["gradients"], strict=True):
             if gradient is not None:
-                sweep.arrive(row, _SnapshotValue(gradient))
+                sweep.set_adjoint(row, _SnapshotValue(gradient))
         swept_rows = [
             *sweep.target,
             *sweep.sources,

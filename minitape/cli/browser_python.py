@@ -78,7 +78,7 @@ def write_browser_python(
     lock: Lock = json.loads(_read_pyodide_file(pyodide_folder, base_url, LOCK_FILE))
     packages = lock["packages"]
     if pyodide_folder is not None:
-        check_pyodide_folder(pyodide_folder, packages)
+        check_pyodide_folder_is_complete(pyodide_folder, packages)
     local_wheels = [
         write_minitape_wheel(target_folder),
         *_download_front_end_wheels(target_folder),
@@ -111,7 +111,7 @@ def write_browser_python(
     return loaded_packages
 
 
-def check_pyodide_folder(pyodide_folder: Path, packages: Lock) -> None:
+def check_pyodide_folder_is_complete(pyodide_folder: Path, packages: Lock) -> None:
     """Check that a folder contains everything that the lessons need.
 
     Args:

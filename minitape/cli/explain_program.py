@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 def find_runnable_module_spec(module_name: str) -> ModuleSpec:
     """Find the module that ``python -m NAME`` would run. For a package, this is its ``__main__`` module.
 
-    The current folder is inserted at the start of Python's search path.
-
     Args:
         module_name: The dotted name of a module or package.
 
@@ -37,7 +35,6 @@ def find_runnable_module_spec(module_name: str) -> ModuleSpec:
     Raises:
         click.UsageError: If the module does not exist.
     """
-    sys.path.insert(0, os.getcwd())  # Python does the same when it is run with -m.
     try:
         spec = importlib.util.find_spec(module_name)
         if spec and spec.submodule_search_locations is not None:
@@ -79,7 +76,10 @@ def run_and_explain_program(
         click.ClickException: If the program is not valid Python, none of its frameworks is installed, or `answers_file`
             cannot be written.
     """
-    spec = find_runnable_module_spec(program) if is_module else None
+    spec = None
+    if is_module:
+        sys.path.insert(0, os.getcwd())  # Python does the same when it is run with -m.
+        spec = find_runnable_module_spec(program)
     path = Path(str(spec.origin) if spec else program)
     if not path.is_file():
         raise create_usage_error("the file {program} does not exist; to run a module, use -m", program=program)

@@ -32,10 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Args:
         items: All pytest items, including nbval's cells.
     """
-    cells = [item for item in items if isinstance(item, IPyNbCell)]
-    cell_indexes = _list_code_cell_indexes(cells[0]) if cells else []
-    for item in cells:
-        item.place = cell_indexes[item.cell_num]
+    _store_place_of_each_cell(items)
     if os.environ.get(VARIANT_VARIABLE) == "solved":
         for item in items:
             _replace_exercise_by_solution(item)
@@ -86,6 +83,14 @@ def _patch_nbval_await_reply() -> None:
                     raise
 
     RunningKernel.await_reply = await_reply
+
+
+def _store_place_of_each_cell(items: list[pytest.Item]) -> None:
+    """Store in each cell's item the cell's index among all cells of the notebook."""
+    cells = [item for item in items if isinstance(item, IPyNbCell)]
+    cell_indexes = _list_code_cell_indexes(cells[0]) if cells else []
+    for item in cells:
+        item.place = cell_indexes[item.cell_num]
 
 
 def _list_code_cell_indexes(item: IPyNbCell) -> list[int]:

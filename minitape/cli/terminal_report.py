@@ -157,13 +157,13 @@ def iter_result_lines(result: CheckResult) -> Iterator[Text]:
             "    " + say("not saved yet: type minitape save {path} first. Problems found so far:", path=result.name)
         )
     for finding in result.findings:
-        yield Text(f"    {describe_finding_place(finding, result)}: {finding.message} [{finding.rule}]")
+        yield Text(f"    {describe_cell_and_variant(finding, result)}: {finding.message} [{finding.rule}]")
         for line in _iter_difference_lines(finding):
             yield Text(f"        {line}", style=LINE_STYLES.get(line[:1], ""))
 
 
-def describe_finding_place(finding: CheckFinding, result: CheckResult) -> str:
-    """Describe where a finding occurred.
+def describe_cell_and_variant(finding: CheckFinding, result: CheckResult) -> str:
+    """Describe the cell in which a finding occurred, and the variant of the notebook that revealed the finding.
 
     Args:
         finding: The finding.

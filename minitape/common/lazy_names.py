@@ -29,18 +29,19 @@ def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str,
     return home_by_name
 
 
-def load_name(module: str, name: str) -> object:
+def load_own_object(relative_module: str, name: str) -> object:
     """Load an object from one of minitape's modules.
 
     Args:
-        module: The module's path relative to ``minitape``, such as "tf.printing", or an absolute path that begins with
-            ``minitape_widgets``.
+        relative_module: The module's path relative to ``minitape``, such as "tf.printing", or an absolute path that
+            begins with ``minitape_widgets``.
         name: The object's name in the module, or "" for the module itself.
 
     Returns:
         The object or the module.
     """
-    module_path = module if module.startswith("minitape_widgets") else f"minitape.{module}".removesuffix(".")
+    is_absolute = relative_module.startswith("minitape_widgets")
+    module_path = relative_module if is_absolute else f"minitape.{relative_module}".removesuffix(".")
     loaded_module = importlib.import_module(module_path)
     return getattr(loaded_module, name) if name else loaded_module
 
@@ -66,7 +67,7 @@ def build_lazy_getattr_and_dir(
     def load_on_first_use(name: str) -> object:
         if name not in home_by_name:
             raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {name!r}", name=name)
-        loaded = module_globals[name] = load_name(*home_by_name[name])
+        loaded = module_globals[name] = load_own_object(*home_by_name[name])
         return loaded
 
     # The script that writes the stubs for editors reads the names from this attribute.

@@ -14,7 +14,7 @@ from .exercise import Answer, Exercise, collect_exercises
 from .judge import Verdict, judge_answer, translate_keys
 from .progress import collect_given_hints, count_tries, describe_unsaved_progress, note_try
 from .tape_playback import Playback
-from .trials import format_outcomes
+from .trials import format_trial_checklist
 
 CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
@@ -173,7 +173,7 @@ def _describe_blank_answer(exercise: Exercise, is_unfinished: bool) -> str:
     if not is_unfinished and exercise.start:
         return "\n".join([text, say("Change the program and run the cell again."), unchanged_note])
     text += "\n" + say("Replace the ... with your answer and run the cell again.")
-    return "\n".join([text, *(f"  {line}" for line in format_outcomes([], exercise.trials))])
+    return "\n".join([text, *(f"  {line}" for line in format_trial_checklist([], exercise.trials))])
 
 
 def _describe_right_answer(exercise: Exercise, verdict: Verdict) -> str:

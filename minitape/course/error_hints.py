@@ -104,7 +104,7 @@ ERROR_HINTS = {
 }
 
 
-def find_typo_hint(error: BaseException, function: Program) -> str:
+def find_name_error_hint(error: BaseException, function: Program) -> str:
     """Find what to say about a misspelled name or argument in the learner's own code, or "" for any other error.
 
     >>> def half(x):
@@ -112,7 +112,7 @@ def find_typo_hint(error: BaseException, function: Program) -> str:
     >>> try:
     ...     half(2.0)
     ... except NameError as error:
-    ...     print(find_typo_hint(error, half))
+    ...     print(find_name_error_hint(error, half))
     Python does not know the name 'too'. Is it misspelled, or is it defined in a cell that has not been run?
     """
     message = str(error)

@@ -41,7 +41,7 @@ from .attempt import (
     suppress_output,
 )
 from .call_log import MAX_TAPES
-from .error_hints import find_error_hint, find_error_line, find_typo_hint
+from .error_hints import find_error_hint, find_error_line, find_name_error_hint
 from .exercise import Answer, Exercise, Program, collect_exercises
 from .hints import (
     describe_rearrangement,
@@ -60,7 +60,13 @@ from .tape_playback import (
     build_solution_function,
     find_solution_text,
 )
-from .trials import TrialOutcome, describe_non_class_answer, format_outcomes, is_empty_answer, run_trials_until_failure
+from .trials import (
+    TrialOutcome,
+    describe_non_class_answer,
+    format_trial_checklist,
+    is_empty_answer,
+    run_trials_until_failure,
+)
 from .value_hints import find_number_meaning_hint
 
 ROUNDING_ERROR = 1e-5  # what float32 leaves of a right answer
@@ -116,7 +122,7 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     if not isinstance(answer, type):
         return Verdict(False, [describe_non_class_answer(exercise.expect, answer)])
     outcomes = run_trials_until_failure(exercise.expect, answer, exercise.trials)
-    trial_lines = format_outcomes(outcomes, exercise.trials)
+    trial_lines = format_trial_checklist(outcomes, exercise.trials)
     last_outcome = outcomes[-1]
     if not last_outcome.has_passed and any(
         source and may_have_blank(source) for source in map(find_function_source, vars(answer).values())
@@ -126,7 +132,7 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     earlier_hint = _describe_earlier_trial_failure(exercise, answer, method)
     if last_outcome.has_passed:
         return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint, further_hints=())
-    typo_hint = find_typo_hint(last_outcome.error, method) if last_outcome.error else ""
+    typo_hint = find_name_error_hint(last_outcome.error, method) if last_outcome.error else ""
     hint = typo_hint or last_outcome.find_hint(count_tries(exercise.name))
     part_hint = (
         (earlier_hint or _find_trial_error_hint(last_outcome, method)) if hint in last_outcome.trial.hints else ""
@@ -345,7 +351,7 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     run = attempt.failed_run
     answer = attempt.function
     case = attempt.exercise.cases[attempt.failed_index]
-    if run.error and (typo_hint := find_typo_hint(run.error, answer)):
+    if run.error and (typo_hint := find_name_error_hint(run.error, answer)):
         return Verdict(
             False, [say("your function {did}", did=_describe_error(run.error, answer))], typo_hint, is_typo=True
         )

@@ -144,7 +144,7 @@ def _run_trial(trial: AnswerTrial, names: NamedValues) -> TrialOutcome:
         return TrialOutcome(trial, error=error)
 
 
-def format_outcomes(outcomes: Sequence[TrialOutcome], trials: Sequence[AnswerTrial]) -> list[str]:
+def format_trial_checklist(outcomes: Sequence[TrialOutcome], trials: Sequence[AnswerTrial]) -> list[str]:
     """Format the trials as a list with marks.
 
     Args:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from ..common.lazy_names import load_name, parse_name_table
+from ..common.lazy_names import load_own_object, parse_name_table
 
 if TYPE_CHECKING:
     from .types import Function
@@ -42,7 +42,7 @@ class Hooks:
             raise AttributeError(
                 f"no package provides the hook {name!r}; see _HOOKS in minitape/__init__.py", name=name
             )
-        hook = cast("Function", load_name(*self._home_by_name[name]))
+        hook = cast("Function", load_own_object(*self._home_by_name[name]))
         setattr(self, name, hook)
         return hook
 

@@ -77,16 +77,16 @@ def replay_sweep(
     backward_pass = BackwardPass([index_of_row[row] for row in seeds])
     sweep = Sweep(record, reachable_seeds, wanted, reachable)
     for row, adjoint in seeds.items():
-        backward_pass.arrive(index_of_row[row], ValueSummary(adjoint))
+        backward_pass.set_adjoint(index_of_row[row], ValueSummary(adjoint))
     float_warnings = WARNINGS[OFF]
     try:
         with suspend_recording(), redirect_stdout(StringIO()):  # The program's gradient functions may print.
             for row in sweep.iter_steps():
-                backward_pass.arrive(index_of_row[row], ValueSummary(sweep.get_adjoint(row)))
+                backward_pass.set_adjoint(index_of_row[row], ValueSummary(sweep.get_adjoint(row)))
                 for input_row, share, total in sweep.edges:
                     if reachable[input_row]:
                         share_summary, total_summary = ValueSummary(np.array(share)), ValueSummary(np.array(total))
-                        backward_pass.arrive(index_of_row[input_row], total_summary)
+                        backward_pass.set_adjoint(index_of_row[input_row], total_summary)
                         backward_pass.send(index_of_row[row], index_of_row[input_row], 0, share_summary, total_summary)
     finally:
         restore_fp_errors(float_warnings)

@@ -241,7 +241,7 @@ class FirstRun:
         self.tensor_refs = [*map(weakref.ref, tensors)]
         return tensors
 
-    def build_tape_watching_all(self) -> GradientTape:
+    def build_tape_of_rows_so_far(self) -> GradientTape:
         """Return a tape that contains all rows so far and watches all feeds and variable states.
 
         Integer and boolean rows are not watched, because they have no gradients.

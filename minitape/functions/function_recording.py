@@ -333,7 +333,7 @@ class GradientRecording:
             ]
             seeds = [first_run.add_feed(np.ones(target.dims, target._value.dtype)) for target in targets]
             try:
-                gradients = compute_gradients(first_run.build_tape_watching_all(), targets, sources, list(seeds))
+                gradients = compute_gradients(first_run.build_tape_of_rows_so_far(), targets, sources, list(seeds))
             except LookupError as error:
                 # `compute_shares` raises the error, because calls that need no gradient must still work.
                 self.error = error

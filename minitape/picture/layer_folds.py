@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only how many rows it has.
 
 
-def fold_layers(snapshot: Snapshot, layer_names: Mapping[str, str] | None = None) -> Snapshot:
+def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = None) -> Snapshot:
     """Return a snapshot in which each layer is one row, with the number and the value of its last row.
 
     Args:
         snapshot: The snapshot, which stays unchanged.
-        layer_names: What each layer is, such as "Linear", by its path below the model, such as "encoder.0".
+        kind_by_path: What each layer is, such as "Linear", by its path below the model, such as "encoder.0".
     """
     rows = snapshot["rows"]
     members = find_layer_members(snapshot)
@@ -39,7 +39,9 @@ def fold_layers(snapshot: Snapshot, layer_names: Mapping[str, str] | None = None
     for row in rows:
         number = row["row"]
         if number in members:
-            folded_rows.append(_build_layer_row(row, members[number], ports[number], rows_by_number, layer_names or {}))
+            folded_rows.append(
+                _build_layer_row(row, members[number], ports[number], rows_by_number, kind_by_path or {})
+            )
         elif number not in layer_by_row:
             folded_rows.append(row.copy())
     for row in folded_rows:
@@ -114,14 +116,14 @@ def _build_layer_row(
     members: Iterable[int],
     ports: Iterable[tuple[int, int, int]],
     rows_by_number: Mapping[int, RowFields],
-    layer_names: Mapping[str, str],
+    kind_by_path: Mapping[str, str],
 ) -> RowFields:
     """Return the row of a layer: its name is its path, and its label lists its operations."""
     *outer_scope, _ = scope = last_row["scope"]
     path = ".".join(scope[1:])
     operations = [rows_by_number[number] for number in members if rows_by_number[number]["kind"] == "operation"]
-    if path in layer_names:
-        label = layer_names[path]
+    if path in kind_by_path:
+        label = kind_by_path[path]
     elif len(operations) <= MAX_LISTED_OPERATIONS:
         label = ", ".join(format_row_title({**row, "name": None}) for row in operations)
     else:

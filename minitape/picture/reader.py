@@ -32,7 +32,7 @@ from .picture_rows import (
     list_plain_arguments,
 )
 from .readable_formulas import list_array_operation_formulas
-from .reader_base import Reader, update_rows_with_parts
+from .reader_base import Reader, merge_parts_and_return_merged
 from .recomputed_values import are_released_values_small, recompute_released_values
 from .shown_values import pack_value, to_value_fields
 from .truncation import shorten_name
@@ -490,7 +490,7 @@ class TapeReader(Reader):
         ]
         parts += [{"row": row, "status": "ghost"} for row in list_rows_with_replaced_gradient(self.record)]
         parts += locate_and_name_gradient_rows(self.record, rows)
-        return update_rows_with_parts(rows, parts)
+        return merge_parts_and_return_merged(rows, parts)
 
     def list_function_insides(
         self, target: Structure = None, sources: Structure = None, row: int | None = None

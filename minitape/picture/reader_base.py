@@ -181,7 +181,7 @@ class Reader(ABC):
         name_parts: list[RowFields] = [
             {"row": row, "name": name} for row, name in self.map_rows_to_python_names().items()
         ]
-        return update_rows_with_parts(rows, self.list_changed_leaves() + name_parts)
+        return merge_parts_and_return_merged(rows, self.list_changed_leaves() + name_parts)
 
     def build_snapshot_without_sweep(self, rows: list[Object], first: int) -> Snapshot:
         """Return a snapshot of the given rows with their events, tapes and source texts, but without a sweep.
@@ -216,8 +216,8 @@ class Reader(ABC):
         return next(names, default_name)
 
 
-def update_rows_with_parts(rows: list[PictureRow], parts: Iterable[RowFields]) -> list[RowFields]:
-    """Merge parts into their rows and return the merged parts. Set a name only if the row has none.
+def merge_parts_and_return_merged(rows: list[PictureRow], parts: Iterable[RowFields]) -> list[RowFields]:
+    """Merge parts into their rows, and return only the merged parts. Set a name only if the row has none.
 
     Args:
         rows: The rows, in order.

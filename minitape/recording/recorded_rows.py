@@ -314,7 +314,7 @@ class BackwardPass:
         self.adjoints: dict[int, Any] = {}
         self.edges: dict[int, list[AdjointShare]] = {}
 
-    def arrive(self, row: int, adjoint: Any) -> None:
+    def set_adjoint(self, row: int, adjoint: Any) -> None:
         """Record the complete adjoint of a row.
 
         Args:

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..common.api_suggestions import build_attribute_error
-from ..common.lazy_names import load_name, parse_name_table
+from ..common.lazy_names import load_own_object, parse_name_table
 from ..functions.traced_calls import wrap_for_first_runs
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
 
     def load_attribute(name: str) -> Object:
         if name in homes:
-            module_globals[name] = value = _wrap(name, load_name(*homes[name]))
+            module_globals[name] = value = _wrap(name, load_own_object(*homes[name]))
             return value
         if not namespace and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
@@ -241,4 +241,4 @@ def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
             continue
         for name, home in collect_homes(namespace).items():
             if name in vars(module):
-                vars(module)[name] = wrap(name, load_name(*home))
+                vars(module)[name] = wrap(name, load_own_object(*home))

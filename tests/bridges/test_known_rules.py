@@ -16,7 +16,7 @@ def record_product(sent: float, result: float = 6.0) -> tuple[Any, dict[str, Any
     x, y = recording.leaf(2.0, name="x"), recording.leaf(3.0, name="y")
     z = recording.operation("mul", [x, y], result)
     sweep = recording.sweep([z])
-    sweep.arrive(z, 0.5)
+    sweep.set_adjoint(z, 0.5)
     sweep.send(z, x, 0, sent, sent)
     sweep.send(z, y, 1, 1.0, 1.0)
     recording.close()

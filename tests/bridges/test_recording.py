@@ -38,9 +38,9 @@ def build_recording_by_hand():
     y = recording.operation("mul", [x, c], 6.0, label="×", site=("<program>", 2), scope=("net",))
     recording.operation("floor", [y], 6.0, tracked=False, cut="nondifferentiable")
     sweep = recording.sweep([y])
-    sweep.arrive(y, 1.0)
+    sweep.set_adjoint(y, 1.0)
     sweep.send(y, x, 0, 2.0, 2.0)
-    sweep.arrive(x, 2.0)
+    sweep.set_adjoint(x, 2.0)
     return recording
 
 

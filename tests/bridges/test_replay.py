@@ -25,13 +25,13 @@ def build_full_recording():
     y = recording.operation("mul", [parts[0], c], 6.0, label="×", site=("<replayed>", 2))
     recording.operation("floor", [y], 6.0, tracked=False, cut="nondifferentiable")
     recording.events.append({"kind": "assign", "name": "w", "from": 1, "to": 1, "line": 5})
-    recording.sweep([w]).arrive(w, 5.0)
+    recording.sweep([w]).set_adjoint(w, 5.0)
     sweep = recording.sweep([y])
-    sweep.arrive(y, 1.0)
+    sweep.set_adjoint(y, 1.0)
     sweep.send(y, parts[0], 0, 2.0, 2.0)
-    sweep.arrive(parts[0], 2.0)
+    sweep.set_adjoint(parts[0], 2.0)
     sweep.send(parts[0], x, 0, np.ones(2), np.ones(2))
-    sweep.arrive(x, np.ones(2))
+    sweep.set_adjoint(x, np.ones(2))
     recording.close()
     return recording
 

@@ -19,7 +19,7 @@ def build_loop(ratio):
     sweep = BackwardPass([STEPS])
     for index in range(STEPS, -1, -1):
         share_of_loop = (STEPS - index) / (STEPS - 1)
-        sweep.arrive(index, ValueSummary(np.full(2, 2.0 * ratio**share_of_loop)))
+        sweep.set_adjoint(index, ValueSummary(np.full(2, 2.0 * ratio**share_of_loop)))
     return CheckedRun(rows, [sweep], [], TENSORFLOW_OPERATIONS)
 
 

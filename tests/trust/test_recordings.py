@@ -22,12 +22,12 @@ def build_snapshot(**changes):
     parts = [recording.operation("split", [x], 1.0, call_id=1, output=k, site=("program.py", 2)) for k in (0, 1)]
     y = recording.operation("mul", parts, 9.0, site=("program.py", 3))
     sweep = recording.sweep([y])
-    sweep.arrive(y, 1.0)
+    sweep.set_adjoint(y, 1.0)
     for port, part in enumerate(parts):
         sweep.send(y, part, port, 1.0, 1.0)
-        sweep.arrive(part, 1.0)
+        sweep.set_adjoint(part, 1.0)
     sweep.send(parts[0], x, 0, 2.0, 2.0)
-    sweep.arrive(x, 2.0)
+    sweep.set_adjoint(x, 2.0)
     recording.close()
     return json.loads(json.dumps(recording.snapshot())) | changes
 

@@ -25,11 +25,11 @@ def two_layers():
     h = recording.operation("add", [p, b], 7.0, label="+", scope=("Net", "first"))
     y = recording.operation("multiply", [h, v], 35.0, label="×", scope=("Net", "second"))
     sweep = recording.sweep([y])
-    sweep.arrive(y, 1.0)
+    sweep.set_adjoint(y, 1.0)
     for row, edges in ((y, [(h, 5.0), (v, 7.0)]), (h, [(p, 5.0), (b, 5.0)]), (p, [(x, 15.0), (w, 10.0)])):
         for port, (input_row, share) in enumerate(edges):
             sweep.send(row, input_row, port, share, share)
-            sweep.arrive(input_row, share)
+            sweep.set_adjoint(input_row, share)
     recording.close()
     return recording
 

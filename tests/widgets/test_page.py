@@ -79,9 +79,9 @@ def test_a_tangent_stands_beside_value_and_adjoint(show):
     y = recording.operation("square", [x], [4.0, 9.0], shape=(2,))
     recording.rows[x].tangent, recording.rows[y].tangent = [1.0, 0.0], [4.0, 0.0]
     sweep = recording.sweep([y])
-    sweep.arrive(y, [1.0, 1.0])
+    sweep.set_adjoint(y, [1.0, 1.0])
     sweep.send(y, x, 0, [4.0, 6.0], [4.0, 6.0])
-    sweep.arrive(x, [4.0, 6.0])
+    sweep.set_adjoint(x, [4.0, 6.0])
     recording.close()
     page = show(recording.snapshot())
     type_keys(page, "Home")

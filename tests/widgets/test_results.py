@@ -245,9 +245,9 @@ def test_the_last_backward_pass_of_another_framework_is_the_result(show):
     for adjoint in (1.0, 2.0):
         sweep = recording.sweep([y])
         sweep.function_name = "backward"
-        sweep.arrive(y, adjoint)
+        sweep.set_adjoint(y, adjoint)
         sweep.send(y, x, 0, 6.0 * adjoint, 6.0 * adjoint)
-        sweep.arrive(x, 6.0 * adjoint)
+        sweep.set_adjoint(x, 6.0 * adjoint)
     recording.close()
     page = show(recording.snapshot())
     lines = [" ".join(text.split()) for text in page.locator(".mt-result").all_inner_texts()]

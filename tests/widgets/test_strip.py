@@ -135,8 +135,8 @@ def test_recordings_of_other_frameworks_have_alarms():
     x = recording.leaf(np.float32(0.0), name="x")
     y = recording.operation("sqrt", [x], np.float32(0.0))
     sweep = recording.sweep([y])
-    sweep.arrive(y, np.float32(1.0))
+    sweep.set_adjoint(y, np.float32(1.0))
     sweep.send(y, x, 0, np.float32(np.inf), np.float32(np.inf))
-    sweep.arrive(x, np.float32(np.inf))
+    sweep.set_adjoint(x, np.float32(np.inf))
     recording.close()
     assert [alarm["title"] for alarm in recording.snapshot()["alarms"]] == ["The gradient becomes infinite at row 1"]

@@ -68,9 +68,9 @@ def test_a_recording_that_cannot_explain_is_drawn_without_words():
     x = recording.leaf(np.float32(2.0), name="x")
     y = recording.operation("square", [x], np.float32(4.0))
     sweep = recording.sweep([y])
-    sweep.arrive(y, np.float32(0.0))
+    sweep.set_adjoint(y, np.float32(0.0))
     sweep.send(y, x, 0, np.float32(0.0), np.float32(0.0))
-    sweep.arrive(x, np.float32(0.0))
+    sweep.set_adjoint(x, np.float32(0.0))
     recording.close()
     assert recording.snapshot()["torn"] == []
 

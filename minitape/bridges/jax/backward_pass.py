@@ -103,7 +103,7 @@ class JaxBackwardPass:
             self._send_shares_of_calls_after(row)
             self.pending_adjoints[row] = adjoint
             self.partial_sums.pop(row, None)
-            self.sweep.arrive(row, self.log.keep_value(adjoint))
+            self.sweep.set_adjoint(row, self.log.keep_value(adjoint))
             return (adjoint,)
 
         pass_value.defvjp(run_forward, run_backward)

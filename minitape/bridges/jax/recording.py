@@ -530,7 +530,7 @@ def _run_backward(
     recording.unreached_rows = {leaf.required_row for leaf in sources} - sweep.adjoints.keys()
     for leaf, gradient in zip(sources, gradients, strict=True):
         if leaf.required_row in recording.unreached_rows:
-            sweep.arrive(leaf.required_row, recording.log.keep_value(gradient))
+            sweep.set_adjoint(leaf.required_row, recording.log.keep_value(gradient))
     differentiated = tuple(args[index] for index in (argnums if isinstance(argnums, tuple) else (argnums,)))
     tree = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(differentiated), gradients)
     recording.gradient = tree if isinstance(argnums, tuple) else tree[0]

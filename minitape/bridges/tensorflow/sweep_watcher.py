@@ -184,11 +184,11 @@ class SweepWatcher:
         adjoints = dict(zip(ancestor_rows, gradients[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():
             if adjoint is not None and (isinstance(adjoint, tf.IndexedSlices) or adjoint.dtype != tf.resource):
-                sweep.arrive(row, log.tensor_rows.keep_value(adjoint))
+                sweep.set_adjoint(row, log.tensor_rows.keep_value(adjoint))
         for tensor, adjoint in zip(sources, gradients, strict=False):
             for row in log.tensor_rows.list_rows(tensor)[-1:]:
                 if adjoint is not None and row not in sweep.adjoints:
-                    sweep.arrive(row, log.tensor_rows.keep_value(adjoint))
+                    sweep.set_adjoint(row, log.tensor_rows.keep_value(adjoint))
         ShareRecorder(log, sweep, adjoints).record_shares_of_sweep(operations)
 
 

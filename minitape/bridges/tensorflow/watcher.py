@@ -80,7 +80,7 @@ class TensorFlowWatcher(Watcher):
         tape_class = tf.GradientTape
         for owner, name, handler in (
             *self.sweep_watcher.wrappers,
-            (pywrap_tfe, "TFE_Py_FastPathExecute", self._on_execute),
+            (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_variable_values),
             (resource_variable_ops, "variable_accessed", self._on_variable_read),
             (Function, "__call__", self._on_function_call),
             (ConcreteFunction, "_call_flat", self._on_graph_run),
@@ -287,7 +287,7 @@ class TensorFlowWatcher(Watcher):
                 if explanation is not None:
                     error.add_note(f"minitape: {explanation}")
 
-    def _on_execute(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
+    def _execute_with_variable_values(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
         """Run an operation with the values of its variables, because TensorFlow would read them without a callback."""
         if self.recording.is_rerun and changes_variable(op):
             self.log.save_value_before_change(inputs[0])

@@ -240,7 +240,7 @@ class TorchGraph:
             total = adjoint if earlier_adjoint is None else earlier_adjoint + adjoint
             # The adjoint of a leaf becomes .grad, and .grad may change later.
             value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)
-        sweep.arrive(row, value)
+        sweep.set_adjoint(row, value)
 
     def _on_shares_sent(self, call_row: int, input_ports: list[tuple[int, int, int]], products: tuple, _: Any) -> None:
         """Record the shares that a call sends to its inputs, each given as (edge number, row, port)."""

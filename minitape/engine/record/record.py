@@ -147,7 +147,7 @@ class Record(RowTable):
         variables: A dict that maps the id of each variable to the variable and the rows of its states.
         untracked: The rows that are not on any tape: unwatched leaves, and rows computed only from unwatched leaves. In
             the recording of a first run, the feeds are unwatched leaves, so all rows are untracked unless the function
-            opens a tape. Gradients of such a recording do not read this set (``FirstRun.build_tape_watching_all``).
+            opens a tape. Gradients of such a recording do not read this set (``FirstRun.build_tape_of_rows_so_far``).
         untracked_end: All untracked rows precede this row.
         tape_entries: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
             Resetting a tape does not clear its entry.

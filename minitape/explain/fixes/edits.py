@@ -130,24 +130,24 @@ def limit_to_only_candidate(edit: Edit) -> Edit:
     return edit_only_candidate
 
 
-def find_operand(fault: FaultSite, node: Any, names: tuple[str, ...]) -> ast.expr | None:
+def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: tuple[str, ...]) -> ast.expr | None:
     """Return the operand of an operation: ``x`` in ``name(x)``, ``x.name()``, ``a / x`` and ``x ** 0.5``.
 
     Args:
         fault: The fault, which gives access to the names of its program.
         node: The syntax node.
-        names: The names of the operations. A quotient is named "div", and a power "pow".
+        operation_names: The names of the operations. A quotient is named "div", and a power "pow".
 
     Returns:
         The operand, or None if the node is a different operation, or a power with an exponent of 1 or more.
     """
-    if isinstance(node, ast.BinOp) and type(node.op).__name__.lower() in names:
+    if isinstance(node, ast.BinOp) and type(node.op).__name__.lower() in operation_names:
         if isinstance(node.op, ast.Div):
             return node.right
         if isinstance(node.op, ast.Pow) and re.fullmatch(r"[1-9][\d.]*", unparse(node.right)):
             return None
         return node.left
-    return find_call_operand(fault, node) if is_call(node, *names) else None
+    return find_call_operand(fault, node) if is_call(node, *operation_names) else None
 
 
 def replace_operand(operand_template: str, *names: str) -> Edit:
@@ -155,11 +155,11 @@ def replace_operand(operand_template: str, *names: str) -> Edit:
 
     Args:
         operand_template: The new operand, with ``{x}`` for the old one, such as ``{x} + 1e-06``.
-        *names: The names of the operations; see `find_operand`.
+        *names: The names of the operations; see `find_operand_of_operation`.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
-        operand_node = find_operand(fault, node, names)
+        operand_node = find_operand_of_operation(fault, node, names)
         return None if operand_node is None else (operand_node, operand_template.format(x=f"({unparse(operand_node)})"))
 
     return edit_node
@@ -171,11 +171,11 @@ def repeat_where_around_operand(*names: str) -> Edit:
     ``where(m, f(x), 0.0)`` becomes ``where(m, f(where(m, x, 1.0)), 0.0)``.
 
     Args:
-        *names: The names of the operations; see `find_operand`.
+        *names: The names of the operations; see `find_operand_of_operation`.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
-        operand_node = find_operand(fault, node, names)
+        operand_node = find_operand_of_operation(fault, node, names)
         masks = [n for n in fault.statement.nodes if is_call(n, "where") and len(n.args) == 3]
         mask = next((n for n in masks if node in ast.walk(n)), None)
         # The mask is shaped like the norms, not like the vectors.
