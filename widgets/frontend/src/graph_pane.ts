@@ -1,5 +1,5 @@
 // The pane with the graph: what is folded, where nodes are, and how the camera takes it.
-import { Camera } from "./camera";
+import { Camera, type Box } from "./camera";
 import { h } from "./dom";
 import type { SceneEvents } from "./drawing";
 import { Fitting } from "./fitting";
@@ -230,6 +230,12 @@ export class GraphPane {
   /** Brings a row into view. */
   reveal(row: number): void {
     this.fitting.reveal(this.graph, row);
+  }
+
+  /** Brings a part of the graph into view, in the same frame if nothing glides. */
+  revealBox(box: Box): void {
+    this.camera.reveal(box);
+    this.scene.draw();
   }
 
   /** Shows what a growing graph has got, unless the reader has moved it. */

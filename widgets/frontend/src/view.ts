@@ -78,7 +78,7 @@ export class View {
       say: (text) => this.say(text),
       go: (position) => this.go(position),
       focusView: () => this.el.focus({ preventScroll: true }),
-      reveal: (box) => this.pane.camera.reveal(box),
+      reveal: (box) => this.pane.revealBox(box),
       flatten: () => this.pane.flatten(),
       schedule: (...parts) => this.schedule(...parts),
     });
