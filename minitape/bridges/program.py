@@ -1,4 +1,4 @@
-"""Run an unchanged program in its frameworks' blocks, for ``minitape explain train.py``."""
+"""Run an unmodified program inside the blocks of its frameworks, for ``minitape explain train.py``."""
 
 from __future__ import annotations
 

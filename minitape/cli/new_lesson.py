@@ -144,7 +144,7 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
     title_words = re.sub(r"[\W_]+", " ", path.stem).strip()
     if not title_words:
         raise create_failure(
-            "{name!r} cannot become the name of a lesson; use letters and digits, such as 14_my_topic", name=file_name
+            "{name!r} cannot be turned into a lesson name; use letters and digits, such as 14_my_topic", name=file_name
         )
     number = path.stem.partition("_")[0]
     existing_notebooks = sorted(folder.glob(f"{number}_*.ipynb")) if number.isdecimal() else []

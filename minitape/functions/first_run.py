@@ -56,7 +56,7 @@ NO_VALUE = np.bool_(True)
 
 
 class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
-    """The replacement for the value of a tensor, after the function that computed the value has ended.
+    """The placeholder that replaces a tensor's value once the function that computed it has returned.
 
     The replacement has a shape and a dtype. Any other use raises `InaccessibleTensorError`.
 

@@ -217,7 +217,7 @@ class Function(Generic[Params, Returned]):
         return recordings.pack_results(recordings.sole_recording.call_recording(args))
 
     def _run_in_outer_function(self, outer_run: FirstRun, args: tuple, kwargs: dict) -> Structure:
-        """Run the Python function while another function is traced. The rows become rows of that function.
+        """Run the Python function while another function is being traced. The rows become rows of that function.
 
         Args:
             outer_run: The first run of the other function.

@@ -357,7 +357,7 @@ class FusedLoopWriter:
 
 
 def _write_loop_source(shape: Sizes, statements: Sequence[str]) -> list[str]:
-    """Return the lines of nested loops over all elements of a shape."""
+    """Return the lines of nested loops over all elements of an array with the given shape."""
     heads = [f"{'    ' * depth}for {INDEX_NAMES[depth - 1]} in range({size}):\n" for depth, size in enumerate(shape, 1)]
     return heads + [f"{'    ' * (len(shape) + 1)}{statement}\n" for statement in statements]
 

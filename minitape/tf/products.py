@@ -475,7 +475,7 @@ def trace(x: Value, name: GraphName = None) -> Tensor:
     See https://www.tensorflow.org/api_docs/python/tf/linalg/trace.
 
     Args:
-        x: A tensor-like value of numbers with shape (..., m, n).
+        x: A numeric tensor-like value with shape (..., m, n).
         name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 
     Returns:

@@ -140,7 +140,7 @@ def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "message"), [
-    ("here", "already exists"), ("no/where", "create it first"), ("___", "cannot become the name of a lesson"),
+    ("here", "already exists"), ("no/where", "create it first"), ("___", "cannot be turned into a lesson name"),
     ("14_mine", "14_other.ipynb already has the number 14"),
 ])  # fmt: skip
 def test_names_that_make_no_lesson(tmp_path, monkeypatch, name, message):

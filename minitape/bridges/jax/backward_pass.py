@@ -1,8 +1,8 @@
 """Run JAX's own backward pass through the recorded operations, and record the adjoints.
 
 Each result passes through ``pass_value``, which returns it unchanged. During the backward pass, JAX calls the rule of
-``pass_value`` with the complete adjoint of the result, which JAX has computed with its own rules and sums. ``jax.vjp``
-of each single operation computes the shares for the operation's inputs.
+``pass_value`` with the complete adjoint of the result, which JAX has computed with its own rules and sums. The shares
+for each operation's inputs are computed by ``jax.vjp`` of that operation alone.
 """
 
 from __future__ import annotations

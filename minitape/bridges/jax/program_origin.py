@@ -128,7 +128,7 @@ class JaxOrigin:
 
     @property
     def gradient_site(self) -> Site:
-        """Return the program's line that computes the gradient, or the line of the call if none exists."""
+        """Return the program line that computes the gradient, or the line of the call if no such line exists."""
         names = self._function_names
         files = (self.call_site[0], self.definition_site[0])
         for statement in (candidate for file in files for candidate in program_text.list_statements(file)):

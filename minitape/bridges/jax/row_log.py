@@ -204,7 +204,7 @@ class JaxLog:
         Args:
             value: The array or number.
             name: The name of the leaf, such as ``params['w']``.
-            is_differentiated: Whether the function is differentiated by the argument.
+            is_differentiated: Whether the function is differentiated with respect to the argument.
         """
         array = value if is_random_key(value) else jnp.asarray(value)
         is_tracked = is_differentiated and is_inexact(array)

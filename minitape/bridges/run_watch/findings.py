@@ -242,7 +242,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
 def _find_single_births(run: RunAccounts, accounts: Iterable[Account]) -> dict[int, tuple[Site, str]]:
     """Return the line and the name of each parameter that got only one gradient, by its key.
 
-    A layer that is created in each step gets one gradient, and then another layer takes its place.
+    A layer that is recreated in each step gets one gradient before another layer takes its place.
     """
     return {
         account.key: (birth.site, birth.name)

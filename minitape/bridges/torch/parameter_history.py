@@ -29,7 +29,7 @@ class ParameterHistory:
     Attributes:
         called_modules: The modules that the program called directly, not from another module.
         tensor_names: Each parameter's and buffer's name in its module.
-        parameter_copies: The original and the copying site for each parameter created by ``copy.deepcopy``.
+        parameter_copies: For each parameter created by ``copy.deepcopy``, its original and the line that copied it.
         freezing_sites: The lines that set a tensor's ``requires_grad`` to False.
     """
 

@@ -369,7 +369,7 @@ class WatchedProgram:
 
         Args:
             report: The report to extend.
-            groups: The problems of the first steps.
+            groups: The problems found in the first steps.
         """
         accounts = self.watch.accounts
         page_names = {key: name for name, key in self._keys_by_name.items()}

@@ -77,7 +77,7 @@ def build_no_tensor_error(value: Object) -> Exception:
     """Build TensorFlow's error for a target or source that is not a tensor.
 
     Args:
-        value: The object. For a string, the error is a TypeError, otherwise an AttributeError.
+        value: The object. For a string, the error is a TypeError; otherwise, it is an AttributeError.
     """
     error_class = TypeError if isinstance(value, str) else AttributeError
     return hooks.add_non_tensor_note(error_class(f"{type(value).__name__!r} object has no attribute '_id'"), value)

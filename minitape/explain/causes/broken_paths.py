@@ -321,7 +321,8 @@ CAUSES = (
         """
         [torch]
         The backward() method of {what}{line} returned no gradient (None) for this input.
-        Fix: Make backward() return a gradient for this input, in the order of forward()'s arguments.
+        Fix: Make backward() return a gradient for this input as well. The gradients must be in the order of forward()'s
+        arguments.
 
         [torch: zeros]
         The backward() method of {what}{line} returned zeros.

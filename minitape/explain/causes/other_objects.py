@@ -184,7 +184,7 @@ CAUSES = (
         [torch: input]
         torch.autograd.grad{line} was called for the gradient with respect to {what}, but the output was not computed
         from {what}.
-        Fix: Compute the output from {what} itself, or write allow_unused=True if a None gradient is acceptable.
+        Fix: Compute the output from {what} itself, or pass allow_unused=True if a None gradient is acceptable.
 
         [torch: relative]
         The output was computed from {other}{line}, not from {what}, although {what} was computed from {other}{used}.

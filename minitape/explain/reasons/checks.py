@@ -503,8 +503,8 @@ def find_unused_derived_source(question: Question) -> Finding | None:
 def find_leaf_equal_to_source(question: Question) -> Finding | None:
     """Find a leaf of the target that has the same values as the unused source.
 
-    A leaf whose elements are all equal is ignored unless a tape watches the leaf or the source, because equal values
-    are then likely to be a coincidence.
+    A leaf whose elements are all equal is ignored, because a match is then likely to be a coincidence, unless a tape
+    watches the leaf or the source.
 
     Args:
         question: The question about the source.

@@ -794,7 +794,7 @@ TRAILING_CHECKS: tuple[Check, ...] = (
 
 
 def format_step_count(count: int) -> str:
-    """Format a number of steps in words.
+    """Spell out a step count.
 
     Args:
         count: The number of steps.
