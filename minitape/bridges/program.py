@@ -185,6 +185,7 @@ class FrameworkBlock:
 
     def _explain_until_first_problem(self, notify: Callable[[ModelPage], object]) -> None:
         if self.page.problems:
+            self.remarks = getattr(self.recording, "list_remarks", list)()
             return
         try:
             self.page = self.recording.explain()

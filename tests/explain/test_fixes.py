@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import minitape as tf
 from minitape.explain import Explanation
 
 from .programs import Case, load_cases
@@ -244,3 +245,11 @@ def test_no_patch_where_a_tensor_cannot_stand_for_the_array(body: str, why: str)
     _, (answer,) = run_and_explain("arrays", code)
     assert (answer.cause, answer.line, answer.patch) == ("left_through_numpy", 4, None)
     assert why in answer.fix
+
+
+def test_the_logarithm_of_a_negative_number_gets_its_own_advice_beside_a_division():
+    x = tf.Variable([-0.5, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.math.log(x) + x / (1.0 + x * x))
+    fix = tape.explain(y, x).fix
+    assert fix.startswith("`x` is negative for at least one element"), fix

@@ -276,6 +276,13 @@ OPERATION_FIXES = [
         ),
     ),
     OperationFix(
+        "nan_forward nan_backward",
+        "log|log2|log10|sqrt",
+        "`{x}` is negative for at least one element, and there `{it}` is NaN. Keep `{x}` above zero. If a later line "
+        "masks these elements, replace them before this line as well.",
+        lambda fault, node: -np.inf < find_smallest_input_element(fault) < 0,
+    ),
+    OperationFix(
         "nan_backward",
         "sqrt|pow|power|norm|vectornorm",
         "The derivative of `{it}` is not finite where `{x}` is zero. Add a small number such as {small} to `{x}` (for "
@@ -287,6 +294,7 @@ OPERATION_FIXES = [
         "div|truediv|realdiv|divide",
         "`{below}` is zero for at least one element. Add a small number such as 1e-6 to `{below}`, or remove the "
         "elements that would be divided by zero before the division.",
+        lambda fault, node: fault.row is None or "log" not in _normalize_name(fault.row.op),
     ),
     OperationFix(
         "nan_forward nan_backward",
