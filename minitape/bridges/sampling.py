@@ -96,12 +96,12 @@ class SampledSteps:
         self._entered = True
         self._patches.activate_in_this_thread()
         for owner, name in self._step_ends:
-            self._patches.wrap_function(owner, name, self._on_gradient_function)
+            self._patches.wrap_function(owner, name, self._run_and_end_step_if_gradients)
         if self._is_step_due():
             self._begin_recording()
         return self
 
-    def _on_gradient_function(self, original: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    def _run_and_end_step_if_gradients(self, original: Callable, /, *args: Any, **kwargs: Any) -> Any:
         """Run a function that may compute gradients, and end the step if it computed any.
 
         Calls inside such a function, and calls made by ``explain``, do not end a step.

@@ -35,10 +35,10 @@ from .hints import (
 )
 from .loop_hints import find_substitution_hint
 from .program_hints import (
-    capture_final_locals,
     find_tape_outside_loop_hint,
     find_uncalled_method_hint,
     find_unused_value_hint,
+    run_and_capture_final_locals,
 )
 from .solution_variants import iter_variants_with_hints, measure_variant_evidence
 from .tape_playback import build_solution_function, find_solution_text
@@ -108,7 +108,7 @@ class Attempt:
     def final_locals(self) -> list[NamedValues]:
         """The values of the function's names when it returned its result, for each case."""
         with suppress_output(), suppress(Exception), limit_iterations(self.function):
-            return [capture_final_locals(self.function, _copy_case(case)) for case in self.exercise.cases]
+            return [run_and_capture_final_locals(self.function, _copy_case(case)) for case in self.exercise.cases]
         return [{} for _ in self.runs]
 
     @property

@@ -71,14 +71,14 @@ class DigitPad:
         Raises:
             ValueError: If the shapes of the parameters do not fit together.
         """
-        self.parameters = check_parameters(parameters)
+        self.parameters = convert_and_check_parameters(parameters)
         self._drawings: Drawings = []
         self._widget: _PadWidget | None = None
 
     @property
     def drawings(self) -> Drawings:
         """The drawings that were kept: of 0, of 1 and so on, each a list of strokes."""
-        return self._drawings if self._widget is None else check_drawings(self._widget.drawings)
+        return self._drawings if self._widget is None else convert_and_check_drawings(self._widget.drawings)
 
     def keep_drawings(self, drawings: Drawings) -> None:
         """Keep the given drawings, as if they had been drawn on the pad, in place of its own drawings.
@@ -89,7 +89,7 @@ class DigitPad:
         Raises:
             ValueError: If they are not up to ten lists of strokes.
         """
-        self._drawings = check_drawings(drawings)
+        self._drawings = convert_and_check_drawings(drawings)
         if self._widget is not None:
             self._widget.drawings = self._drawings
 
@@ -134,7 +134,7 @@ class _PadWidget(AnyWidget):
     drawings = List().tag(sync=True)
 
 
-def check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
+def convert_and_check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
     """Return the parameters of a network as four arrays.
 
     Args:
@@ -156,7 +156,7 @@ def check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
     return arrays
 
 
-def check_drawings(drawings: Any) -> Drawings:  # Anything: a browser sent it.
+def convert_and_check_drawings(drawings: Any) -> Drawings:  # Anything: a browser sent it.
     """Return drawings that came from a browser as lists of strokes.
 
     Args:

@@ -74,7 +74,7 @@ def read_program_text(program_name: str) -> str:
 def load_program(program_name: str) -> FrameworkProgram:
     """Load a program and the recording of one run of it in its framework from the package."""
     data: JsonObject = json.loads((FOLDER / f"{program_name}.json").read_text(encoding="utf-8"))
-    text, file = register_program_source(program_name)  # of which the explanation shows one
+    text, file = read_and_register_program_source(program_name)  # of which the explanation shows one
     recording = Replay(data["snapshot"] | {"sources_text": {file: text}}, FRAMEWORK_NAMES[program_name])
     explanation_data = data["why"]
     others = [_build_explanation(other, recording) for other in explanation_data["others"]]
@@ -88,7 +88,7 @@ class ProgramSource(NamedTuple):
     filename: str
 
 
-def register_program_source(program_name: str) -> ProgramSource:
+def read_and_register_program_source(program_name: str) -> ProgramSource:
     """Read the text of a program, and register it under its file name, by which Python finds its lines from now on."""
     text = _translate_line_comments(read_program_text(program_name))
     filename = f"{program_name}_program.py"

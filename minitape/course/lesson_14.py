@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .answer_comparison import sort_distinct_parts
-from .digit_pad import DigitPad, check_parameters
+from .digit_pad import DigitPad, convert_and_check_parameters
 from .digits import load_digits, read_digits
 from .exercise import Answer, Exercise, complete_exercises, say_from_lesson
 from .own_tape import MOVED_TAPE_TRIALS
@@ -82,7 +82,7 @@ def _measure_reading(parameters: Answer) -> str:
     """Return GOOD_READER, or raise ValueError unless a network reads enough digits that it has never seen."""
     if any(type(one).__name__ == "Number" for one in parameters):
         raise ValueError(say_from_lesson("14", "numbers of a tape"))
-    arrays = check_parameters(parameters)
+    arrays = convert_and_check_parameters(parameters)
     shares = {part: float(np.mean(read_digits(arrays, images) == digits)) for part, (images, digits) in _load_parts()}
     if shares["exam"] >= ENOUGH_RIGHT:
         return GOOD_READER

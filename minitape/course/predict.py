@@ -157,10 +157,10 @@ def predict(name: str, text: str, choices: Sequence[Answer] | NamedValues) -> Pr
         if isinstance(choices, dict)
         else {str(choice): parse_literal_or_keep_text(str(choice)) for choice in choices}
     )
-    return register_question(PredictionQuestion(name, text, choice_values))
+    return register_question_with_earlier_choice(PredictionQuestion(name, text, choice_values))
 
 
-def register_question(question: PredictionQuestion) -> PredictionQuestion:
+def register_question_with_earlier_choice(question: PredictionQuestion) -> PredictionQuestion:
     """Register the question for `reveal`, with what was chosen where its cell is run again, and return it."""
     earlier = _questions.get(question.name)
     if earlier is not None and earlier.choices == question.choices:

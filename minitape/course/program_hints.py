@@ -94,7 +94,7 @@ def _collect_read_names(nodes: list[ast.AST]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
-def capture_final_locals(function: Program, case: Case) -> NamedValues:
+def run_and_capture_final_locals(function: Program, case: Case) -> NamedValues:
     """Call a function, and return the values that its names had when it returned."""
     final_locals: NamedValues = {}
 

@@ -8,7 +8,7 @@ from ..common.notebook import find_ipython_shell
 from ..common.translation import print_text, say
 from .course_texts import read_lesson
 from .exercise import list_built_in_lessons
-from .predict import PredictionQuestion, register_question, reveal
+from .predict import PredictionQuestion, register_question_with_earlier_choice, reveal
 from .progress import read_progress
 
 MAX_QUESTIONS = 2
@@ -29,7 +29,7 @@ def again(lesson: str) -> None:
         earlier_lesson = name.partition(".")[0]
         retry = read_lesson(earlier_lesson).retry_questions[name]
         choice_values = {say(choice, earlier_lesson): choice for choice in retry.choices}
-        question = register_question(
+        question = register_question_with_earlier_choice(
             PredictionQuestion(f"{name}-again", say(retry.text, earlier_lesson), choice_values, blurs_next_cell=False)
         )
         if find_ipython_shell() is None:

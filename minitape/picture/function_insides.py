@@ -93,7 +93,7 @@ def _build_function_inside(
     arrays = [reader.kept_arrays.get(input_row, record.get_value_or_none(input_row)) for input_row in call.inputs]
     if any(array is None for array in arrays):
         return None
-    place = reader.enter_row_context(call_row).place
+    place = reader.apply_watches_and_build_row_context(call_row).place
     # The inside rows belong to the statement that called the function.
     call_site = place and (place[0], site if place[1] is None else place[1])
     with suspend_recording(), TemporaryAttributes(state, fixed_site=call_site), np.errstate(all="ignore"):

@@ -157,7 +157,7 @@ def _build_gradient_result(
         if is_none or (is_shown and is_zero(source_result["gradient"])):
             unexplained.append((source, source_result))
         source_results.append(source_result)
-    _add_reasons(tape, targets, unexplained)
+    _add_reasons_and_blame_to_first_sources(tape, targets, unexplained)
     target_fields: list[TargetFields] = [
         {"name": names.find_name(target), "row": (find_rows_in_recording(tape, target) or (-1,))[-1]}
         for target in targets[:MAX_SOURCES]
@@ -195,7 +195,7 @@ def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -
     return None, 0
 
 
-def _add_reasons(
+def _add_reasons_and_blame_to_first_sources(
     tape: GradientTape, targets: list[TargetOrSource], unexplained: list[tuple[TargetOrSource, SourceFields]]
 ) -> None:
     """Add to the results of sources the reasons why their gradients are None or zero, and the line and row to blame.

@@ -151,7 +151,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
     root = Cluster()
     for row in shown_rows:
         statement = f"{row['row']} [{format_attributes(build_node_attributes(figure, row))}]"
-        find_cluster(root, figure, row).statements.append(statement)
+        find_or_create_cluster(root, figure, row).statements.append(statement)
     lines = [" ".join(line) for line in iter_gradient_result_lines(figure.shown_results, figure.expressions)]
     if not shown_rows:
         yield f"graph [label={quote_text(translate('nothing recorded'))}]"
@@ -165,7 +165,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
         yield from iter_edge_statements(figure, row, literal_rows)
 
 
-def find_cluster(root: Cluster, figure: Figure, row: RowFields) -> Cluster:
+def find_or_create_cluster(root: Cluster, figure: Figure, row: RowFields) -> Cluster:
     """Return the cluster of a row, and create it if it is new: its tapes, the outermost first, and its layers.
 
     Args:

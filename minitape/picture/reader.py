@@ -139,7 +139,7 @@ class TapeReader(Reader):
         end = self.row_count
         for row, op, a, b, _, site, value in zip(range(end, end + len(columns[0])), *columns, strict=True):
             if context is None or row >= end:
-                context = self.enter_row_context(row)
+                context = self.apply_watches_and_build_row_context(row)
                 end = context.end
                 forms = context.forms
                 recording_tapes = context.recording_tapes
@@ -377,7 +377,7 @@ class TapeReader(Reader):
         self._pending_watches = sorted(watches, reverse=True)
         self._context_borders = sorted(borders.union(since for since, _, _ in watches))
 
-    def enter_row_context(self, row: int) -> RowContext:
+    def apply_watches_and_build_row_context(self, row: int) -> RowContext:
         """Return the context of a row: its code location, its scope, and the tapes that record it.
 
         Rows must be entered in order, because watches that begin at or before ``row`` are applied now.

@@ -11,7 +11,7 @@ from typing import Any
 
 from minitape.bridges.framework_import import import_framework
 from minitape.common.atomic_write import write_file
-from minitape.course.framework_programs import FOLDER, FRAMEWORK_NAMES, JsonObject, register_program_source
+from minitape.course.framework_programs import FOLDER, FRAMEWORK_NAMES, JsonObject, read_and_register_program_source
 from minitape.explain.explanation import Explanation
 
 
@@ -30,7 +30,7 @@ def record_program(name: str) -> JsonObject:
     module = name.partition("_")[0]
     framework = import_framework(module, FRAMEWORK_NAMES[name], (0, 0))
     importlib.import_module(f"minitape.bridges.{module}")
-    text, file_name = register_program_source(name)
+    text, file_name = read_and_register_program_source(name)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(text, file_name, "exec"), namespace)
     snapshot = eval("recording.snapshot()", namespace)  # The snapshot finds the tensors' names in this namespace.

@@ -284,7 +284,7 @@ def find_step_function_name(question: JaxQuestion, row: int) -> str:
     return next((name for name in question.rows[row].scope if name in STEP_FUNCTIONS), "")
 
 
-def name_step_function(question: JaxQuestion, finding: Finding) -> None:
+def name_step_function_in_finding(question: JaxQuestion, finding: Finding) -> None:
     """In a finding about a break inside a step function, name that function instead of the operation.
 
     Args:
@@ -552,7 +552,7 @@ JAX_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_trace_error,
     find_non_float_source=find_integer_source,
     find_untracked_source=find_untracked_source,
-    specialize_break=name_step_function,
+    specialize_break=name_step_function_in_finding,
     rank_escapes=rank_branches_last,
     does_escape_matter=lambda question, escape: True,  # Without values, a trace does not show whether it matters.
     build_escape_finding=build_finding_of_escape_or_earlier_break,

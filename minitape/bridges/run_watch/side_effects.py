@@ -36,7 +36,7 @@ class SideEffects:
         tempfile.gettempdir()  # The first call to gettempdir() writes a test file. This would count as a side effect.
         if not _installed:
             _installed.append(True)
-            sys.addaudithook(_on_event)
+            sys.addaudithook(_pass_side_effects_to_listeners)
         _listeners.append(self.note_effect)
 
     def stop_watching(self) -> None:
@@ -54,7 +54,9 @@ class SideEffects:
         self.on_effect(effect)
 
 
-def _on_event(event: str, args: tuple[Any, ...]) -> None:  # Any, because the arguments depend on the event.
+def _pass_side_effects_to_listeners(
+    event: str, args: tuple[Any, ...]
+) -> None:  # Any, because the arguments depend on the event.
     """Pass side effects on to the listeners. Python runs this for each audited event, so it must be fast."""
     if not _listeners:
         return

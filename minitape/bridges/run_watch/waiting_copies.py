@@ -101,7 +101,7 @@ class WaitingCopy:
                 file.close()
 
 
-def create_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
+def fork_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
     """Fork a copy of this process.
 
     Args:

@@ -37,12 +37,14 @@ class SweepWatcher:
         self.mark_rows_watched_by_now = partial(writer.run_safely, self.log.tensor_rows.mark_rows_watched_by_now)
         self.sweep_operations: list[tuple] = []
         self.wrappers = (
-            (backprop, "_gradient_function", self._on_gradient_function),
-            (imperative_grad, "imperative_grad", self._on_sweep),
-            (_TapeGradientFunctions, "_wrap_backward_function", self._on_wrap_backward),
+            (backprop, "_gradient_function", self._keep_shares_of_operation),
+            (imperative_grad, "imperative_grad", self._run_sweep_with_ancestors_as_sources),
+            (_TapeGradientFunctions, "_wrap_backward_function", self._wrap_backward_to_keep_shares),
         )
 
-    def _on_wrap_backward(self, original: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
+    def _wrap_backward_to_keep_shares(
+        self, original: Any, functions: Any, graph: Any, backward: Any, outputs: Any
+    ) -> Any:
         """Wrap the gradient function of a ``tf.function`` to keep the shares that it sends to its inputs."""
         # TensorFlow creates zeros here for the lists of a loop, and these zeros must not be recorded.
         with self.writer.suspend_writing():
@@ -57,7 +59,7 @@ class SweepWatcher:
 
         return call_backward, recorded_outputs
 
-    def _on_sweep(
+    def _run_sweep_with_ancestors_as_sources(
         self,
         original: Any,
         tape: Any,
@@ -133,7 +135,7 @@ class SweepWatcher:
             and (tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype == tf.resource)
         ]
 
-    def _on_gradient_function(
+    def _keep_shares_of_operation(
         self,
         original: Any,
         op_name: str,

@@ -84,14 +84,14 @@ class TensorFlowWatcher(Watcher):
             (resource_variable_ops, "variable_accessed", self._on_variable_read),
             (Function, "__call__", self._on_function_call),
             (ConcreteFunction, "_call_flat", self._on_graph_run),
-            (tape_class, "jacobian", self._on_jacobian),
-            (tape_class, "batch_jacobian", self._on_jacobian),
+            (tape_class, "jacobian", self._record_jacobian_as_one_row),
+            (tape_class, "batch_jacobian", self._record_jacobian_as_one_row),
             (tape_class, "watch", self._on_watch),
-            (tape_class, "__exit__", self._on_tape_event),
+            (tape_class, "__exit__", self._note_tape_event),
             (tape_class, "stop_recording", self._on_stop_recording),
-            (tape_class, "reset", self._on_tape_event),
-            (custom_gradient, "_eager_mode_decorator", self._on_custom_function),
-            (record, "record_operation", self._on_record_operation),
+            (tape_class, "reset", self._note_tape_event),
+            (custom_gradient, "_eager_mode_decorator", self._record_custom_function_as_one_row),
+            (record, "record_operation", self._keep_shares_of_custom_gradient),
             (iterator_ops.OwnedIterator, "_create_iterator", self._on_create_iterator),
             (script_ops, "py_func_common", self._on_numpy_function),
             *((ops._EagerTensorBase, name, self._build_escape_handler(name)) for name in ESCAPE_METHODS),
@@ -101,13 +101,13 @@ class TensorFlowWatcher(Watcher):
         register_current_gradient_function()
         # Keras is patched only if the program imported it, because importing it here would be slow.
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
-            patches.wrap_function(optimizers.BaseOptimizer, "apply", self._on_apply_gradients)
+            patches.wrap_function(optimizers.BaseOptimizer, "apply", self._apply_gradients_and_record_new_states)
             self._wrap_when_eager(
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
             patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._on_scale_loss)
-            patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._on_apply_scaled)
+            patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._note_step_without_scaled_loss)
         if self.open_functions and not tf.config.functions_run_eagerly():
             patches.add_undo_action(partial(tf.config.run_functions_eagerly, False))
             tf.config.run_functions_eagerly(True)
@@ -188,7 +188,7 @@ class TensorFlowWatcher(Watcher):
 
     # -- Python calls while a graph is traced ------------------------------------------------------
 
-    def _on_custom_function(self, original: Any, rule: Any, args: Any, kwargs: Any) -> Any:
+    def _record_custom_function_as_one_row(self, original: Any, rule: Any, args: Any, kwargs: Any) -> Any:
         """Record a call to a function with a custom gradient (``tf.custom_gradient``) as one row.
 
         The operations inside the function are not recorded.
@@ -214,7 +214,7 @@ class TensorFlowWatcher(Watcher):
         with TemporaryAttributes(self, _running_custom_op=(op, rule.__name__)):
             return original(call_rule, args, kwargs)
 
-    def _on_record_operation(
+    def _keep_shares_of_custom_gradient(
         self, original: Any, name: str, outputs: Any, inputs: Any, backward: Any, *extra_arguments: Any
     ) -> Any:
         """Keep the shares sent by the program's custom gradient function during a sweep."""
@@ -231,7 +231,9 @@ class TensorFlowWatcher(Watcher):
         self.writer.run_safely(self.log.on_custom_function, op, inputs, outputs)
         return original(name, outputs, inputs, call_backward, *extra_arguments)
 
-    def _on_jacobian(self, original: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+    def _record_jacobian_as_one_row(
+        self, original: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         """Record a Jacobian as one row.
 
         TensorFlow computes all rows of the Jacobian at once, in a separate function. Without pfor, TensorFlow computes
@@ -251,14 +253,16 @@ class TensorFlowWatcher(Watcher):
         self._is_loss_scaled = True
         return original(optimizer, loss)
 
-    def _on_apply_scaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _note_step_without_scaled_loss(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Note the line of a step that divides gradients by a scale, if their loss was not multiplied by it."""
         if not self._is_loss_scaled:
             self.log.unscaled_step_site = self.log.running_line.find_site()
         self._is_loss_scaled = False
         return original(optimizer, *args, **kwargs)
 
-    def _on_apply_gradients(self, original: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
+    def _apply_gradients_and_record_new_states(
+        self, original: Any, optimizer: Any, grads: Any, trainable_variables: Any = None
+    ) -> Any:
         """Record the new states of variables after an optimizer step, but not the operations of the step."""
         grads = list(grads)
         variables = optimizer._trainable_variables if trainable_variables is None else trainable_variables
@@ -314,9 +318,9 @@ class TensorFlowWatcher(Watcher):
         if tf.inside_function():
             setattr(tf.compat.v1.get_default_graph(), TAPES_ATTRIBUTE, True)
             return original(tape)
-        return self._on_tape_event(original, tape)
+        return self._note_tape_event(original, tape)
 
-    def _on_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
+    def _note_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
         """Handle the start or end of a tape's block, or a reset."""
         self.sweep_watcher.mark_rows_watched_by_now()
         self.log.on_tape_event(EVENT_BY_METHOD[original.__name__], tape)

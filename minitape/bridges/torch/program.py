@@ -37,7 +37,7 @@ from ..run_watch.report import (
 )
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.summary import summarize_run
-from ..run_watch.waiting_copies import CopyRequest, Message, WaitingCopy, create_waiting_copy, find_obstacle_to_copies
+from ..run_watch.waiting_copies import CopyRequest, Message, WaitingCopy, find_obstacle_to_copies, fork_waiting_copy
 from .copy_window import CopyWindow
 from .ledger.run_watch import TorchRunWatch
 from .overruled import remove_overruled_problems
@@ -93,7 +93,7 @@ class WatchedProgram:
         self.may_repeat = may_repeat
         self.options = options
         self.other_blocks = other_blocks
-        self.watch = TorchRunWatch(on_pass=self._on_pass)
+        self.watch = TorchRunWatch(on_pass=self._copy_program_or_ask_about_anomaly)
         self.side_effects = SideEffects()
         self.anomaly_answer: Message | None = None
         self.obstacle = ""
@@ -121,14 +121,16 @@ class WatchedProgram:
         self._on_problem = on_problem
         self.obstacle = find_obstacle_to_copies()
         if not self.obstacle:
-            copy = create_waiting_copy(0)
+            copy = fork_waiting_copy(0)
             if isinstance(copy, CopyRequest):
                 self._run_again(copy)
             self._start_copy = copy
         seed_random_numbers()
         self.side_effects.start_watching()
         if torch.distributed.is_available():
-            self.watch.patches.wrap_function(torch.distributed, "init_process_group", self._on_process_group)
+            self.watch.patches.wrap_function(
+                torch.distributed, "init_process_group", self._note_process_group_as_side_effect
+            )
         report = RunReport(ModelPage())
         try:
             with (
@@ -159,7 +161,7 @@ class WatchedProgram:
                     waiting_copy.end_copy()
         return report
 
-    def _on_process_group(self, original: Callable, *args: Any, **kwargs: Any) -> None:
+    def _note_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
         """Note that a second run would talk to the other processes of a job."""
         self.side_effects.note_effect("torch.distributed.init_process_group()")
         original(*args, **kwargs)
@@ -200,7 +202,7 @@ class WatchedProgram:
 
     # -- copies ------------------------------------------------------------------------------------
 
-    def _on_pass(self, pass_number: int) -> None:
+    def _copy_program_or_ask_about_anomaly(self, pass_number: int) -> None:
         """Create a copy at intervals, and send one a request as soon as a non-finite value appears.
 
         Args:
@@ -235,7 +237,7 @@ class WatchedProgram:
         is_alone = not self.side_effects.first and not torch.cuda.is_initialized()
         if self._start_copy is None or not is_alone or find_obstacle_to_copies():
             return
-        copy = create_waiting_copy(pass_number)
+        copy = fork_waiting_copy(pass_number)
         if isinstance(copy, WaitingCopy):
             self._copies.append(copy)
             for old in self._copies[:-MAX_COPIES]:
@@ -266,7 +268,7 @@ class WatchedProgram:
             request: The request to answer.
         """
         self.text = self.text._replace(source=request.fields.get("source"))
-        self.watch = TorchRunWatch(follows_all=True, on_pass=self._on_pass)
+        self.watch = TorchRunWatch(follows_all=True, on_pass=self._copy_program_or_ask_about_anomaly)
         self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
         seed_random_numbers()
         with keep_models_alive(), self._open_watch():

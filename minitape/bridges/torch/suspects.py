@@ -63,7 +63,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
     # Search only once, because the search visits all objects.
     for optimizer in iter_living_instances(torch.optim.Optimizer):
-        watch.find_optimizer(optimizer)
+        watch.find_or_follow_optimizer(optimizer)
     optimized_keys = watch.accounts.list_optimized_keys()
     reached_rows = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind != "operation"}
     leaves = ((rows[row].kind, rows[row].find_object()) for row in reached_rows)

@@ -156,11 +156,13 @@ class TorchWatcher(Watcher):
         )
         self._add_global_hook(self._on_optimizer_step, optimizers._global_optimizer_pre_hooks)
         self._add_global_hook(self._on_optimizer_step_end, optimizers._global_optimizer_post_hooks)
-        patches.wrap_function(torch.autograd.Function, "apply", self._on_custom_function)
+        patches.wrap_function(torch.autograd.Function, "apply", self._run_and_record_custom_function)
         # A program may have stored ``f = Mine.apply`` before the block began.
-        patches.wrap_function(torch.autograd.function._SingleLevelFunction, "apply", self._on_custom_function)
-        patches.wrap_function(torch.nn.Parameter, "__new__", self._on_new_parameter)
-        patches.wrap_function(torch.autograd.Variable, "__new__", self._on_new_parameter)
+        patches.wrap_function(
+            torch.autograd.function._SingleLevelFunction, "apply", self._run_and_record_custom_function
+        )
+        patches.wrap_function(torch.nn.Parameter, "__new__", self._create_and_record_parameter)
+        patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
         self._add_global_hook(self._on_registration_in_module, modules._global_parameter_registration_hooks)
         self._add_global_hook(self._on_registration_in_module, modules._global_module_registration_hooks)
         patches.wrap_function(warnings, "showwarning", _show_warning_at_call)
@@ -201,7 +203,9 @@ class TorchWatcher(Watcher):
 
         add_global_hook(self.patches, run_hook, registry, *mark_registries)
 
-    def _on_new_parameter(self, original: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def _create_and_record_parameter(
+        self, original: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
         """Run and record ``nn.Parameter(t)`` or ``Variable(t)``, because function modes intercept neither."""
         if data is None:  # Each class has its own default value for the data.
             return original(cls, *args, **kwargs)
@@ -400,7 +404,7 @@ class TorchWatcher(Watcher):
             self.log.on_assign(leaf)
         return leaf is tensor
 
-    def _on_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def _run_and_record_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run one of the program's custom ``torch.autograd.Function`` classes, and record the call as one row."""
         apply = partial(original, cls)
         if self.quiet_depth:

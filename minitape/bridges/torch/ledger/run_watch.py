@@ -147,7 +147,7 @@ class TorchRunWatch:
         self.patches.undo_all()
         with self.keep_books():
             self._read_late_losses()
-            for account in self._list_tensor_accounts():
+            for account in self._close_gone_accounts_and_list_others():
                 account.note_changes_by_program(self.accounts)
 
     @property
@@ -161,7 +161,7 @@ class TorchRunWatch:
         Args:
             tensor: The tensor.
         """
-        optimizers = self.accounts.list_optimizers_of(self.find_account(tensor))
+        optimizers = self.accounts.list_optimizers_of(self.find_or_open_account(tensor))
         return [optimizer for optimizer in optimizers for _ in range(optimizer.steps)]
 
     def find_name(self, key: int) -> str:
@@ -187,7 +187,7 @@ class TorchRunWatch:
 
     # -- accounts ----------------------------------------------------------------------------------
 
-    def find_account(self, tensor: torch.Tensor) -> TensorAccount:
+    def find_or_open_account(self, tensor: torch.Tensor) -> TensorAccount:
         """Return a leaf's account, opening one if necessary.
 
         Args:
@@ -198,7 +198,7 @@ class TorchRunWatch:
             account = self.tensor_accounts[id(tensor)] = TensorAccount(tensor)
         return account
 
-    def _list_tensor_accounts(self) -> list[TensorAccount]:
+    def _close_gone_accounts_and_list_others(self) -> list[TensorAccount]:
         """Return the accounts of all leaves that still exist, and close the accounts of the others."""
         gone = [account for account in self.tensor_accounts.values() if account.tensor_ref() is None]
         for account in gone:
@@ -224,7 +224,7 @@ class TorchRunWatch:
 
     def _forget_all(self) -> None:
         """Forget the current contributions to the gradients, because the watch did not follow their history."""
-        for account in self._list_tensor_accounts():
+        for account in self._close_gone_accounts_and_list_others():
             account.forget_pending()
             tensor = account.tensor_ref()
             account.remember_gradient(None if tensor is None else tensor.grad)
@@ -283,8 +283,8 @@ class TorchRunWatch:
             frame: The program's frame.
         """
         for leaf in self.leaf_search.find_leaves(roots, site, frame, self.tensor_accounts.__contains__):
-            self.find_account(leaf)
-        for account in self._list_tensor_accounts():
+            self.find_or_open_account(leaf)
+        for account in self._close_gone_accounts_and_list_others():
             if account.pending:
                 account.note_changes_by_program(self.accounts)
 
@@ -319,10 +319,12 @@ class TorchRunWatch:
         if contribution.pass_number in self.measured_passes:
             self._measure_pass(contribution)
         if contribution.pass_number > 3 and not self._optimizers:
-            self._check_gradients(self._list_accounts_reached_by(contribution), contribution.site)
+            self._measure_gradients_and_note_anomaly(self._list_accounts_reached_by(contribution), contribution.site)
 
     def _list_accounts_reached_by(self, contribution: Contribution) -> list[TensorAccount]:
-        return [account for account in self._list_tensor_accounts() if contribution in account.pending[-1:]]
+        return [
+            account for account in self._close_gone_accounts_and_list_others() if contribution in account.pending[-1:]
+        ]
 
     def _measure_pass(self, contribution: Contribution) -> None:
         """Store the norms of the gradients that a pass reached.
@@ -378,7 +380,7 @@ class TorchRunWatch:
         self._optimizer_stack = find_user_call_stack()
         self.accounts.optimizer_sites.append(site)
         with self.keep_books():
-            self.find_optimizer(optimizer).account.made_at = site
+            self.find_or_follow_optimizer(optimizer).account.made_at = site
 
     def _on_parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
         if self._is_ignored() or type(parameter) is not torch.nn.Parameter:
@@ -412,7 +414,7 @@ class TorchRunWatch:
             return original(optimizer, *args, **kwargs)
         site, tensor_accounts = find_user_site(), list[TensorAccount]()
         with self.keep_books():
-            followed = self.find_optimizer(optimizer)
+            followed = self.find_or_follow_optimizer(optimizer)
             followed.account.cleared_at = site
             tensor_accounts = followed.tensor_accounts
         return self._clear_gradients(tensor_accounts, site, lambda: original(optimizer, *args, **kwargs))
@@ -445,14 +447,16 @@ class TorchRunWatch:
         given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
         clipped = list[TensorAccount]()
         with self.keep_books():
-            clipped = self._note_clip(given, site, limit)
+            clipped = self._note_clip_and_list_clipped_accounts(given, site, limit)
         result = original(given, limit, *args, **kwargs)
         with self.keep_books():
             self.accounts.note_act(clipped, Act(CLIPPED, site))
             self.remember_gradients(clipped)
         return result
 
-    def _note_clip(self, parameters: list[torch.Tensor], site: Site, limit: float) -> list[TensorAccount]:
+    def _note_clip_and_list_clipped_accounts(
+        self, parameters: list[torch.Tensor], site: Site, limit: float
+    ) -> list[TensorAccount]:
         """Record a gradient-clipping call, and return the accounts of the clipped gradients.
 
         Args:
@@ -484,7 +488,7 @@ class TorchRunWatch:
 
     # -- steps -------------------------------------------------------------------------------------
 
-    def find_optimizer(self, optimizer: Any) -> FollowedOptimizer:
+    def find_or_follow_optimizer(self, optimizer: Any) -> FollowedOptimizer:
         """Return the followed optimizer, and start following it if it is new.
 
         Args:
@@ -500,7 +504,7 @@ class TorchRunWatch:
         if group_sizes != followed.group_sizes:
             followed.group_sizes, followed.sample = group_sizes, None
             tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
-            followed.tensor_accounts = [self.find_account(tensor) for tensor in tensors]
+            followed.tensor_accounts = [self.find_or_open_account(tensor) for tensor in tensors]
             followed.account.accounts = [*followed.tensor_accounts]
             for tensor_account in followed.tensor_accounts:
                 tensor_account.optimizer_numbers.add(followed.account.number)
@@ -521,7 +525,7 @@ class TorchRunWatch:
             with self.keep_books():
                 self._forget_all()
         with self.keep_books():
-            followed = self.find_optimizer(optimizer)
+            followed = self.find_or_follow_optimizer(optimizer)
             followed.account.site = find_user_site()
             if _has_closure(args, kwargs):
                 self._closure_depth += 1
@@ -535,7 +539,7 @@ class TorchRunWatch:
         if self._is_ignored() or self.is_resting:
             return
         with self.keep_books():
-            followed = self.find_optimizer(optimizer)
+            followed = self.find_or_follow_optimizer(optimizer)
             if _has_closure(args, kwargs):
                 self._closure_depth = 0
                 self._take_step(followed, optimizer)
@@ -552,7 +556,7 @@ class TorchRunWatch:
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
-            account.norms.append(self._check_gradients(used, account.site))
+            account.norms.append(self._measure_gradients_and_note_anomaly(used, account.site))
 
     def _note_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
         rates = [group.get("lr", 1.0) for group in optimizer.param_groups]
@@ -604,7 +608,7 @@ class TorchRunWatch:
             del self._stepped_on[pass_number]
         return used
 
-    def _check_gradients(self, accounts: list[TensorAccount], site: Site) -> float:
+    def _measure_gradients_and_note_anomaly(self, accounts: list[TensorAccount], site: Site) -> float:
         """Measure the gradients of the given accounts, and record the first non-finite gradient.
 
         Args:

@@ -59,7 +59,7 @@ class ScalerWatch:
         """Record that an optimizer takes a step, possibly inside the step of a scaler."""
         self._optimizer_stepped = True
 
-    def _find_account(self, scaler: GradScaler) -> ScalerAccount:
+    def _find_or_open_account(self, scaler: GradScaler) -> ScalerAccount:
         known = self._accounts.get(id(scaler))
         if known is None or known[0]() is not scaler:
             known = self._accounts[id(scaler)] = weakref.ref(scaler), ScalerAccount()
@@ -69,7 +69,7 @@ class ScalerWatch:
     def _on_scale(self, original: Callable, scaler: GradScaler, outputs: Any) -> Any:
         result = original(scaler, outputs)
         if scaler.is_enabled():
-            account = self._find_account(scaler)
+            account = self._find_or_open_account(scaler)
             account.scaled_losses += 1
             with self.watch.keep_books():
                 scale = float(scaler.get_scale())
@@ -82,7 +82,7 @@ class ScalerWatch:
         result = original(scaler, optimizer)
         if scaler.is_enabled() and not self.watch.is_resting:
             with self.watch.keep_books():
-                followed = self.watch.find_optimizer(optimizer)
+                followed = self.watch.find_or_follow_optimizer(optimizer)
                 self.watch.accounts.note_act(followed.tensor_accounts, Act(UNSCALED))
                 self.watch.remember_gradients(followed.tensor_accounts)
         return result
@@ -90,9 +90,9 @@ class ScalerWatch:
     def _on_step(self, original: Callable, scaler: GradScaler, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         if not scaler.is_enabled():
             return original(scaler, optimizer, *args, **kwargs)
-        account = self._find_account(scaler)
+        account = self._find_or_open_account(scaler)
         account.site = find_user_site()
-        followed = self.watch.find_optimizer(optimizer)
+        followed = self.watch.find_or_follow_optimizer(optimizer)
         if not self.watch.is_resting:
             pending = [tensor_account.pending for tensor_account in followed.tensor_accounts]
             if any(each and each[-1].scale is None for each in pending):
@@ -112,5 +112,5 @@ class ScalerWatch:
         return result
 
     def _on_update(self, original: Callable, scaler: GradScaler, *args: Any, **kwargs: Any) -> Any:
-        self._find_account(scaler).updates += scaler.is_enabled()
+        self._find_or_open_account(scaler).updates += scaler.is_enabled()
         return original(scaler, *args, **kwargs)
