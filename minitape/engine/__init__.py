@@ -26,15 +26,17 @@ The finished recording has two rows::
 1. ``with tf.GradientTape()`` opens the recording (``backward/recording_tape``, ``__enter__``). The docstring of
    ``record/record`` describes the six cells of a row. ``record/thread_state`` stores the open recording and the open
    tapes of each thread.
-2. ``x * x`` calls an operator. The operator of a variable first reads the variable's state, which gets row 0, and the
-   open tapes watch this row (``tensor/variable_operators``; ``tensor/variable``, ``_read_state``). Tapes watch a tensor
+2. ``x * x`` calls an operator. The operator of a variable first reads the variable's state
+   (``tensor/variable_operators``; ``tensor/variable``, ``_read_state``). ``_enter_state_in_record`` asks
+   ``Record.find_or_add_row`` for row 0, and calls ``RecordingTape._watch_row`` for each open tape. Tapes watch a tensor
    only if the program calls ``tape.watch`` (``backward/recording_tape``, ``watch``).
 3. The operator of a tensor computes the value and appends row 1 (``tensor/operators``; ``tensor/operation``,
    ``run_binary`` and ``apply``; ``record/record``, ``write_rows``). ``minitape/__init__.py`` calls
    ``install_operators``, which adds methods such as ``__mul__`` to ``EagerTensor``. One line of text in
    ``table/primitives/elementwise`` gives the formula of ``multiply`` and its two rules: ``g * y`` and ``g * x``.
 4. ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x`` (``backward/tape``; ``backward/gradient``,
-   ``compute_gradients``). If necessary, ``backward/reachability`` marks the rows that depend on ``x``.
+   ``compute_gradients``). Here, every watched row is a source (``_is_every_watched_row_a_source``), so no row needs a
+   mark. Otherwise, ``backward/reachability`` marks the rows that depend on ``x``.
 5. The sweep visits the rows from ``y`` back to ``x`` and applies the rules (``backward/sweep``, ``Sweep.iter_steps``).
    It starts with the seed 1.0 in row 1. Both rules return the share 1.0 * 3.0. The shares are added up in row 0, whose
    adjoint is therefore 6.0. This is the gradient.
@@ -62,8 +64,9 @@ tf.Tensor(2.0, shape=(), dtype=float32)
    and ``nested_sweep.run_recorded_sweep`` runs the same loop on tensors instead of arrays
    (``row_values.TensorValues``).
 3. The rules are compiled a second time, so that ``g * y`` calls the recorded operation ``multiply``
-   (``tensor/rule_functions``, ``compile_recorded_rules``). The seed becomes the leaf in row 2. The two rules append
-   rows 3 and 4, and adding up their shares appends row 5, which is the gradient ``g``.
+   (``tensor/rule_functions``, ``compile_recorded_rules``). ``build_seed`` creates the seed as a tensor without a row,
+   and ``write_rows`` appends the seed as row 2 when the first rule reads it. The two rules append rows 3 and 4, and
+   adding up their shares appends row 5, which is the gradient ``g``.
 4. ``outer.gradient(g, x)`` is a gradient as in the first program. It sweeps from row 5 back to row 0.
 
 **3. The first run of a** ``tf.function``. This run is an ordinary run that fills a separate recording.
@@ -72,7 +75,7 @@ calls:
 
 * Each argument gets a *feed*, which is a row whose value each later call replaces (``add_feed``). So does a tensor that
   the function captures from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``), and the state of a
-  variable (``ResourceVariable._read_state`` calls ``find_or_add_state``).
+  variable (``ResourceVariable._enter_state_in_record`` calls ``find_or_add_state``).
 * An assignment to a variable becomes a row (``assign_variable``).
 * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the value,
   the run writes a guard instead (``refuse_or_guard_value``).
@@ -82,8 +85,11 @@ tape is a single row of that tape. The rule of this row computes the gradient of
 as rows. The docstring of ``minitape/functions`` lists the calls in order.
 
 **The fast forms.** If the package ``minitape/speed`` exists, it replaces step 3 and the loop of step 5 with faster code
-that returns the same results. A debugger then shows a generated ``__mul__`` and ``run_fast_sweep``.
-``table/accelerator`` lists everything that can be replaced.
+that returns the same results. A debugger then shows a generated ``__mul__``, which appends row 1 without a call of
+``apply`` or ``write_rows``, and ``run_fast_sweep``. For the inner gradient of the second program, it shows
+``try_recorded_sweep_of_numbers``. To step through the plain forms instead, run
+``sys.modules["minitape.speed"] = None`` before the program imports minitape. ``table/accelerator`` lists everything
+that can be replaced.
 
 **The modules.** Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are
 exceptions, because their rules create tensors or check for the first run of a function. The engine imports no package

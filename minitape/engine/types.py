@@ -133,8 +133,8 @@ if TYPE_CHECKING:
 
         Attributes:
             tensor_refs: Weak references to the tensors of the run.
-            has_values: Whether tensors hold the values of the run. False while a gradient is being recorded, because
-                zeros then replace the arrays that the run has released.
+            has_values: Whether tensors hold the values of the run. True until the first gradient of the run is
+                recorded, and False from then on, because zeros replace the values that are no longer available.
         """
 
         tensor_refs: list

@@ -1,9 +1,13 @@
 """Record the first run of a ``tf.function``, and replay the recording in later calls.
 
 ``docs/functions.md`` explains this with examples, and ``docs/engine_calls.md`` lists the calls of one function. In this
-package, a *recording* is a ``FunctionRecording``, which describes a function of some rows. The rows themselves are in a
-``Record``, the recording of the first run. A *feed* is a row whose value each call provides, and a *fetch* is a row
-that a call computes.
+package, a *recording* is a ``FunctionRecording``, which describes a function of some rows. The rows themselves are in
+the ``Record`` of the first run. (The engine also calls a ``Record`` a recording.) A *feed* is a row whose value each
+call provides, and a *fetch* is a row that a call computes.
+
+The package ``minitape/recording`` reads the rows of a ``Record`` for ``explain``. This package uses two of its
+functions: ``find_operation_and_inputs`` returns the operation and the input rows of a row, and ``describe_line_of_row``
+returns the line of the program that wrote a row.
 
 The example is ``f``, a function with an argument and a variable:
 
@@ -25,15 +29,20 @@ The first call writes four rows into a separate ``Record``::
 
 **The first call.**
 
-1. ``Function.__call__`` finds no recording for these arguments, so ``Function._trace_new_path`` runs the Python
-   function (``function``).
+1. ``Function.__call__`` finds no recording for these arguments, so it calls
+   ``Function._call_fitting_recording_or_trace``. This method finds no recording either, so it calls
+   ``_trace_new_path``, which runs the Python function (``function``).
 2. ``record_function`` (``function_recording``) opens the block ``FirstRun.record_operations`` (``first_run``). In this
    block, operations run eagerly, and the engine appends their rows to the ``Record`` of the run.
 3. ``FirstRun.add_feed`` wrote row 0 before the function began. When the function reads ``w``, the engine calls
    ``FirstRun.find_or_add_state``, which writes row 2.
-4. ``record_function`` returns a ``FunctionRecording``. Its feeds are rows 0 and 2, and its only fetch is row 3. It also
-   lists the variables that the function assigns, and the effects that each call repeats. The rows are now read through
-   ``TracedRows`` (``row_program``), which keeps only the values that are the same in every call.
+4. ``record_function`` returns a ``FirstRunResult`` with the new ``FunctionRecording`` and the values of this run. The
+   feeds of the recording are rows 0 and 2, and its only fetch is row 3. The recording also lists the variables that the
+   function assigns, and the effects that each call repeats. Its rows are now read through ``TracedRows``
+   (``row_program``), which keeps only the values that are the same in every call.
+5. ``FunctionRecording.build_outputs_and_assign`` converts the values of this run to tensors, here 18.0, so nothing is
+   computed twice. Only if the first call is under a tape does ``_call_fitting_recording_or_trace`` call the new
+   recording as well, because the tape needs a row for the call. Such a first call computes everything twice.
 
 **Later calls.**
 
@@ -45,15 +54,15 @@ The first call writes four rows into a separate ``Record``::
 
 **The gradient.**
 
-1. Under a tape, ``call_recording`` appends a single row with the operation ``FUNCTION_PRIMITIVE`` to the recording of
-   the tape.
-2. In the first call with a watched input, ``GradientRecording`` runs the engine's sweep over rows 0 to 3 and records it
-   as further rows of the first run. These rows are a second ``RowProgram``. The docstring of ``GradientRecording``
-   shows the rows for ``f``.
-3. The second program reads row 1. The call therefore returns the value of row 1 in addition to the result, and the
-   row on the tape saves this value.
+1. In the first call with a watched input, ``call_recording`` creates a ``GradientRecording``. It runs the engine's
+   sweep over rows 0 to 3 and records the sweep as further rows of the first run. These rows are the ``backward``
+   program. The docstring of ``GradientRecording`` shows the rows for ``f``.
+2. The ``backward`` program reads row 1. Therefore, ``GradientRecording`` also creates a ``forward`` program, which
+   computes row 1 in addition to the result.
+3. ``call_recording`` runs the ``forward`` program, and appends a single row with the operation ``FUNCTION_PRIMITIVE``
+   to the ``Record`` of the tape. This row also saves the value of row 1.
 4. When the tape's sweep reaches the row, the rule of ``FUNCTION_PRIMITIVE`` calls ``GradientRecording.compute_shares``,
-   which runs the second program.
+   which runs the ``backward`` program.
 
 The modules, in the order in which to read them:
 

@@ -1,6 +1,6 @@
 """Record the first run of a function.
 
-A first run is an ordinary eager run whose operations become rows of a separate recording. Its tensors have values, but
+A first run is an ordinary eager run whose operations become rows of a separate ``Record``. Its tensors have values, but
 Python may not read values that depend on the arguments, because decisions based on them would be wrong for other
 arguments.
 """
@@ -149,8 +149,8 @@ class FirstRun:
         write_guard: A function that writes a guard for a tensor on which Python branches, or None for a tentative run.
             A tentative run only finds out whether the function can be recorded, and must not have effects.
         record: The rows of the run.
-        has_values: Whether tensors have the values of the first run. While a gradient is recorded, this is False,
-            because zeros replace the arrays that the recording has released.
+        has_values: Whether tensors have the values of the first run. This is True until the first gradient of the run
+            is recorded, and False from then on, because zeros replace the values that are no longer available.
         feeds: The feeds, keyed by row. Arguments come first.
         variable_states: The current state of each variable, keyed by the variable's id.
         assigned_variables: The variables that have been assigned during the run, keyed by id.
@@ -248,7 +248,7 @@ class FirstRun:
 
         In the first run, the feeds were written as unwatched leaves, so ``Record.untracked`` contains all rows except
         those that the function computed under its own tapes. The tape is therefore irregular. For an irregular tape,
-        and for the recording of any first run, gradient calls derive the rows on the tape from its spans and watches,
+        and for the ``Record`` of any first run, gradient calls derive the rows on the tape from its spans and watches,
         and do not read ``Record.untracked``.
         """
         tape = GradientTape(persistent=True)
@@ -283,7 +283,7 @@ class FirstRun:
     def _write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, old_record: Record | None = None) -> int:
         """Write the row of a leaf, and return its number.
 
-        The tensor moves to this recording only if it belongs to `old_record`.
+        The tensor moves to the ``Record`` of this run only if it belongs to `old_record`.
         """
         record = self.record
         row = record.append_leaf(leaf, site, tensor._value)
@@ -296,7 +296,7 @@ class FirstRun:
         """Add a feed for a tensor that was created outside the run.
 
         Args:
-            tensor: The tensor. The tensor still belongs to its own recording.
+            tensor: The tensor. The tensor still belongs to its own ``Record``.
             site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
         Returns:
@@ -309,7 +309,7 @@ class FirstRun:
             tensor._value.raise_out_of_scope()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.store_current_site() if site is None else site
-        # The tensor stays in its own recording, because it does not belong to this one.
+        # The tensor stays in its own `Record`, because it was created outside this run.
         row = self._write_leaf(tensor, leaf, site, self.record)
         self.record.leaf_rows[id(tensor)] = row
         is_traced = tensor._record is not None and tensor._record.first_run is not None

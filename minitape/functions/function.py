@@ -205,8 +205,8 @@ class Function(Generic[Params, Returned]):
             value = argument._value
             tensor_types += value.dtype, value.shape
             arrays.append(value)
-            # The shortcut below stores no origins. If an argument belongs to a recording, the origins are needed:
-            # `explain` must be able to follow the results back to that recording.
+            # The shortcut below stores no origins. If an argument belongs to a `Record`, the origins are needed:
+            # `explain` must be able to follow the results back to that `Record`.
             if argument._record is not None:
                 arguments_record = argument._record
         recordings = None if kwargs else self._recordings_by_types.get(tensor_types)
@@ -264,8 +264,8 @@ class Function(Generic[Params, Returned]):
         1. Try the recordings of this kind of arguments, from oldest to newest.
         2. If none fits, take the lock. Try the recordings that other threads have added in the meantime.
         3. If none of these fits either, trace the function (`_trace_new_path`). The results of this first run are the
-           results of the call, unless a recording is open. In that case, the new function recording is called as well,
-           so that the open recording contains a row for the call.
+           results of the call, unless a ``Record`` is open. In that case, the new recording is called as well, so that
+           the open ``Record`` contains a row for the call.
 
         An `EffectLog` stores the effects that already ran during attempted recordings, so that no effect runs twice.
 

@@ -1,9 +1,9 @@
 """Store the result of a first run: its feeds, results, assignments, effects and gradient.
 
 The gradient of a function recording consists of further rows of the same first run. A recorded sweep writes these rows
-once, with zeros in place of the arrays that the first run has released. (Scalars are not released, so the rows of
-computed scalars still contain the values of the first run.) The gradient is therefore itself a function recording with
-a gradient.
+once, with zeros in place of arrays that the first run has released and of tensors that are out of scope. If a value in
+these rows can differ between calls, it has no meaning, and no call reads it (`GradientRecording` shows an example). The
+gradient is itself a function recording with a gradient.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class FunctionRecording:
     def call_recording(self, arguments: Sequence) -> list:
         """Call the recording, return its results, and assign the new states to the variables.
 
-        If a recording is open, the call becomes one of its rows. If an input is watched, the row keeps the values that
+        If a ``Record`` is open, the call becomes one of its rows. If an input is watched, the row keeps the values that
         its gradient reads.
 
         Args:
@@ -277,12 +277,18 @@ class GradientRecording:
     7 multiply of rows (5, 0)
     8 multiply of rows (5, 0)
     9 add of rows (7, 8)
+    >>> [float(record.read_all_cells(row)[5]) for row in range(4, 10)]
+    [1.0, 0.0, 9.0, 0.0, 0.0, 0.0]
     >>> gradient.gradient_rows, gradient.saved_rows
     ([9, 6], [1])
     >>> gradient.forward.feeds, gradient.forward.fetches
     ([0, 2], [3, 1])
     >>> gradient.backward.feeds, gradient.backward.fetches
     ([0, 2, 1, 4], [9, 6])
+
+    The values of rows 5 to 9 have no meaning, because later calls compute them again. The tensors of feeds, such as row
+    2, went out of scope with the first run and count as zeros, so row 5 is 0.0. Row 1 no longer has a tensor, but the
+    ``Record`` still contains its scalar, so row 6 is 9.0.
 
     Attributes:
         recording: The recording of the forward pass.
@@ -313,8 +319,8 @@ class GradientRecording:
     def _record_sweep(self) -> list[int]:
         """Append the rows of the sweep to the first run, and set `gradient_rows`.
 
-        The sweep computes with zeros instead of the arrays that the first run has released. Only its operations matter,
-        because later calls compute their values.
+        The sweep computes with zeros instead of arrays that the first run has released and tensors that are out of
+        scope. Only its operations matter, because later calls compute their values.
 
         Returns:
             The rows of the adjoints that the results start with.
@@ -496,7 +502,7 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
 
 
 def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) -> FirstRunResult:
-    """Run a function for the first time, and return its recording.
+    """Run a function for the first time, and return its recording and the values of this run.
 
     Args:
         first_run: A first run without rows. The function's rows are added to it.
@@ -504,7 +510,7 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
         tensors: The tensors among the arguments.
 
     Returns:
-        The recording with the results of this run.
+        The new ``FunctionRecording``, a function that packs results, and the values of this run.
 
     Raises:
         TypeError: If the function returns something that is not a tensor.

@@ -32,7 +32,7 @@ class TracedRows:
 
     Attributes:
         first_run: The first run.
-        record: The recording of its rows.
+        record: The rows of this run.
         calls: The call that computed each row, keyed by row.
         shape_dtypes: The shape and dtype of each row, keyed by row.
         constants: The values that are the same in every call, keyed by row.
@@ -53,8 +53,8 @@ class TracedRows:
     def read_and_release_new_rows(self) -> None:
         """Read the rows that were written since the last call to this method, and release their arrays.
 
-        The table keeps the values that are the same in every call. For all other arrays, the recording keeps only the
-        shape and dtype. Scalars remain in the recording, because they take little memory.
+        The table keeps the values that are the same in every call. For all other arrays, the ``Record`` keeps only the
+        shape and dtype. Scalars remain in the ``Record``, because they take little memory.
         """
         record = self.record
         first_row = len(self.shape_dtypes)
@@ -65,7 +65,7 @@ class TracedRows:
             self.shape_dtypes[row] = value.shape, value.dtype
             if op != LEAF:
                 self.calls[row] = call or build_elementwise_call(row, op, a, b)
-            # A constant that the recording did not keep is computed in every call.
+            # A constant whose array the `Record` did not keep is computed in every call.
             if not self.first_run.is_varying(row) and type(value) is not ArraySpec:
                 self.constants[row] = value
             elif value.ndim:
@@ -267,7 +267,7 @@ class RowProgram:
         """
         evaluator = self.evaluator
         if self.next_fuse:
-            self.count_run_and_get_function()
+            self.count_run_and_get_function()  # Only the count matters here: fusing changes the evaluator in place.
         if not evaluator.may_warn:
             return evaluator.compute_fetches(*arrays)
         warning_state = WARNINGS[OFF]
@@ -283,7 +283,7 @@ def build_call_function(record: Record, call: Call, with_saved: bool = True) -> 
     Eager operations check their operands. If the check depends on their values, the returned function repeats it.
 
     Args:
-        record: The recording of the first run, which provides the line for error messages.
+        record: The rows of the first run, which provide the line for error messages.
         call: A call in the first run.
         with_saved: Whether the last output of the call is read (:class:`.effect_rows.PythonRow`).
 

@@ -154,12 +154,16 @@ def sweep_to_sources(
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:
         return NO_ADJOINT
-    reachable: bytearray | None = None  # In the usual case, no row needs a mark.
+    # In the usual case, no row needs a mark, and `reachable` remains None. The sweep then also computes the shares of
+    # constants. For scalars and small arrays, this costs less than finding the constants.
+    reachable: bytearray | None = None
     if not _is_every_watched_row_a_source(tape, record, seeds, source_rows):
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.tape_entries) > 1):
+        # For calls and large arrays, computing the share of a constant takes long. If several tapes share the
+        # recording, a recorded sweep would also append a row to it for each share of a constant. If the recording has
+        # only one tape, a recorded sweep appends to a different recording, and does write rows for such shares.
         reachable = _mark_tracked_rows(record)
-    # Otherwise, `reachable` remains None. Computing the shares of scalar constants costs less than looking them up.
     if reachable is not None and 0 in map(reachable.__getitem__, (*source_rows, *seeds)):
         source_rows = {row for row in source_rows if reachable[row]}
         seeds = {row: seed for row, seed in seeds.items() if reachable[row]}

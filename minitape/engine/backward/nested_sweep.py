@@ -28,8 +28,13 @@ def run_recorded_sweep(
 ) -> AdjointLookup:
     """Run a sweep whose operations append rows to the open recording.
 
-    The open recording is usually also the recording of the tape. All new rows get the site of the statement that
-    requested the gradient. The ``gradient_rows`` of the open recording store where the new rows begin and end.
+    The open recording is usually also the recording of the tape. The ``gradient_rows`` of the open recording store
+    where the new rows begin and end. The picture reads them, and draws these rows in a lower tier with the name of
+    the tape.
+
+    All new rows get the site of the statement that requested the gradient. ``state.fixed_site`` contains the code and
+    the bytecode offset of this statement. ``Record.store_current_site`` starts a segment with both, and the offset is
+    then in ``Record.fixed_offset``, so that ``write_rows`` does not look for a frame.
 
     Args:
         tape: The tape that computes the gradient.

@@ -78,7 +78,12 @@ class TensorValues(dict[int, "Tensor"]):
         self.arrays = arrays
 
     def __missing__(self, row: int) -> Tensor:
-        """Store and return the tensor of a leaf, or a new tensor with the row's value, recording and number."""
+        """Store and return the tensor of a leaf, or a new tensor with the row's value, recording and number.
+
+        A leaf keeps its own tensor, because the tensor may have moved to the recording of a tape that was opened later.
+        If so, the later tape watches it there. A new tensor would be a constant, and the gradient of the later tape
+        would be None.
+        """
         leaf = self.record.leaves.get(row)
         tensor = leaf.tensor_ref() if leaf is not None and leaf.tensor_ref is not None else None
         if tensor is None:

@@ -127,7 +127,8 @@ class Record(RowTable):
         pause_count: The number of open ``stop_recording()`` blocks.
         mandatory_calls: The calls whose primitive is mandatory (:class:`~minitape.engine.table.primitives.Primitive`).
         events: Assignments, escapes and pauses, in the order in which they happened.
-        gradient_rows: The rows at which recorded sweeps begin and end, in ascending order.
+        gradient_rows: The rows at which recorded sweeps begin and end, in ascending order. The picture reads them
+            (``minitape/picture/nested_gradient_layout`` and ``reader``).
         scopes: (first row, open name scopes) for each entry into and exit from a ``tf.name_scope`` block.
         listeners: Functions that refresh live pictures.
         pack_limit: The row number at which `pack_rows` is called next.

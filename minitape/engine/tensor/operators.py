@@ -87,6 +87,7 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
     multiplies = name == "mul"
 
     def apply_direct(a: Tensor, b: Value) -> Result:
+        # NumPy's dtype character for booleans is "?".
         if multiplies and "?" in (a._value.dtype.char, b._value.dtype.char if type(b) is EagerTensor else ""):
             return _multiply_bools(primitive, a, b)
         if type(b) is not EagerTensor:

@@ -13,8 +13,9 @@ send their adjoint to the first input. The rules of sqrt, rsqrt and reciprocal r
 Attributes:
     BY_CODE: The primitives of the table. The primitive with code c is at index ``c - FIRST_CODE``.
     ARRAY_FORMS: The compiled formulas for arrays, keyed by code.
-    LARGE_FORMS: The compiled formulas for large arrays, keyed by code. The plain engine never uses them, because it
-        does not count any array as large.
+    LARGE_FORMS: The compiled formulas for large arrays, keyed by code. They are also the ``forward`` and ``rules`` of
+        each ``Primitive``, and ``RowEvaluator`` (``minitape/functions/row_program``) runs this ``forward``. Without an
+        accelerator, they are the functions in ``ARRAY_FORMS``, and no array counts as large.
     STOP_CODE: The code of ``stop_gradient``. Its results are not on any tape.
     RECORDED_FUNCTIONS: Recorded operations for functions in formulas that have no line in the table.
 """
