@@ -271,7 +271,7 @@ def build_sweep_by_rerun(function: Callable) -> Callable:
 
 
 def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequence | None = None) -> list:
-    """Run a row, append it to the recording of the first run, and return its results.
+    """Run a row, append it to the ``Record`` of the first run, and return its results.
 
     Args:
         row: The operation.

@@ -244,7 +244,8 @@ class FirstRun:
     def build_tape_of_rows_so_far(self) -> GradientTape:
         """Return a tape that contains all rows so far and watches all feeds and variable states.
 
-        Integer and boolean rows are not watched, because they have no gradients.
+        Integer and boolean rows are not watched, because they have no gradients. Seeds that `add_feed` has
+        already added are feeds, so the tape watches them as well.
 
         In the first run, the feeds were written as unwatched leaves, so ``Record.untracked`` contains all rows except
         those that the function computed under its own tapes. The tape is therefore irregular. For an irregular tape,
