@@ -16,8 +16,8 @@ MIN_WORD_LENGTH = 3
 # text to translate.
 ERROR_HINTS = {
     r"non-persistent.GradientTape": (
-        "A tape gives only one answer, and this tape has none left: either you have already asked it, or its with "
-        "block never ran. Do you want a new tape for each step, or all gradients in one call?"
+        "A tape gives only one answer, and this tape has none left: you have already asked it, or its with block "
+        "never ran. Make a new tape, or ask for all gradients in one call."
     ),
     r"TypeError.*received.None": (
         "The target of a gradient was None. Did an earlier gradient find no path, or does a function return nothing?"

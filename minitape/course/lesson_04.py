@@ -24,7 +24,7 @@ def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> 
     return ""
 
 
-def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int) -> float:
+def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int, rate: float) -> float:
     """Take steps of gradient descent with `b` alone.
 
     Args:
@@ -32,13 +32,14 @@ def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int) 
         a: The trunk.
         b: The head at the start.
         steps: The number of steps.
+        rate: The learning rate.
 
     Returns:
         The head at the end.
     """
     assert loss_of.compute_derivatives
     for _ in range(steps):
-        b -= 0.1 * loss_of.compute_derivatives(a, b)[1]
+        b -= rate * loss_of.compute_derivatives(a, b)[1]
     return b
 
 
@@ -57,7 +58,7 @@ def _find_trunk_hint(value: Answer, loss_of: UnknownFunction, a: float, b: float
     """
     assert loss_of.compute_derivatives
     trunk, head = (float(part) for part in value)
-    if abs(trunk - a) > 1e-6:
+    if abs(trunk - a) > 1e-6 and abs(head - a) > 1e-6:  # else the two are only in the wrong order
         return "trunk moved"
     if steps > 1 and abs(head - (b - 0.1 * steps * loss_of.compute_derivatives(a, b)[1])) < 1e-5:
         return "first gradient each time"
@@ -100,7 +101,7 @@ with tf.GradientTape(persistent=True) as tape:
         ),
         Exercise(
             "04.4",
-            expect=lambda loss_of, a, b, steps: [a, _run_head_descent(loss_of, a, b, steps)],
+            expect=lambda loss_of, a, b, steps, rate=0.1: [a, _run_head_descent(loss_of, a, b, steps, rate)],
             cases=[(BOWL, 2.0, 1.0, 1), (BOWL, 1.0, -2.0, 3), (TILTED, 0.5, 1.0, 4)],
             also=_find_hint_if_trunk_was_watched,
             of_wrong=_find_trunk_hint,

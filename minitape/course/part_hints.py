@@ -27,7 +27,7 @@ def narrow_hint_to_wrong_part(hint: str, exercise: Exercise, answer: Answer) -> 
     rtol = exercise.rtol
     with suppress(LookupError, TypeError, ValueError):  # not as many pieces as parts, or an answer without these parts
         places = expected if isinstance(expected, dict) else range(len(expected))
-        for piece, place in zip(pieces, places, strict=True):
+        for place, piece in dict(zip(places, pieces, strict=True)).items():  # counted before anything is compared
             if not compare_answers(answer[place], expected[place], rtol, rtol).is_right:
                 return join_sentences(hint[: hint.index(pieces[0])].strip(), piece)
     return hint

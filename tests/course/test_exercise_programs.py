@@ -699,7 +699,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("11.4", "(1.0 - 1.0 / (1.0 + tf.exp(x)))", "(1.0 / (1.0 + tf.exp(x)) - 1.0)", "The sign is wrong"),
     ("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream", "The whole gradient comes through"),
     ("11.6", "upstream, 0.0)", "1.0, 0.0)", "Where is upstream?"),
-    ("11.6", "tf.abs(x) < 1.0", "tf.abs(upstream) < 0.1", "Your rule always returns 0."),
+    ("11.6", "tf.abs(x) < 1.0", "tf.abs(upstream) < 0.1", "In each case, your rule returns 0."),
     ("11.6", "< 1.0", ">= 1.0", "The two cases are swapped"),
     ("appendix.2", "return x * mask", "return tf.abs(x)", "changed their sign"),
     ("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype", "swap \"smaller than\""),
@@ -737,12 +737,15 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("09.2", "2.0 * y", "y", "the slope of f(x + y)"),
     ("09.2", "return tape", "return 0.0 * tape", "A zero would mean that z doesn't depend on"),
     ("10.4", "f(y))", "f(x) * tf.cast(times, tf.float32))", "your tape has repeated(x, …) = 6.75"),
-    ("11.6", "upstream, 0.0)", "0.0, 0.0)", "Your rule always returns 0."),
+    ("11.6", "upstream, 0.0)", "0.0, 0.0)", "In each case, your rule returns 0."),
     ("12.5", "1.0 - z * z", "1.0 + z * z", "use a plus instead of a minus"),
     ("appendix.2", "return x * mask", "return x > 0", "You compute 'mask' but never use it"),
     ("appendix.3", "[[0], [len(numbers) - 1]]", "[[0], [0]]", "The first number is replaced, but the last one isn't."),
     ("appendix.3", "[[0], [", "[[len(numbers) - 1], [", "The last number is replaced, but the first one isn't."),
     ("appendix.8", "y[:, tf.newaxis] * y[:, tf.newaxis]", "0.0 * y[:, tf.newaxis]", "y is missing"),
+    ("03.6", "assign_add", "assign_sub", "moves away from each new number"),
+    ("04.4", "return [a, b]", "return [b, a]", "The results are right, but they are in reverse order."),
+    ("04.4", "0.1 * tape", "0.01 * tape", "the learning rate 0.01"),
 ]  # fmt: skip
 WRONG += [(name, solved(name, right, wrong), words) for name, right, wrong, words in CHANGED]
 

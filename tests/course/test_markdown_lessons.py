@@ -249,23 +249,6 @@ def test_a_line_that_does_not_fit_the_form_is_named(text, problem):
         parse_lesson(text)
 
 
-PROGRAMS = [
-    (name, number, wrong)
-    for source in SOURCES
-    for name, texts in read_lesson(get_lesson_name(source)).exercises.items()
-    for number, wrong in enumerate(texts.wrong_answers, 1)
-    if wrong.kind == "program"
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "number", "wrong"), PROGRAMS, ids=[f"{name}-{number}" for name, number, _ in PROGRAMS]
-)
-def test_a_wrong_program_hears_the_reply_that_stands_below_it(name, number, wrong, monkeypatch, tmp_path):
-    monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "progress.json"))
-    assert wrong.reply in check_program(name, wrong.answer)
-
-
 def test_a_whole_wrong_program_is_known_by_what_it_does(monkeypatch, tmp_path):
     monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "progress.json"))
     wrong = "def derivative(f, value):\n    x = tf.Variable(value)\n    return 7.0 * f(x)"

@@ -13,6 +13,7 @@ import minitape as tf
 from minitape.course import add_exercise
 from minitape.course.checker import count_try_and_build_feedback
 from minitape.course.exercise import Exercise, collect_exercises
+from minitape.course.part_hints import narrow_hint_to_wrong_part
 from minitape.course.unknown_functions import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
@@ -455,3 +456,10 @@ def test_a_pointer_is_said_once_and_is_about_the_part_that_is_wrong():
     said = [count_try_and_build_feedback("08.1", wrong) for _ in range(3)]
     assert [each.count("where is the line that computes z?") for each in said] == [1, 0, 0]
     assert "A: x is a constant" not in "".join(said)
+
+
+def test_a_hint_with_fewer_pieces_than_the_answer_has_parts_is_left_whole():
+    exercise = Exercise("own.1", expect=[1.0, 2.0, 3.0])
+    hint = "Look. A: the first. B: the second."
+    assert narrow_hint_to_wrong_part(hint, exercise, [0.0, 2.0, 3.0]) == hint
+    assert narrow_hint_to_wrong_part(f"{hint} C: the third.", exercise, [1.0, 0.0, 3.0]) == "Look. B: the second."
