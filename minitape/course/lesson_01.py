@@ -1,7 +1,5 @@
 """The answers of lesson 01, the first tape."""
 
-from __future__ import annotations
-
 from .exercise import Exercise, Mistake, complete_exercises, raise_error
 from .unknown_functions import Polynomial, run_gradient_descent
 

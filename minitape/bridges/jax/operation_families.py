@@ -1,7 +1,5 @@
 """Group JAX operations by how they make adjoints zero."""
 
-from __future__ import annotations
-
 from ...explain.operation_families import map_causes_to_ops
 from .row_log import STEP_OPS
 

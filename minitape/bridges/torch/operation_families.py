@@ -1,7 +1,5 @@
 """Group PyTorch's operations by how they make adjoints zero."""
 
-from __future__ import annotations
-
 from ...explain.operation_families import map_causes_to_ops
 
 STEP_OPS = set("round floor ceil sign sgn trunc fix heaviside frac_ floor_divide".split())

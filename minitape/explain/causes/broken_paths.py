@@ -1,7 +1,5 @@
 """Describe the causes that break the path from the source to the target."""
 
-from __future__ import annotations
-
 from ..fixes import block_fixes as block
 from ..fixes import edits as edit
 from ..fixes import numeric_fixes as number

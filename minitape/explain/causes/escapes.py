@@ -1,7 +1,5 @@
 """Describe the causes by which a value leaves the framework."""
 
-from __future__ import annotations
-
 from ..fixes import edits as edit
 from ..fixes.host_conversion_fixes import convert_line_to_framework
 from .cause import Cause

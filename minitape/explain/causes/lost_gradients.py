@@ -1,7 +1,5 @@
 """Describe the answer that nothing is wrong, and the causes of errors and lost gradients."""
 
-from __future__ import annotations
-
 from ..fixes import edits as edit
 from .cause import Cause
 

@@ -1,7 +1,5 @@
 """Describe the causes in which the target was computed without the source."""
 
-from __future__ import annotations
-
 from ..fixes import edits as edit
 from .cause import Cause
 

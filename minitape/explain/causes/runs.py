@@ -1,7 +1,5 @@
 """Describe what can happen to gradients on their way to the weights. Only a whole training run shows these causes."""
 
-from __future__ import annotations
-
 from .cause import Cause
 
 CAUSES = (

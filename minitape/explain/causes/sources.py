@@ -1,7 +1,5 @@
 """Describe the causes that concern the source itself, which may be untracked or not a float."""
 
-from __future__ import annotations
-
 from ..fixes import block_fixes as block
 from ..fixes import edits as edit
 from ..fixes import numeric_fixes as number

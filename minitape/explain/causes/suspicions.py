@@ -1,7 +1,5 @@
 """Describe the causes of gradients that exist but are wrong, as recorded numbers or object identities reveal."""
 
-from __future__ import annotations
-
 from ..fixes import edits as edit
 from .cause import Cause
 

@@ -1,7 +1,5 @@
 """Describe the causes of gradients that exist but are zero or not finite."""
 
-from __future__ import annotations
-
 from ..fixes import edits as edit
 from ..fixes import numeric_fixes as number
 from .cause import Cause
