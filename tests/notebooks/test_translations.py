@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from markdown_it import MarkdownIt
 
 import minitape as tf
 from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
@@ -207,6 +208,26 @@ def test_links_and_programs_are_those_of_the_english_text(pair):
             assert list(cell.get("attachments", ())) == list(theirs[name].get("attachments", ())), name
 
 
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.]*\w)")
+
+
+def collect_printed_numbers(cell) -> set[str]:
+    """The numbers that a cell printed, except for times, which nbval does not compare either."""
+    if cell.cell_type != "code" or "nbval-ignore-output" in cell.metadata.get("tags", ()):
+        return set()
+    return set(NUMBER.findall("".join(output.text for output in cell.outputs if output.output_type == "stream")))
+
+
+def test_translated_programs_print_the_same_numbers(pair):
+    english, translated = map(read_cells, pair)
+    different = {
+        name: (numbers, others)
+        for name, cell in english.items()
+        if (numbers := collect_printed_numbers(cell)) != (others := collect_printed_numbers(translated[name]))
+    }
+    assert different == {}
+
+
 ONE_WORD = {
     "反向传递": "回扫|后向传递",
     "伴随值": "传到的量|到达的量|传来的量",
@@ -273,6 +294,19 @@ def test_a_line_of_code_and_a_row_of_a_tape_have_two_words(file):
     assert [pair for pair in texts.items() if not is_code_line_named(*pair)] == []
     assert is_code_line_named("See line 3.", "见代码第 3 行。") and not is_code_line_named("See line 3.", "见第 3 行。")
     assert is_code_line_named("Row 3 is y.", "第 3 行是 y。") and not is_code_line_named("Row 3.", "代码第 3 行。")
+
+
+def test_bold_words_are_shown_bold(pair):
+    """After a full stop, ``**`` ends nothing if a letter follows, so that readers would see the asterisks."""
+    inline = [
+        token
+        for cell in read_cells(pair[1]).values()
+        if cell.cell_type == "markdown"
+        for token in MarkdownIt().parse(cell.source)
+        if token.type == "inline"
+    ]
+    parts = [part for token in inline for part in token.children or () if part.type == "text"]
+    assert parts and [part.content for part in parts if "**" in part.content] == []
 
 
 HAN = r"[\u4e00-\u9fff]"
