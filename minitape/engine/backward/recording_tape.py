@@ -122,8 +122,7 @@ class RecordingTape:
         self.history.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
         self._is_recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
         if open_record is None:
-            state.record = record
-            record.is_opened_by_tape = True
+            state.record, record.is_opened_by_tape = record, True
         tapes.append(self)  # type: ignore[arg-type]
         record.tape_set = object()
         if self.listeners:
@@ -144,16 +143,13 @@ class RecordingTape:
         if record is None:
             return
         if error and self._is_paused:  # This happens if Ctrl-C interrupted the end of a pause inside the block.
-            record.pause_count -= 1
-            self._is_paused = False
+            record.pause_count, self._is_paused = record.pause_count - 1, False  # Ctrl-C cannot come in between.
         if self in tapes:
             tapes.remove(self)
         if tapes and error:
             leave_ended_tapes()
         if not (tapes or record.pause_count or record.first_run) and state.record is record:
-            record.is_opened_by_tape = False
-            record.frame = None
-            state.record = None
+            record.is_opened_by_tape, record.frame, state.record = False, None, None
         record.tape_set = object()
         if self._is_recording:
             if self.spans:
@@ -181,8 +177,7 @@ class RecordingTape:
         if not self._is_recording:
             raise ValueError("Tape is not recording.")
         # As long as `pause_count` is not 0, the recording stays open.
-        record.pause_count += 1
-        self._is_paused = True
+        record.pause_count, self._is_paused = record.pause_count + 1, True  # Ctrl-C cannot come in between.
         self._leave()
         record.append_event("pause", self)
 
@@ -196,11 +191,9 @@ class RecordingTape:
         if self not in state.tapes:
             state.tapes.append(self)  # type: ignore[arg-type]  # Every RecordingTape is a GradientTape.
         if not self._is_recording:
-            self._span_start = record.next
-            self._is_recording = True
+            self._span_start, self._is_recording = record.next, True
         record.tape_set = object()
-        record.pause_count -= 1
-        self._is_paused = False
+        record.pause_count, self._is_paused = record.pause_count - 1, False
         record.append_event("resume", self)
 
     def __del__(self) -> None:
