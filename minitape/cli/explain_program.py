@@ -241,9 +241,8 @@ def _find_rank() -> str:
 
     The environment variables are described at https://docs.pytorch.org/docs/stable/elastic/run.html.
     """
-    rank, count = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
-    is_distributed = rank.isdecimal() and count.isdecimal() and int(count) > 1
-    return say("rank {rank} of {count}", rank=rank, count=count) if is_distributed else ""
+    count = os.environ.get("WORLD_SIZE", "1")
+    return "" if count == "1" else say("rank {rank} of {count}", rank=os.environ.get("RANK"), count=count)
 
 
 def print_program_error(error: BaseException | None, path: Path) -> None:

@@ -8,7 +8,6 @@ parameter, while optimizers and ``module.parameters()`` know only the ``DTensor`
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import torch
 
@@ -36,14 +35,10 @@ def map_sharded_parameters(root_modules: Iterable[torch.nn.Module]) -> dict[int,
     for root_module in root_modules:
         for module in root_module.modules():
             find_state = getattr(module, "_get_fsdp_state", None)
-            for pair in _list_parameter_pairs(find_state()) if find_state is not None else []:
+            # PyTorch does not publish the parts of FSDP2's state.
+            group = None if find_state is None else getattr(find_state(), "_fsdp_param_group", None)
+            for pair in () if group is None else group.fsdp_params:
                 unsharded = getattr(pair, "_unsharded_param", None)
                 if unsharded is not None:
                     unsharded_parameters[id(pair.sharded_param)] = unsharded
     return unsharded_parameters
-
-
-def _list_parameter_pairs(fsdp_state: Any) -> list[Any]:  # PyTorch does not publish the classes of FSDP2's state.
-    """Return the pairs of a sharded and an unsharded parameter that a module's FSDP2 state holds."""
-    groups = getattr(fsdp_state, "_fsdp_param_groups", None) or [getattr(fsdp_state, "_fsdp_param_group", None)]
-    return [pair for group in groups if group is not None for pair in group.fsdp_params]

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 from typing import Any
 
 import torch
+from torch._C import DisableTorchFunction
 from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
 
@@ -71,12 +71,30 @@ class FollowedOptimizer:
         self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements before and after the last step.
 
 
+class WatchErrors:
+    """A context manager for the watch's own work. An error in it ends the watch, not the program."""
+
+    def __init__(self, accounts: RunAccounts) -> None:
+        """Store errors in ``accounts``."""
+        self.accounts = accounts
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, error_class: object, error: object, traceback: object) -> bool:
+        """Store an error, unless it is Ctrl-C."""
+        if isinstance(error, Exception):
+            self.accounts.watch_error = self.accounts.watch_error or f"{type(error).__name__}: {error}"
+        return isinstance(error, Exception)
+
+
 class TorchRunWatch:
     """Keeps a PyTorch program's accounts while the program runs.
 
     Attributes:
         tensor_accounts: The accounts of the leaves, by key.
         accounts: The accounts of the run.
+        errors: The context manager for the watch's own work.
         patches: The changes to PyTorch.
         leaf_search: The object that searches for leaves and their names.
         follows_all: Whether every step is followed and measured.
@@ -102,6 +120,7 @@ class TorchRunWatch:
         """
         self.tensor_accounts: dict[int, TensorAccount] = {}
         self.accounts = RunAccounts(self.tensor_accounts)
+        self.errors = WatchErrors(self.accounts)
         self.patches = FrameworkPatches()
         self.leaf_search = LeafSearch()
         self.follows_all, self.on_pass, self.measures = follows_all, on_pass, measures
@@ -145,7 +164,7 @@ class TorchRunWatch:
     def stop_watching(self) -> None:
         """Stop following the program, and complete the accounts."""
         self.patches.undo_all()
-        with self.keep_books():
+        with DisableTorchFunction(), self.errors:
             self._read_late_losses()
             for account in self._close_gone_accounts_and_list_others():
                 account.note_changes_by_program(self.accounts)
@@ -172,15 +191,6 @@ class TorchRunWatch:
         """
         birth = self.accounts.births.get(key)
         return self.leaf_search.names.get(key) or ("" if birth is None else birth.name)
-
-    @contextmanager
-    def keep_books(self) -> Iterator[None]:
-        """Return a context manager for the watch's own work. An error in it ends the watch, not the program."""
-        try:
-            with torch._C.DisableTorchFunction():
-                yield
-        except Exception as error:
-            self.accounts.watch_error = self.accounts.watch_error or f"{type(error).__name__}: {error}"
 
     def _is_ignored(self) -> bool:
         return torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread
@@ -239,7 +249,7 @@ class TorchRunWatch:
         frame = None if self.is_resting else find_user_frame(sys._getframe(2))
         site: Site = NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
         if not self.is_resting:
-            with self.keep_books():
+            with DisableTorchFunction(), self.errors:
                 self._prepare_pass(roots, site, frame)
         self.accounts.passes += 1
         self.accounts.paused_at = NOWHERE if torch.is_grad_enabled() else self._last_pause
@@ -251,7 +261,7 @@ class TorchRunWatch:
             raise
         finally:
             self._backward_depth -= 1
-        with self.keep_books():
+        with DisableTorchFunction(), self.errors:
             scale = self._scaler_watch.take_scale(roots)
             if not self.is_resting:
                 self._add_pass_to_accounts(Contribution(self.accounts.passes, site, scale))
@@ -379,7 +389,7 @@ class TorchRunWatch:
         site = find_user_site()
         self._optimizer_stack = find_user_call_stack()
         self.accounts.optimizer_sites.append(site)
-        with self.keep_books():
+        with DisableTorchFunction():
             self.find_or_follow_optimizer(optimizer).account.made_at = site
 
     def _on_parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
@@ -413,7 +423,7 @@ class TorchRunWatch:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(optimizer, *args, **kwargs)
         site, tensor_accounts = find_user_site(), list[TensorAccount]()
-        with self.keep_books():
+        with DisableTorchFunction():
             followed = self.find_or_follow_optimizer(optimizer)
             followed.account.cleared_at = site
             tensor_accounts = followed.tensor_accounts
@@ -427,7 +437,7 @@ class TorchRunWatch:
         return self._clear_gradients(found, find_user_site(), lambda: original(module, *args, **kwargs))
 
     def _clear_gradients(self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]) -> Any:
-        with self.keep_books():
+        with DisableTorchFunction(), self.errors:
             for account in accounts:
                 tensor = account.tensor_ref()
                 if account.pending and tensor is not None:
@@ -436,7 +446,7 @@ class TorchRunWatch:
                         account.forget_pending()
                     self.accounts.clear_gradient(account, site, account.was_changed_by_program(tensor))
         result = clear()
-        with self.keep_books():
+        with DisableTorchFunction():
             self.remember_gradients(accounts)
         return result
 
@@ -446,10 +456,10 @@ class TorchRunWatch:
         site = find_user_site()
         given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
         clipped = list[TensorAccount]()
-        with self.keep_books():
+        with DisableTorchFunction(), self.errors:
             clipped = self._note_clip_and_list_clipped_accounts(given, site, limit)
         result = original(given, limit, *args, **kwargs)
-        with self.keep_books():
+        with DisableTorchFunction():
             self.accounts.note_act(clipped, Act(CLIPPED, site))
             self.remember_gradients(clipped)
         return result
@@ -518,13 +528,13 @@ class TorchRunWatch:
         if self.is_resting:
             if followed is not None and followed.ref() is optimizer:
                 followed.account.steps += 1
-                with self.keep_books():
+                with DisableTorchFunction():
                     self._note_rates(followed.account, optimizer)
                 return
             self._resting_passes = 0  # A new optimizer leads to new routes, so the watch must not rest yet.
-            with self.keep_books():
+            with DisableTorchFunction(), self.errors:
                 self._forget_all()
-        with self.keep_books():
+        with DisableTorchFunction(), self.errors:
             followed = self.find_or_follow_optimizer(optimizer)
             followed.account.site = find_user_site()
             if _has_closure(args, kwargs):
@@ -538,7 +548,7 @@ class TorchRunWatch:
     def _on_step_end(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         if self._is_ignored() or self.is_resting:
             return
-        with self.keep_books():
+        with DisableTorchFunction(), self.errors:
             followed = self.find_or_follow_optimizer(optimizer)
             if _has_closure(args, kwargs):
                 self._closure_depth = 0

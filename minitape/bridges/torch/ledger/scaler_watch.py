@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._C import DisableTorchFunction
 from torch.amp.grad_scaler import GradScaler
 
 from ....recording.sites import find_user_site
@@ -71,7 +72,7 @@ class ScalerWatch:
         if scaler.is_enabled():
             account = self._find_or_open_account(scaler)
             account.scaled_losses += 1
-            with self.watch.keep_books():
+            with DisableTorchFunction():
                 scale = float(scaler.get_scale())
                 account.scales = min(scale, account.scales[0]), max(scale, account.scales[1])
                 for tensor in [result] if isinstance(result, torch.Tensor) else result:
@@ -81,7 +82,7 @@ class ScalerWatch:
     def _on_unscale(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
         result = original(scaler, optimizer)
         if scaler.is_enabled() and not self.watch.is_resting:
-            with self.watch.keep_books():
+            with DisableTorchFunction():
                 followed = self.watch.find_or_follow_optimizer(optimizer)
                 self.watch.accounts.note_act(followed.tensor_accounts, Act(UNSCALED))
                 self.watch.remember_gradients(followed.tensor_accounts)
@@ -107,7 +108,7 @@ class ScalerWatch:
             account.skipped += 1
             followed.account.skipped_steps += 1
             if not self.watch.is_resting:
-                with self.watch.keep_books():
+                with DisableTorchFunction():
                     self.watch.use_gradients(followed, SKIPPED, account.site)
         return result
 

@@ -63,7 +63,7 @@ class TensorAccount(Account):
         """
         tensor = self.tensor_ref()
         is_trainable = tensor is not None and tensor.requires_grad
-        is_elsewhere = tensor is not None and hasattr(tensor, "to_local") and not get_local_part(tensor).numel()
+        is_elsewhere = tensor is not None and not get_local_part(tensor).numel()
         return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype, is_elsewhere)
 
     def is_unchanged(self) -> bool:
