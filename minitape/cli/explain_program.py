@@ -241,8 +241,9 @@ def _find_rank() -> str:
 
     The environment variables are described at https://docs.pytorch.org/docs/stable/elastic/run.html.
     """
+    rank = os.environ.get("RANK")
     count = os.environ.get("WORLD_SIZE", "1")
-    return "" if count == "1" else say("rank {rank} of {count}", rank=os.environ.get("RANK"), count=count)
+    return "" if rank is None or count == "1" else say("rank {rank} of {count}", rank=rank, count=count)
 
 
 def print_program_error(error: BaseException | None, path: Path) -> None:

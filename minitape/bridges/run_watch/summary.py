@@ -12,7 +12,7 @@ from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
 
 ROUNDING_NORM = 1e-7  # A gradient that moves nothing and has a norm below this is a rounding error.
-ABSURD_NORM = 1e8
+ABSURD_NORM = 1e8  # A run whose gradients have a larger norm is never called healthy.
 MAX_NAMES = 3  # The maximum number of parameters to name for each kind.
 
 

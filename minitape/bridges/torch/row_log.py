@@ -165,8 +165,9 @@ class TorchLog:
 
     def map_sharded_parameters(self) -> dict[int, torch.Tensor]:
         """Return the parameters that FSDP2 gathered, keyed by the ``id`` of their ``DTensor``."""
-        roots = self.history.list_called_root_modules()
-        return get_shared_result(("unsharded", id(self)), lambda: map_sharded_parameters(roots))
+        return get_shared_result(
+            ("unsharded", id(self)), lambda: map_sharded_parameters(self.history.list_called_root_modules())
+        )
 
     def is_unused_leaf_while_grad_is_off(self, tensor: torch.Tensor) -> bool:
         """Return whether a tensor is an unused leaf and gradients are switched off."""

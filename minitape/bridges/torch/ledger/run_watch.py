@@ -422,12 +422,11 @@ class TorchRunWatch:
     def _on_optimizer_zero_grad(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(optimizer, *args, **kwargs)
-        site, tensor_accounts = find_user_site(), list[TensorAccount]()
+        site = find_user_site()
         with DisableTorchFunction():
             followed = self.find_or_follow_optimizer(optimizer)
-            followed.account.cleared_at = site
-            tensor_accounts = followed.tensor_accounts
-        return self._clear_gradients(tensor_accounts, site, lambda: original(optimizer, *args, **kwargs))
+        followed.account.cleared_at = site
+        return self._clear_gradients(followed.tensor_accounts, site, lambda: original(optimizer, *args, **kwargs))
 
     def _on_module_zero_grad(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
