@@ -195,4 +195,4 @@ def test_without_a_kernel_an_unknown_inside_is_said_to_be_so(show):
     row = only(snapshot)["row"]
     page = show(snapshot | {"insides": []})
     type_keys(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
-    page.locator(".mt-help", has_text="The inside of this call cannot be shown").wait_for()
+    page.locator(".mt-help", has_text="You can't look inside this call").wait_for()

@@ -87,7 +87,7 @@ def test_a_reader_sees_the_modules_and_asks_for_one(page: Any) -> None:
     panel = page.locator(".mt-map-panel").inner_text()
     assert "blocks.1" in panel and "norm of the gradient: None" in panel and "h = relu" in panel
     assert "sum" not in panel
-    assert "The same holds for one more parameter." in panel and "<script>" in panel
+    assert "This is also true of one more parameter." in panel and "<script>" in panel
     page.locator("input[type=range]").focus()
     page.keyboard.press("ArrowLeft")
     panel = page.locator(".mt-map-panel").inner_text()

@@ -121,8 +121,8 @@ function problem(number: number, module: Module, data: MapData, step: number): H
   const more = blamed.length - 1;
   const others =
     more === 1
-      ? t("The same holds for one more parameter.")
-      : t("The same holds for {0} more parameters.", count(more));
+      ? t("This is also true of one more parameter.")
+      : t("This is also true of {0} more parameters.", count(more));
   return h(
     "li",
     {},

@@ -15,7 +15,7 @@ export async function openInside(outer: View, row: number, options: ViewOptions)
   if (!found)
     return void outer.say(
       t(
-        "The inside of this call cannot be shown: there is no kernel, the values that the call read have changed, or no tape recorded the call.",
+        "You can't look inside this call. Either no kernel is running, the values that the call read have changed since, or no tape recorded the call.",
       ),
     );
   const store = new Store();

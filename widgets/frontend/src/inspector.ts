@@ -122,7 +122,7 @@ export class Inspector {
     if (rows.length < total && !sweep)
       return say(
         t(
-          "Only the first {0} rows are shown, so there is no backward sweep to step through.",
+          "Only the first {0} rows are shown, so you can't step through the backward sweep.",
           count(rows.length),
         ),
       );
@@ -158,7 +158,7 @@ export class Inspector {
       "p",
       { class: "mt-note" },
       t(
-        "The gradient released the large arrays of this tape, so there is no backward sweep to step through. ",
+        "The call to gradient released this tape's large arrays, so you can't step through the backward sweep. ",
       ),
     );
     const { again } = this.actions;

@@ -110,7 +110,8 @@ export class PathsPanel {
     const chosen = `${source}>${target}`;
     this.chosen = chosen;
     const unwatched = isLeaf(this.store.rows[source]) && !this.store.rows[source].watched;
-    if (unwatched) say(t("Row {0} is not watched, so no gradient is kept for this row.", source));
+    if (unwatched)
+      say(t("The tape doesn't watch row {0}, so it computes no gradient for it.", source));
     if (!found.paths.length || unwatched)
       void this.explain?.(source, target).then((text) => {
         if (text && this.chosen === chosen) say(text);

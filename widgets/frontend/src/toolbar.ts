@@ -101,7 +101,7 @@ export class Toolbar {
         "cut",
         worded(
           "cut",
-          "The cut: along any line through the graph, tangent × adjoint adds up to the gradient (k)",
+          "The cut: the sum of tangent × adjoint along any line through the graph is the gradient (k)",
           actions.cut,
         ),
       ],

@@ -318,7 +318,7 @@ export function withNumbers(row: Row, rows: Row[]): string {
 
 const CUTS: Record<string, string> = {
   stop_gradient: "stop_gradient cuts the path",
-  integer: "whole numbers carry no gradient",
+  integer: "integers have no gradient",
   paused: "the tape was paused",
   nondifferentiable: "the result does not change smoothly with the input",
   no_gradient_registered: "this operation has no gradient",
