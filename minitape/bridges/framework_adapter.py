@@ -10,7 +10,6 @@ from ..explain.reasons import program_text, zero_nan
 from ..explain.reasons.adapter import Adapter
 from ..explain.reasons.question import Finding, Question
 from ..picture.reader_base import collect_namespaces
-from ..recording.recorded_rows import RecordedRow
 from ..recording.variable_names import list_collected_namespaces
 
 if TYPE_CHECKING:
@@ -40,14 +39,6 @@ class FrameworkAdapter(Adapter):
 
     list_names_and_values: Callable[[], Iterable[tuple[str, Any]]] = staticmethod(list_named_program_objects)
     """Returns a (name, object) pair for each name in the program."""
-
-    def to_handle(self, value: Any) -> Any:
-        """Return the object itself, because it can be compared with a source directly."""
-        return value
-
-    def is_literal(self, row: RecordedRow) -> bool:
-        """Return False, because the recordings of frameworks do not mark number literals."""
-        return False
 
 
 def is_any_name_read_later(statement: program_text.Statement, names: Iterable[str]) -> bool:

@@ -57,7 +57,6 @@ class JaxAdapter(FrameworkAdapter):
     """
 
     framework = "jax"
-    module = "jnp"
     zero_mechanisms = ZERO_MECHANISMS
     class_loss_ops = frozenset[str]()
     cancelling_scopes = NORMALIZING_FUNCTIONS
@@ -69,10 +68,6 @@ class JaxAdapter(FrameworkAdapter):
         """Create the adapter of a recording."""
         self.recording = recording
         self.origin = JaxOrigin(*recording.recorded_call)
-
-    def is_variable(self, obj: Any) -> bool:
-        """Return False, because JAX has no variables."""
-        return False
 
     def describe_operation(self, question: Question, row: int) -> str:
         """Describe an operation by the function called on its line, as in ``sqrt in norm(...)``.

@@ -16,12 +16,13 @@ from ...explain.operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, 
 from ...explain.reasons import checks, program_text
 from ...explain.reasons.question import Creation, Question
 from ...recording.recorded_rows import InputEdge, OptionalArray, RecordedRow, TapeStateChange
-from ...recording.sites import NOWHERE, Site, find_last_return_site
+from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import FrameworkAdapter
 from .operation_log import to_handle_or_value, unwrap_keras_variable
 
 if TYPE_CHECKING:
+    from ...engine.types import Function
     from .kept_tensors import TapeReference, TensorFlowExtra
     from .recording import TensorFlowRecording
 
@@ -110,7 +111,6 @@ class TensorFlowAdapter(FrameworkAdapter):
     """
 
     framework = "tensorflow"
-    module = "tf"
     zero_mechanisms = ZERO_OPS_BY_CAUSE
     class_loss_ops = CLASS_LOSS_OPS
     cancelling_scopes = NORMALIZATION_LAYERS
@@ -207,10 +207,9 @@ class TensorFlowAdapter(FrameworkAdapter):
         """Return when and where a leaf was created. The creation of a leaf that is not a variable is unknown."""
         return self.find_creation(row.find_object()) if row.kind == "variable" else Creation(-1)
 
-    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line of the return statement in the custom gradient function of a call."""
-        rule = self.log.custom_rules.get(row.extra.op)
-        return NOWHERE if rule is None else find_last_return_site(rule)
+    def find_custom_rule(self, row: RecordedRow) -> Function | None:
+        """Return the custom gradient function of a call, or None if the call has no such function."""
+        return self.log.custom_rules.get(row.extra.op)
 
     def is_watched(self, row: RecordedRow) -> bool:
         """Return whether the program called ``tape.watch`` for a row."""
@@ -230,10 +229,6 @@ class TensorFlowAdapter(FrameworkAdapter):
             if span.tape is self.tape and span.call_stack:
                 return list(span.call_stack)
         return [NOWHERE]
-
-    def find_block_site(self) -> Site:
-        """Return the line that began the tape's block."""
-        return self.find_block_call_stack()[-1]
 
     def was_source_created_again_by(
         self, question: Question, row: RecordedRow, statement: program_text.Statement, *_: int

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Creation, Question
 from ...recording.recorded_rows import RecordedRow
-from ...recording.sites import NOWHERE, Site, find_last_return_site
 from ..framework_adapter import FrameworkAdapter, list_named_program_objects
 from .operation_families import CLASS_LOSS_OPS, ZERO_MECHANISMS
 from .row_log import get_extra
 
 if TYPE_CHECKING:
+    from ...engine.types import Function
     from .recording import TorchRecording
 
 
@@ -82,10 +82,6 @@ class TorchAdapter(FrameworkAdapter):
         site = self.log.creations.get(tensor)
         return Creation(0, [] if site is None else [site])
 
-    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line of the last ``return`` in a custom autograd Function's ``backward()``.
-
-        Returns NOWHERE if another operation computed the row.
-        """
-        custom_rule = get_extra(row).custom_rule
-        return NOWHERE if custom_rule is None else find_last_return_site(custom_rule)
+    def find_custom_rule(self, row: RecordedRow) -> Function | None:
+        """Return the ``backward()`` of a custom autograd Function, or None if another operation computed the row."""
+        return get_extra(row).custom_rule

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
+from ...recording.sites import NOWHERE, find_last_return_site
 from . import finding_sentences
 
 if TYPE_CHECKING:
+    from ...engine.types import Function
     from ...recording.recorded_rows import OptionalArray, RecordedRow
     from ...recording.sites import Site
     from ..fixes.dialects import Dialect
@@ -25,7 +27,6 @@ class Adapter:
     Attributes:
         framework: The name of the framework, one of `causes.cause.FRAMEWORKS`.
         dialect: How the framework writes the functions that fixes need.
-        module: The usual name of the framework's module in programs.
         zero_mechanisms: The operations that make adjoints zero, by the cause of the zeros.
         class_loss_ops: Losses for classification, such as a cross-entropy.
         cancelling_scopes: The layers in which shares cancel.
@@ -35,7 +36,6 @@ class Adapter:
 
     framework: str
     dialect: Dialect
-    module: str
     zero_mechanisms: Mapping[str, AbstractSet[str]]
     class_loss_ops: Collection[str]
     cancelling_scopes: Collection[str]
@@ -50,9 +50,9 @@ class Adapter:
         """Return the object that represents a value in comparisons, such as the variable behind a wrapper.
 
         Args:
-            value: The object.
+            value: The object. By default, it represents itself.
         """
-        raise NotImplementedError
+        return value
 
     def is_variable(self, obj: Any) -> bool:
         """Return whether an object is a variable in the program.
@@ -78,14 +78,6 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def find_creation_sites(self, obj: Any) -> Sequence[Site]:
-        """Return the statements that created an object, or an empty list if the framework does not record that.
-
-        Args:
-            obj: The tensor or variable.
-        """
-        return []
-
     def find_leaf_creation(self, row: RecordedRow) -> Creation:
         """Return when and where a leaf was created.
 
@@ -95,12 +87,12 @@ class Adapter:
         raise NotImplementedError
 
     def is_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row comes from a number literal in the program.
+        """Return whether a row comes from a number literal in the program. Most frameworks do not record that.
 
         Args:
             row: The row.
         """
-        raise NotImplementedError
+        return False
 
     def is_watched(self, row: RecordedRow) -> bool:
         """Return whether the program called ``watch`` for a row.
@@ -116,7 +108,7 @@ class Adapter:
 
     def find_block_site(self) -> Site:
         """Return the line on which the tape began."""
-        raise NotImplementedError
+        return self.find_block_call_stack()[-1]
 
     def was_source_created_again_by(
         self, question: Question, leaf: RecordedRow, statement: Statement, source_clock: int, leaf_clock: int
@@ -132,6 +124,14 @@ class Adapter:
         """
         raise NotImplementedError
 
+    def find_custom_rule(self, row: RecordedRow) -> Function | None:
+        """Return the program's custom derivative rule for an operation, or None if the program has no such rule.
+
+        Args:
+            row: The row of the operation.
+        """
+        raise NotImplementedError
+
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
         """Return the line of the last return statement in the program's custom derivative rule for an operation.
 
@@ -141,7 +141,8 @@ class Adapter:
         Returns:
             The site, or `NOWHERE` if the program has no rule for the operation.
         """
-        raise NotImplementedError
+        rule = self.find_custom_rule(row)
+        return NOWHERE if rule is None else find_last_return_site(rule)
 
     def find_sentence_fields(self, question: Question, finding: Finding) -> dict[str, str]:
         """Return the fields of a finding's sentence that depend on the program's text.

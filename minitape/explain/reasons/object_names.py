@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -39,8 +39,9 @@ def find_source_name(question: Question) -> str:
     """
     to_handle = question.adapter.to_handle
     source = to_handle(question.source)
+    creation = question.adapter.find_creation(question.source)
     bound_name = next(
-        (name for site in reversed(_find_source_creation_sites(question)) if (name := find_name_bound_at_site(site))),
+        (name for site in reversed(creation.call_stack) if (name := find_name_bound_at_site(site))),
         "",
     )
     values = [value for name, value in question.adapter.list_names_and_values() if name == bound_name.partition("[")[0]]
@@ -101,11 +102,6 @@ def find_name_bound_at_site(site: Site) -> str:
         return name
     is_unpacked = len(statement.bound_names) == len(parts) > 1
     return statement.bound_names[index] if is_unpacked else f"{name}[{index}]"
-
-
-def _find_source_creation_sites(question: Question) -> Sequence[Site]:
-    """Return the statements that created the source, or an empty list if the framework does not record that."""
-    return question.adapter.find_creation_sites(question.source)
 
 
 def find_access_path(question: Question, wanted_object: Any) -> str:

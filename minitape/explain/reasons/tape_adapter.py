@@ -36,7 +36,7 @@ from ...recording.recorded_rows import (
     RecordedRow,
     RowKind,
 )
-from ...recording.sites import NOWHERE, Site, find_innermost_site, find_last_return_site
+from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ...recording.tape_reachability import TapeRules, read_given_variable_name, unwrap_to_base_variable
 from ...recording.value_origins import ValueRef
 from ...recording.value_summary import ValueSummary
@@ -53,7 +53,7 @@ from .question import Creation, Finding, Question
 
 if TYPE_CHECKING:
     from ...engine.table.primitives import Primitive
-    from ...engine.types import TargetOrSource
+    from ...engine.types import Function, TargetOrSource
 
 
 def build_tape_adapter(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:
@@ -284,7 +284,6 @@ class TapeAdapter(Adapter):
     """
 
     framework = "tape"
-    module = "tf"
     zero_mechanisms = ZERO_OPS_BY_CAUSE
     class_loss_ops = CLASS_LOSS_OPS
     cancelling_scopes = NORMALIZATION_LAYERS
@@ -382,14 +381,6 @@ class TapeAdapter(Adapter):
         frames = () if layer is None else find_creation_stack(layer)
         return Creation(clock, build_call_stack(CodePlace(frames)) if frames else call_stack)
 
-    def find_creation_sites(self, obj: Any) -> Sequence[Site]:
-        """Return the statements that were running when a tensor or variable was created, outermost first.
-
-        Args:
-            obj: The tensor or variable.
-        """
-        return self.find_creation(obj).call_stack
-
     def find_leaf_creation(self, row: RecordedRow) -> Creation:
         """Return when and where a leaf was created.
 
@@ -429,10 +420,6 @@ class TapeAdapter(Adapter):
         if not begins or not begins[-1].frames:
             return [NOWHERE]
         return build_call_stack(CodePlace(begins[-1].frames))
-
-    def find_block_site(self) -> Site:
-        """Return the line on which the tape began."""
-        return self.find_block_call_stack()[-1]
 
     def is_after_block_begin(self, clock: int) -> bool:
         """Return whether a time is after the beginning of one of the tape's ``with`` blocks.
@@ -483,19 +470,16 @@ class TapeAdapter(Adapter):
         node: ValueNode = row.extra
         return node.find_operation_name()
 
-    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line of the return statement in the program's custom derivative rule for an operation.
+    def find_custom_rule(self, row: RecordedRow) -> Function | None:
+        """Return the program's custom derivative rule for an operation, or None if the program has no such rule.
 
         Args:
             row: The row of the operation.
-
-        Returns:
-            The site, or `NOWHERE` if the program has no rule for the operation.
         """
         node: ValueNode = row.extra
         has_rule = node.record is not None and node.find_operation_name() == "custom_gradient"
         call = node.record.get_call(node.row) if node.record is not None and has_rule else None
-        return NOWHERE if call is None else find_last_return_site(call.attrs["call"].grad_fn)
+        return None if call is None else call.attrs["call"].grad_fn
 
     def describe_operation(self, question: Question, row: int) -> str:
         """Return the program's name for an operation: ``sqrt``, or ``sqrt in norm(...)``.

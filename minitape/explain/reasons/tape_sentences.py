@@ -84,9 +84,7 @@ class BlamedPlace:
         root = self.function_text.partition(".")[0]
         is_imported = root in program_text.read_program(self.statement.file).imported_modules
         root_value = dict(self.adapter.list_names_and_values()).get(root)
-        return "." in self.function_text and (
-            is_imported or root == self.adapter.module or hasattr(root_value, "__loader__")
-        )
+        return "." in self.function_text and (is_imported or root == "tf" or hasattr(root_value, "__loader__"))
 
     def format_operation(self, is_whole_call: bool = False) -> str:
         """Return the source text of the blamed operation, or its name if the text is too long.
