@@ -12,7 +12,6 @@
 - Two tapes: ``tape_difference`` aligns their rows and finds the first row in which they differ.
 - Texts: ``readable_formulas`` and ``expressions`` format rules as in a textbook. ``known_rules`` finds the rule for
   another framework's operation. ``truncation`` shortens names and texts. ``picture_texts`` translates.
-  ``browser_table`` writes the table of operations that the browser can compute.
 - Static picture: ``drawing`` is the public interface. ``placement`` computes the layout and ``figure`` draws it, with
   the numbers that ``edge_labels`` places, the ``assignment_curves`` and the result lines of ``gradient_texts`` below.
   ``figure_edges``, ``svg_elements`` and ``value_display`` draw the parts. ``layer_folds`` shows each layer as one row.

@@ -6,13 +6,13 @@ shapes, and all others with the inputs in ``primitive_examples.py``.
 
 import numpy as np
 import pytest
+from check_gradients import check_grads
 from primitive_examples import EXAMPLES
 
 import minitape as tf
 from minitape.engine.record import record
 from minitape.engine.table.generated_code import replace_operators_with_calls
 from minitape.engine.table.primitives import TABLE
-from minitape.gradient_check import check_grads
 
 
 def passes_gradient_to(primitive, i):

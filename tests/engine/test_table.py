@@ -4,12 +4,12 @@ TensorFlow."""
 import numpy as np
 import primitive_examples  # noqa: F401 - it completes the table
 import pytest
+from check_gradients import check_grads
 
 import minitape as tf
 from minitape.engine.table.accelerator import Accelerator
 from minitape.engine.table.generated_code import replace_operators_with_calls
 from minitape.engine.table.primitives import TABLE
-from minitape.gradient_check import check_grads
 
 RULES = [(p, i) for p in TABLE.values() if p.code for i, rule in enumerate(p.rules) if rule is not None]
 

@@ -1,4 +1,4 @@
-// The engine's table of operations, which minitape/picture/browser_table.py writes.
+// The engine's table of operations, which tests/widgets/make_browser_table.py writes.
 import table from "./table.json";
 
 export interface Operation {

@@ -1,6 +1,6 @@
 """Write the table of operations for the browser, which recomputes pictures without Python.
 
-    python -m minitape.picture.browser_table            writes widgets/frontend/evaluator/table.json
+    python -m tests.widgets.make_browser_table            writes widgets/frontend/evaluator/table.json
 
 The browser derives values, shares and nested gradients from these texts, so a derivative is declared only once, in
 :mod:`minitape.engine.table.primitives`. Operations on whole arrays have no formula, because the browser has its own
@@ -13,11 +13,10 @@ import json
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from ..common.atomic_write import write_file
-from ..engine.table.primitives import TABLE, Primitive, activation, choice, linear, reduce, shaping  # noqa: F401 - They fill the table.
-from ..engine.table.primitives.elementwise import BY_CODE, to_recorded_formula
-from .picture_rows import ARRAY_OPERATIONS, build_primitive_fields
-from .readable_formulas import list_array_operation_formulas
+from minitape.engine.table.primitives import TABLE, Primitive, activation, choice, linear, reduce, shaping  # noqa: F401 - They fill the table.
+from minitape.engine.table.primitives.elementwise import BY_CODE, to_recorded_formula
+from minitape.picture.picture_rows import ARRAY_OPERATIONS, build_primitive_fields
+from minitape.picture.readable_formulas import list_array_operation_formulas
 
 FILE = Path(__file__).parents[2] / "widgets" / "frontend" / "evaluator" / "table.json"
 
@@ -86,4 +85,4 @@ def format_browser_table() -> str:
 
 
 if __name__ == "__main__":
-    write_file(FILE, format_browser_table())
+    FILE.write_text(format_browser_table(), encoding="utf-8")
