@@ -123,7 +123,7 @@ def replay_call_on_new_tape(
     """
     record = rules.record
     call = record.get_call(row)
-    if call is None or "recording" not in call.attrs:
+    if call is None or "concrete_function" not in call.attrs:
         return None
     arrays = [record.get_value_or_none(i) for i in call.inputs]
     if any(array is None for array in arrays):
@@ -133,6 +133,6 @@ def replay_call_on_new_tape(
         try:
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
-                return tape, call.attrs["recording"].replay_rows(inputs, call.attrs["saved"]), inputs
+                return tape, call.attrs["concrete_function"].replay_rows(inputs, call.attrs["saved"]), inputs
         except Exception:  # The original call raised no error, and an explanation must not raise one.
             return None

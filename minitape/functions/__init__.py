@@ -1,15 +1,16 @@
-"""Record the first run of a ``tf.function``, and replay the recording in later calls.
+"""Record the first run of a ``tf.function``, and replay its operations in later calls.
 
-``docs/functions.md`` explains this with examples, and ``docs/engine_calls.md`` lists the calls of one function. In this
-package, a *recording* is a ``FunctionRecording``, which describes a function of some rows. The rows themselves are in
-the ``Record`` of the first run. (The engine also calls a ``Record`` a recording.) A *feed* is a row whose value each
-call provides, and a *fetch* is a row that a call computes.
+``docs/functions.md`` explains this with examples, and ``docs/engine_calls.md`` lists the calls of one function. A
+*concrete function* (``ConcreteFunction``, TensorFlow's word) computes some rows of a first run from other rows. The
+rows themselves are in the recording of the first run, which is a ``Record``. A *feed* is a row whose value each call
+provides, and a *fetch* is a row that a call computes. A row was computed by an *operation*, although the engine's class
+for an operation with its inputs is named ``Call``. A *call* of a function is what the user's program does.
 
 The package ``minitape/recording`` reads the rows of a ``Record`` for ``explain``. This package uses two of its
 functions: ``find_operation_and_inputs`` returns the operation and the input rows of a row, and ``describe_line_of_row``
 returns the line of the program that wrote a row.
 
-The example is ``f``, a function with an argument and a variable:
+The example is ``f``, a Python function with an argument and a variable:
 
 >>> import minitape as tf
 >>> w = tf.Variable(2.0)
@@ -29,47 +30,47 @@ The first call writes four rows into a separate ``Record``::
 
 **The first call.**
 
-1. ``Function.__call__`` finds no recording for these arguments, so it calls
-   ``Function._call_fitting_recording_or_trace``. This method finds no recording either, so it calls
-   ``_trace_new_path``, which runs the Python function (``function``).
-2. ``record_function`` (``function_recording``) opens the block ``FirstRun.record_operations`` (``first_run``). In this
-   block, operations run eagerly, and the engine appends their rows to the ``Record`` of the run.
+1. ``Function.__call__`` finds no concrete function for these dtypes and shapes, so it calls
+   ``Function._call_fitting_function_or_trace``. This method finds none for this kind of arguments either, so it calls
+   ``_trace_new_path`` (all in the module ``function``).
+2. ``record_function`` (``concrete_function``) runs the Python function in the block ``FirstRun.record_operations``
+   (``first_run``). There, operations run eagerly, and the engine appends their rows to the ``Record`` of the run.
 3. ``FirstRun.add_feed`` wrote row 0 before the function began. When the function reads ``w``, the engine calls
    ``FirstRun.find_or_add_state``, which writes row 2.
-4. ``record_function`` returns a ``FirstRunResult`` with the new ``FunctionRecording`` and the values of this run. The
-   feeds of the recording are rows 0 and 2, and its only fetch is row 3. The recording also lists the variables that the
-   function assigns, and the effects that each call repeats. Its rows are now read through ``TracedRows``
+4. ``record_function`` returns a ``FirstRunResult`` with the new ``ConcreteFunction`` and the arrays of this run. The
+   feeds of the concrete function are rows 0 and 2, and its only fetch is row 3. It also lists the variables that the
+   Python function assigns, and the effects that each call repeats. Its rows are now read through ``TracedRows``
    (``row_program``), which keeps only the values that are the same in every call.
-5. ``FunctionRecording.build_outputs_and_assign`` converts the values of this run to tensors, here 18.0, so nothing is
-   computed twice. Only if the first call is under a tape does ``_call_fitting_recording_or_trace`` call the new
-   recording as well, because the tape needs a row for the call. Such a first call computes everything twice.
+5. ``ConcreteFunction.build_outputs_and_assign`` converts the arrays of this run to tensors, here 18.0, so nothing is
+   computed twice. Only if the first call is under a tape does ``_call_fitting_function_or_trace`` call the new concrete
+   function as well, because the tape needs a row for the call. Such a first call computes everything twice.
 
 **Later calls.**
 
-1. ``Function.__call__`` finds the recording. ``FunctionRecording.call_recording`` passes 4.0 and 2.0, the values of the
-   feeds, to the recording's ``RowProgram``.
+1. ``Function.__call__`` finds the concrete function. ``ConcreteFunction.call_on_tensors`` passes 4.0 and 2.0, the
+   values of the feeds, to its ``RowProgram``.
 2. ``RowProgram.compute_fetches`` computes rows 1 and 3 with these values. The work is done by a ``RowEvaluator``, which
    ``minitape/speed`` replaces with compiled code.
-3. If a guard fails, the function tries the next recording. If none is left, it runs Python again.
+3. If a guard fails, the ``Function`` tries the next concrete function. If none is left, it runs Python again.
 
 **The gradient.**
 
-1. In the first call with a watched input, ``call_recording`` creates a ``GradientRecording``. It runs the engine's
-   sweep over rows 0 to 3 and records the sweep as further rows of the first run. These rows are the ``backward``
-   program. The docstring of ``GradientRecording`` shows the rows for ``f``.
-2. The ``backward`` program reads row 1. Therefore, ``GradientRecording`` also creates a ``forward`` program, which
+1. In the first call with a tracked input, ``call_on_tensors`` calls ``record_gradient_once``, which creates a
+   ``ConcreteGradient``. It runs the engine's sweep over rows 0 to 3 and records the sweep as further rows of the first
+   run. These rows are the ``backward`` program. The docstring of ``ConcreteGradient`` shows the rows for ``f``.
+2. The ``backward`` program reads row 1. Therefore, ``ConcreteGradient`` also creates a ``forward`` program, which
    computes row 1 in addition to the result.
-3. ``call_recording`` runs the ``forward`` program, and appends a single row with the operation ``FUNCTION_PRIMITIVE``
-   to the ``Record`` of the tape. This row also saves the value of row 1.
-4. When the tape's sweep reaches the row, the rule of ``FUNCTION_PRIMITIVE`` calls ``GradientRecording.compute_shares``,
+3. ``call_on_tensors`` runs the ``forward`` program, and appends a single row with the operation ``FUNCTION_PRIMITIVE``
+   to the ``Record`` of the tape. The attribute ``saved`` of this row is the value of row 1.
+4. When the tape's sweep reaches the row, the rule of ``FUNCTION_PRIMITIVE`` calls ``ConcreteGradient.compute_shares``,
    which runs the ``backward`` program.
 
 The modules, in the order in which to read them:
 
 * ``first_run`` records the first run.
 * ``row_program`` computes the recorded rows for other arrays.
-* ``function_recording`` stores the result of a first run: feeds, results, assignments, effects and the gradient.
-* ``function`` chooses the recording for each call, or traces the function again.
+* ``concrete_function`` stores the result of a first run: feeds, results, assignments, effects and the gradient.
+* ``function`` chooses the concrete function for each call, or traces the Python function again.
 * ``effect_rows`` writes single rows for ``tf.print``, random numbers, ``tf.py_function``, guards, and functions that
   read values.
 * ``traced_calls`` lists the public functions whose calls write such rows.
@@ -77,6 +78,6 @@ The modules, in the order in which to read them:
 * ``control_flow`` provides ``tf.cond`` and ``tf.while_loop``.
 * ``tensor_spec`` provides ``tf.TensorSpec``, and the keys that distinguish kinds of calls.
 * ``settings`` switches tracing off, and returns whether a function is being traced.
-* ``inner_rows`` replays a recording as recorded operations, for pictures and ``explain``.
+* ``inner_rows`` replays a concrete function as recorded operations, for pictures and ``explain``.
 * ``tf1_graph`` emulates TensorFlow 1 graphs, in which calls wait for a session.
 """

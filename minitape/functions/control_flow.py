@@ -1,9 +1,9 @@
 """Branch and loop on tensors with ``tf.cond`` and ``tf.while_loop``.
 
-In eager mode, Python runs the branch or loop. In a traced function, each call is one row. The row contains a recording
-of each branch, or of the condition and body of the loop. Only pure computations are recorded in this way. If a function
-prints, draws random numbers, assigns to a variable, or fails with the values of this run, Python runs the branch or
-loop instead, and guards record Python's decisions.
+In eager mode, Python runs the branch or loop. In a traced function, each call is one row. The row contains a concrete
+function for each branch, or for the condition and the body of the loop. Only pure computations are recorded in this
+way. If a function prints, draws random numbers, assigns to a variable, or fails with the values of this run, Python
+runs the branch or loop instead, and guards record Python's decisions.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
+from .concrete_function import ConcreteFunction, record_function
 from .effect_rows import PythonRow, run_and_write_row
 from .first_run import FirstRun, GuardError, NotRecordableError, find_current_first_run
-from .function_recording import FunctionRecording, record_function
 
 if TYPE_CHECKING:
     from ..engine.types import Adjoint, Function, Structure, Value
@@ -32,12 +32,12 @@ class RecordedBody(NamedTuple):
     """A branch, or the condition or body of a loop.
 
     Attributes:
-        recording: The recording of the branch, condition or body.
+        concrete_function: The branch, condition or body as a concrete function.
         shape_dtypes: The shape and dtype of each result.
         pack: A function that packs result tensors into the structure that the function returned.
     """
 
-    recording: FunctionRecording
+    concrete_function: ConcreteFunction
     shape_dtypes: list[tuple]
     pack: Callable[[Sequence], Any]
 
@@ -48,7 +48,7 @@ def cond(
     """Call ``true_fn`` if ``pred`` is true, otherwise ``false_fn``, and return the result.
 
     In a traced function, Python runs both functions once, and later calls compute only one of them. This requires that
-    both return tensors with equal shapes and dtypes. Otherwise, the traced function has a separate recording for each
+    both return tensors with equal shapes and dtypes. Otherwise, the traced function is recorded separately for each
     branch. Gradients flow through the branch that was taken. See https://www.tensorflow.org/api_docs/python/tf/cond.
 
     Args:
@@ -183,15 +183,19 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Recor
         NotRecordableError: If the function raises an error.
     """
     try:
-        recording, pack, _ = record_function(FirstRun(name), function, tensors)
+        concrete_function, pack, _ = record_function(FirstRun(name), function, tensors)
     except Exception as error:
         # If Python then runs the function for real, the error is raised again.
         raise NotRecordableError from error
-    return RecordedBody(recording, [recording.traced_rows.shape_dtypes[row] for row in recording.results], pack)
+    return RecordedBody(
+        concrete_function,
+        [concrete_function.traced_rows.shape_dtypes[row] for row in concrete_function.result_rows],
+        pack,
+    )
 
 
 def _write_control_flow_row(
-    row: PythonRow, replay: Callable, leading_inputs: Sequence, bodies: Sequence[FunctionRecording]
+    row: PythonRow, replay: Callable, leading_inputs: Sequence, bodies: Sequence[ConcreteFunction]
 ) -> list:
     """Write the row of a branch or loop, and return its results.
 
@@ -199,7 +203,7 @@ def _write_control_flow_row(
         row: The operation.
         replay: A function that computes the results as recorded operations.
         leading_inputs: The first inputs of the row. The tensors that the bodies capture are added to the inputs.
-        bodies: The recordings of the branches, or of the condition and the body.
+        bodies: The concrete functions of the branches, or of the condition and the body.
     """
     first_inputs: list[int] = []
     inputs = [*leading_inputs]
@@ -230,40 +234,41 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
     if shape_dtypes != else_body.shape_dtypes:
         raise NotRecordableError
 
-    def select_branch(inputs: Sequence) -> tuple[FunctionRecording, int, Sequence]:
-        """Return the recording of the selected branch, the position of its first input, and its inputs."""
+    def select_branch(inputs: Sequence) -> tuple[ConcreteFunction, int, Sequence]:
+        """Return the selected branch, the position of its first input, and its inputs."""
         is_true = bool(getattr(inputs[0], "_value", inputs[0]))
-        recording = row.bodies[is_true]
+        branch = row.bodies[is_true]
         first_input = row.first_inputs[is_true]
-        return recording, first_input, inputs[first_input : first_input + len(recording.feeds)]
+        return branch, first_input, inputs[first_input : first_input + len(branch.feeds)]
 
     def run_branch(arrays: Sequence, with_saved: bool) -> list:
-        recording, _, branch_inputs = select_branch(arrays)
-        outputs = recording.build_array_function(with_saved)(*branch_inputs)
+        branch, _, branch_inputs = select_branch(arrays)
+        outputs = branch.build_array_function(with_saved)(*branch_inputs)
         return [*outputs[: len(shape_dtypes)], outputs[len(shape_dtypes) :]]
 
     def sweep_branch(positions: Sequence, inputs: Sequence, adjoints: Sequence, saved: Sequence) -> list:
-        recording, first_input, branch_inputs = select_branch(inputs)
-        shares = dict(enumerate(recording.gradient.compute_shares(adjoints, branch_inputs, saved), first_input))
-        return [shares.get(position) for position in positions]
+        branch, first_input, branch_inputs = select_branch(inputs)
+        shares = branch.record_gradient_once().compute_shares(adjoints, branch_inputs, saved)
+        shares_by_input = dict(enumerate(shares, first_input))
+        return [shares_by_input.get(position) for position in positions]
 
     def replay_branch(inputs: Sequence) -> list:
-        recording, _, branch_inputs = select_branch(inputs)
-        with _open_scope(recording.name):
-            return recording.replay_rows(branch_inputs)
+        branch, _, branch_inputs = select_branch(inputs)
+        with _open_scope(branch.name):
+            return branch.replay_rows(branch_inputs)
 
     def is_blocked_in_its_branch(position: int, order: int) -> bool:
         is_then = position >= row.first_inputs[1]
-        recording = row.bodies[is_then]
+        branch = row.bodies[is_then]
         first_input = row.first_inputs[is_then]
         for _ in range(1, order):
-            recording = recording.gradient.pure_recording
-        gradient = recording.gradient  # If the gradient could not be recorded, the sweep raises the error.
+            branch = branch.record_gradient_once().pure_function
+        gradient = branch.record_gradient_once()  # If the gradient could not be recorded, the sweep raises the error.
         return gradient.error is None and gradient.gradient_rows[position - first_input] is None
 
     row = PythonRow("cond", run_branch, sweep_branch, op="If", has_saved=True)
     row.is_blocked = is_blocked_in_its_branch
-    bodies = [else_body.recording, then_body.recording]
+    bodies = [else_body.concrete_function, then_body.concrete_function]
     return then_body.pack(_write_control_flow_row(row, replay_branch, [pred], bodies))
 
 
@@ -284,22 +289,22 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
     count = len(variables)
     condition = _record_body("test", condition_function, variables)
     body = _record_body("turn", body_function, variables)
-    condition_recording = condition.recording
-    body_recording = body.recording
+    concrete_condition = condition.concrete_function
+    concrete_body = body.concrete_function
     if body.shape_dtypes != [(t.dims, t._value.dtype) for t in variables]:
         raise NotRecordableError
 
     def split_loop_inputs(inputs: Sequence) -> tuple[Sequence, Sequence, Sequence]:
         """Split the inputs of the row into loop variables, the condition's captures and the body's captures."""
         body_start = row.first_inputs[1]
-        body_end = body_start + len(body_recording.feeds) - count
+        body_end = body_start + len(concrete_body.feeds) - count
         return inputs[:count], inputs[count:body_start], inputs[body_start:body_end]
 
     def run_loop(arrays: Sequence, with_saved: bool) -> list:
         values, condition_inputs, body_inputs = split_loop_inputs(arrays)
         saved_turns = []
-        run_condition = condition_recording.build_array_function(False)
-        run_body = body_recording.build_array_function(with_saved)
+        run_condition = concrete_condition.build_array_function(False)
+        run_body = concrete_body.build_array_function(with_saved)
         while run_condition(*values, *condition_inputs)[0]:
             outputs = run_body(*values, *body_inputs)
             if with_saved:
@@ -323,11 +328,11 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
                 continue
             # Recorded operations recompute the loop variables, because the gradient must be differentiable.
             visited_turns.append((values, saved))
-            values = body_recording.replay_rows([*values, *body_inputs])
+            values = concrete_body.replay_rows([*values, *body_inputs])
         adjoints = output_adjoints
         input_adjoints: list = [None] * len(body_inputs)
         for values, saved in reversed(visited_turns):
-            shares = body_recording.gradient.compute_shares(adjoints, [*values, *body_inputs], saved)
+            shares = concrete_body.record_gradient_once().compute_shares(adjoints, [*values, *body_inputs], saved)
             adjoints = [zeros(value) if share is None else share for share, value in zip(shares, values, strict=False)]
             input_adjoints = [*map(_add_optional, input_adjoints, shares[count:])]
         shares_by_input = dict(enumerate(adjoints)) | dict(enumerate(input_adjoints, row.first_inputs[1]))
@@ -336,11 +341,11 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
     def replay_loop(inputs: Sequence) -> list:
         values, condition_inputs, body_inputs = split_loop_inputs(inputs)
         turn_count = 0
-        while bool(condition_recording.replay_rows([*values, *condition_inputs])[0]._value):
+        while bool(concrete_condition.replay_rows([*values, *condition_inputs])[0]._value):
             turn_count += 1
             with _open_scope(f"turn {turn_count}"):
-                values = body_recording.replay_rows([*values, *body_inputs])
+                values = concrete_body.replay_rows([*values, *body_inputs])
         return [*values]
 
     row = PythonRow("while", run_loop, sweep_loop, op="While", has_saved=True)
-    return _write_control_flow_row(row, replay_loop, variables, [condition_recording, body_recording])
+    return _write_control_flow_row(row, replay_loop, variables, [concrete_condition, concrete_body])

@@ -35,14 +35,14 @@ from .first_run import (
 
 if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, Object, Structure, Value
-    from .function_recording import FunctionRecording
+    from .concrete_function import ConcreteFunction
 
 
 class EffectLog:
     """The effects of one call, and their results.
 
-    If Python runs again during a call, or another recording is tried, the previous effects are not repeated, because
-    the log returns their results.
+    If Python runs again during a call, or another concrete function is tried, the previous effects are not repeated,
+    because the log returns their results.
 
     Attributes:
         results: The results of the effects, in order of execution.
@@ -101,15 +101,15 @@ class PythonRow(Primitive):
         is_blocked: A function that takes the position of an input and an order, and returns whether gradients of that
             order are blocked. By default, `blocked_inputs` and `is_linear` decide.
         has_tuple_output: True, because the row returns a tuple even for a single result.
-        bodies: The recordings inside a branch or loop.
+        bodies: The concrete functions of the branches of a ``tf.cond``, or of the condition and the body of a loop.
         first_inputs: For each body, the position of the first input that the body captures.
         last_run: A weak reference to the last run of a py_function.
         replay: A function that computes the results as recorded operations, for a picture of the inside, or None if
-            the row contains no recording.
+            the row has no inside.
     """
 
     has_tuple_output = True
-    bodies: Sequence[FunctionRecording] = ()
+    bodies: Sequence[ConcreteFunction] = ()
     first_inputs: Sequence[int] = ()
     last_run: ref[PythonCall]
     replay: Callable | None = None
@@ -297,7 +297,7 @@ def write_branch_guard(tensor: Tensor) -> None:
     """Write a guard for a tensor on which Python branches.
 
     If the truth value of the tensor is different in a later call, the guard raises `GuardError`. That call needs
-    another recording.
+    another concrete function.
 
     Args:
         tensor: The tensor, of shape ().
@@ -353,8 +353,8 @@ class _ReplayableCall:
 def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Object) -> Structure:
     """Call a function that may read tensor values.
 
-    If a value depends on the arguments of the traced function, write a row that calls the function in every run.
-    Results with different shapes or dtypes need another recording.
+    If a value depends on the arguments of the ``tf.function`` that is being traced, write a row that calls the function
+    in every run. Results with different shapes or dtypes need another concrete function.
 
     Args:
         function: A public function, such as ``tf.boolean_mask``.

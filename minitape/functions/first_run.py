@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class GuardError(Exception):
-    """Raised when a guard finds that a recording does not fit a call. Python then runs again."""
+    """Raised when a guard finds that a concrete function does not fit a call. Python then runs again."""
 
 
 class NotRecordableError(Exception):
@@ -118,6 +118,11 @@ class Feed(NamedTuple):
     variable: ResourceVariable | None = None
     captured_ref: Callable[[], Any] | None = None
     is_varying: bool = True
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether the row is an argument of the function."""
+        return self.variable is None and self.captured_ref is None
 
 
 # These operations compute the new state of an assigned variable. No gradient passes through them.
@@ -294,10 +299,13 @@ class FirstRun:
         return row
 
     def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:
-        """Add a feed for a tensor that was created outside the run.
+        """Add a feed for a tensor that no operation of the run computed.
+
+        The tensor comes from outside, or it is a constant that the function itself created. When the run ends,
+        ``record_function`` drops the feeds whose tensors no longer exist or cannot be watched.
 
         Args:
-            tensor: The tensor. The tensor still belongs to its own ``Record``.
+            tensor: The tensor. The tensor still belongs to its own ``Record``, if any.
             site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
         Returns:
@@ -310,7 +318,7 @@ class FirstRun:
             tensor._value.raise_out_of_scope()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.store_current_site() if site is None else site
-        # The tensor stays in its own `Record`, because it was created outside this run.
+        # A tensor from outside stays in its own `Record`.
         row = self._write_leaf(tensor, leaf, site, self.record)
         self.record.leaf_rows[id(tensor)] = row
         is_traced = tensor._record is not None and tensor._record.first_run is not None

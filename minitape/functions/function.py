@@ -1,4 +1,4 @@
-"""Choose the recording for each call to a ``tf.function``, or trace the function again."""
+"""Choose the concrete function for each call to a ``tf.function``, or trace the Python function again."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..engine.types import Params, Returned
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
 from ..recording.sites import describe_line_of_row
-from .effect_rows import EffectLog, thread_effects, write_branch_guard
-from .first_run import FirstRun, GuardError, NotRecordableError
-from .function_recording import (
+from .concrete_function import (
+    ConcreteFunction,
     FirstRunResult,
-    FunctionRecording,
     convert_function_result,
     join_call_outputs,
     record_function,
 )
+from .effect_rows import EffectLog, thread_effects, write_branch_guard
+from .first_run import FirstRun, GuardError, NotRecordableError
 from .row_program import RowProgram
 from .settings import EAGER_FUNCTIONS
 from .tensor_spec import TensorSpec, build_argument_key
@@ -34,9 +34,9 @@ from .tensor_spec import TensorSpec, build_argument_key
 if TYPE_CHECKING:
     from ..engine.types import Object, Structure
 
-# The maximum number of recordings for calls of one kind.
-# Each recording belongs to a different path through Python's branches.
-MAX_RECORDINGS = 32
+# The maximum number of concrete functions for calls of one kind.
+# Each of them belongs to a different path through Python's branches.
+MAX_PATHS = 32
 
 
 class BoundCall(NamedTuple):
@@ -54,58 +54,62 @@ class BoundCall(NamedTuple):
     pack: Callable[[Sequence], tuple[tuple, dict]]
 
 
-class BranchRecordings:
-    """The recordings for calls of one kind. There is one recording for each path through Python's branches.
+class CallKind:
+    """The concrete functions for calls of one kind, one for each path through Python's branches.
 
     Attributes:
-        recordings: (recording, pack) pairs. `pack` is a function that packs result tensors into the structure that the
+        paths: (concrete function, pack_results) pairs. `pack_results` packs result tensors into the structure that the
             Python function returned.
-        sole_recording: The newest recording if it has no guards and therefore fits every call, otherwise None.
-        sole_program: The program of `sole_recording`, if a call only has to compute this program. Otherwise None. The
-            recording must have no effects, must not read or assign variables, and must not capture tensors whose values
-            can differ between calls.
-        pack_results: The `pack` of the newest recording.
+        unguarded_function: The newest concrete function if it has no guards and therefore fits every call, otherwise
+            None.
+        plain_program: The program of `unguarded_function`, if a call only has to compute this program. Otherwise None.
+            The function must have no effects, must not read or assign variables, and must not capture tensors whose
+            values can differ between calls.
+        pack_results: The `pack_results` of the newest concrete function.
     """
 
     def __init__(self) -> None:
         """Create an empty collection."""
-        self.recordings: list[tuple[FunctionRecording, Callable]] = []
-        self.sole_recording: FunctionRecording | None = None
-        self.sole_program: RowProgram | None = None
+        self.paths: list[tuple[ConcreteFunction, Callable]] = []
+        self.unguarded_function: ConcreteFunction | None = None
+        self.plain_program: RowProgram | None = None
         self.pack_results: Any = None
 
-    def add_recording(self, recording: FunctionRecording, pack: Callable) -> None:
-        """Add the recording of a path that Python had not taken before.
+    def add_path(self, concrete_function: ConcreteFunction, pack_results: Callable) -> None:
+        """Add the concrete function of a path that Python had not taken before.
 
         Args:
-            recording: The new recording.
-            pack: A function that packs its results into the structure that the Python function returned.
+            concrete_function: The new function.
+            pack_results: A function that packs its results into the structure that the Python function returned.
         """
-        self.recordings.append((recording, pack))
-        has_guards = any(call.primitive.is_guard for call in recording.effects)
-        self.sole_recording = None if has_guards else recording
-        self.sole_program = recording.program if recording.is_plain and not has_guards else None
-        self.pack_results = pack
+        self.paths.append((concrete_function, pack_results))
+        has_guards = any(call.primitive.is_guard for call in concrete_function.effects)
+        self.unguarded_function = None if has_guards else concrete_function
+        self.plain_program = concrete_function.program if concrete_function.is_plain and not has_guards else None
+        self.pack_results = pack_results
 
-    def call_first_fitting(self, tensors: list, log: EffectLog, first_index: int = 0) -> tuple[Structure] | None:
-        """Call the first recording whose guards hold.
+    def call_first_fitting(self, tensors: list, log: EffectLog, first_index: int = 0) -> Structure:
+        """Call the first concrete function whose guards hold.
 
         Args:
             tensors: The tensors among the arguments of the call.
             log: The effects of the call. Each attempt starts again at the first effect.
-            first_index: The index of the first recording to try.
+            first_index: The index of the first path to try.
 
         Returns:
-            A tuple that contains only the packed results, or None if no recording fits.
+            The packed results.
+
+        Raises:
+            GuardError: If no concrete function fits.
         """
-        for recording, pack in self.recordings[first_index:]:
+        for concrete_function, pack_results in self.paths[first_index:]:
             log.position = 0
             with suppress(GuardError):
-                return (pack(recording.call_recording(tensors)),)
-        return None
+                return pack_results(concrete_function.call_on_tensors(tensors))
+        raise GuardError
 
-    def check_recording_limit(self, function_name: str) -> None:
-        """Raise an error if there are already `MAX_RECORDINGS` recordings.
+    def check_path_limit(self, function_name: str) -> None:
+        """Raise an error if there are already `MAX_PATHS` paths.
 
         Args:
             function_name: The name of the Python function, used in the message.
@@ -113,22 +117,22 @@ class BranchRecordings:
         Raises:
             RuntimeError: If the limit is reached. The message names the line that decides between the paths.
         """
-        if len(self.recordings) < MAX_RECORDINGS:
+        if len(self.paths) < MAX_PATHS:
             return
-        recording = self.recordings[-1][0]
-        row = max(call.row for call in recording.effects if call.primitive.is_guard)
+        last_function = self.paths[-1][0]
+        row = max(call.row for call in last_function.effects if call.primitive.is_guard)
         raise RuntimeError(
-            f"Python has taken {MAX_RECORDINGS} different paths through the traced function {function_name!r}, "
-            f"because a tensor decides the path in {describe_line_of_row(recording.traced_rows.record, row)}. Use "
+            f"Python has taken {MAX_PATHS} different paths through the traced function {function_name!r}, "
+            f"because a tensor decides the path in {describe_line_of_row(last_function.traced_rows.record, row)}. Use "
             "tf.cond, tf.while_loop or tf.where there. They need only one recording if they only compute."
         )
 
 
 class Function(Generic[Params, Returned]):
-    """The result of ``tf.function``: a Python function and its recordings.
+    """The result of ``tf.function``: a Python function and its concrete functions.
 
-    The first call for each kind of arguments runs the Python function and keeps the recording. Later calls compute the
-    recorded rows.
+    The first call for each kind of arguments runs the Python function and records its operations. Later calls compute
+    the recorded rows.
 
     Attributes:
         python_function: The Python function.
@@ -162,11 +166,11 @@ class Function(Generic[Params, Returned]):
         if owner is not None:
             parameters = list(self._signature.parameters.values())
             self._signature = self._signature.replace(parameters=parameters[1:])
-        self._recordings_by_key: dict[Any, BranchRecordings] = {}
-        # If all arguments of a call are eager tensors, dtypes and shapes alone determine its recordings.
-        self._recordings_by_types: dict[tuple, BranchRecordings] = {}
+        self._kinds_by_key: dict[Any, CallKind] = {}
+        # If all arguments of a call are eager tensors, dtypes and shapes alone determine its kind.
+        self._kinds_by_types: dict[tuple, CallKind] = {}
         self._bound_functions: Any = weakref.WeakKeyDictionary()
-        # While one thread traces the function, other threads wait and then find its recording.
+        # While one thread traces the function, other threads wait and then find its concrete function.
         self._lock = threading.RLock()
         self._trace_count = 0
 
@@ -175,7 +179,7 @@ class Function(Generic[Params, Returned]):
         return self._trace_count
 
     def __get__(self, instance: Object, cls: object = None) -> Function[..., Returned]:
-        """Return the function bound to an instance. Each instance has separate recordings."""
+        """Return the function bound to an instance. Each instance has separate concrete functions."""
         if instance is None:
             return self
         if instance not in self._bound_functions:
@@ -185,10 +189,10 @@ class Function(Generic[Params, Returned]):
         return function
 
     def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> Returned:
-        """Call a recording that fits these arguments, or trace the function.
+        """Call a concrete function that fits these arguments, or trace the Python function.
 
-        Inside another traced function, a call runs the Python function instead. If all arguments are eager tensors, a
-        shortcut compares only dtypes and shapes.
+        While another function is being traced, a call runs the Python function instead. If all arguments are eager
+        tensors, a shortcut compares only dtypes and shapes.
         """
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
@@ -196,25 +200,25 @@ class Function(Generic[Params, Returned]):
         if record is not None and record.first_run is not None:
             outer_run = cast(FirstRun, record.first_run)  # The engine declares only an interface.
             return self._run_in_outer_function(outer_run, args, kwargs)
-        tensor_types: tuple = ()
+        tensor_types: tuple = ()  # The dtype and the shape of each argument in turn.
         arrays = []
-        arguments_record = record
+        # The shortcut below appends no row and stores no origins. A row is needed if a `Record` is open. Origins are
+        # needed if an argument belongs to a `Record`, so that `explain` can follow the results back to it.
+        needs_row_or_origin = record is not None
         for argument in args:
             if type(argument) is not EagerTensor:
-                return self._call_fitting_recording_or_trace(args, kwargs)
+                return self._call_fitting_function_or_trace(args, kwargs)
             value = argument._value
             tensor_types += value.dtype, value.shape
             arrays.append(value)
-            # The shortcut below stores no origins. If an argument belongs to a `Record`, the origins are needed:
-            # `explain` must be able to follow the results back to that `Record`.
             if argument._record is not None:
-                arguments_record = argument._record
-        recordings = None if kwargs else self._recordings_by_types.get(tensor_types)
-        if recordings is None or recordings.sole_recording is None:
-            return self._call_fitting_recording_or_trace(args, kwargs, tensor_types)
-        if arguments_record is None and recordings.sole_program is not None:
-            return recordings.pack_results([*map(from_array, recordings.sole_program.compute_fetches(arrays))])
-        return recordings.pack_results(recordings.sole_recording.call_recording(args))
+                needs_row_or_origin = True
+        kind = None if kwargs else self._kinds_by_types.get(tensor_types)
+        if kind is None or kind.unguarded_function is None:
+            return self._call_fitting_function_or_trace(args, kwargs, tensor_types)
+        if kind.plain_program is not None and not needs_row_or_origin:
+            return kind.pack_results([*map(from_array, kind.plain_program.compute_fetches(arrays))])
+        return kind.pack_results(kind.unguarded_function.call_on_tensors(args))
 
     def _run_in_outer_function(self, outer_run: FirstRun, args: tuple, kwargs: dict) -> Structure:
         """Run the Python function while another function is being traced. The rows become rows of that function.
@@ -256,24 +260,24 @@ class Function(Generic[Params, Returned]):
 
         return BoundCall(names, values, pack_arguments)
 
-    def _call_fitting_recording_or_trace(
+    def _call_fitting_function_or_trace(
         self, args: tuple, kwargs: dict, tensor_types: tuple | None = None
     ) -> Structure:
-        """Call the first recording whose guards hold, or trace the function, and return the packed results.
+        """Call the first concrete function whose guards hold, or trace, and return the packed results.
 
-        1. Try the recordings of this kind of arguments, from oldest to newest.
-        2. If none fits, take the lock. Try the recordings that other threads have added in the meantime.
-        3. If none of these fits either, trace the function (`_trace_new_path`). The results of this first run are the
-           results of the call, unless a ``Record`` is open. In that case, the new recording is called as well, so that
-           the open ``Record`` contains a row for the call.
+        1. Try the concrete functions for this kind of arguments, from oldest to newest.
+        2. If none fits, take the lock. Try the functions that other threads have added in the meantime.
+        3. If none of these fits either, trace (`_trace_new_path`). The results of this first run are the results of the
+           call, unless a ``Record`` is open. In that case, the new concrete function is called as well, so that the
+           open ``Record`` contains a row for the call.
 
-        An `EffectLog` stores the effects that already ran during attempted recordings, so that no effect runs twice.
+        An `EffectLog` stores the effects that already ran during failed attempts, so that no effect runs twice.
 
         Args:
             args: The positional arguments.
             kwargs: The keyword arguments.
             tensor_types: The dtype and shape of each argument in turn if all arguments are eager tensors, otherwise
-                None. For eager tensors, the recordings are also stored for the shortcut in `__call__`.
+                None. For eager tensors, the kind is also stored for the shortcut in `__call__`.
 
         Returns:
             The results in the structure that the Python function returned.
@@ -281,44 +285,43 @@ class Function(Generic[Params, Returned]):
         call = self._bind_arguments(args, kwargs)
         tensors = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
         key = (*call.names, *map(build_argument_key, call.values))
-        recordings = self._recordings_by_key.setdefault(key, BranchRecordings())
-        tried_count = len(recordings.recordings)
+        kind = self._kinds_by_key.setdefault(key, CallKind())
+        tried_count = len(kind.paths)
         log = EffectLog()
         with TemporaryAttributes(thread_effects, log=log):
-            fitting_results = recordings.call_first_fitting(tensors, log)
-            if fitting_results is not None:
-                return fitting_results[0]
+            with suppress(GuardError):
+                return kind.call_first_fitting(tensors, log)
             with self._lock:
-                fitting_results = recordings.call_first_fitting(tensors, log, tried_count)
-                if fitting_results is not None:
-                    return fitting_results[0]
+                with suppress(GuardError):
+                    return kind.call_first_fitting(tensors, log, tried_count)
                 log.position = 0
-                recording, pack_results, arrays = self._trace_new_path(recordings, call, tensors)
+                concrete_function, pack_results, arrays = self._trace_new_path(kind, call, tensors)
                 if tensor_types is not None and not kwargs and self.input_signature is None:
-                    self._recordings_by_types[tensor_types] = recordings
+                    self._kinds_by_types[tensor_types] = kind
             if state.record is None:
-                return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
-            # Under a tape, the first call computes everything twice.
-            # The row of the call keeps the values that the gradient reads. Only the recorded gradient shows which ones.
-            # By then, the first run has released its arrays. The log returns the results of effects that already ran.
+                feeds = concrete_function.collect_feed_tensors(tensors)
+                return pack_results(concrete_function.build_outputs_and_assign(feeds, arrays))
+            # Under a tape, the first call computes everything twice: only the row of a call saves the values that the
+            # gradient reads, and the first run has released them. The log returns the results of effects that already
+            # ran.
             log.position = 0
-            return pack_results(recording.call_recording(tensors))
+            return pack_results(concrete_function.call_on_tensors(tensors))
 
-    def _trace_new_path(self, recordings: BranchRecordings, call: BoundCall, tensors: list) -> FirstRunResult:
-        """Run the Python function for a path that no recording fits, and add the new recording.
+    def _trace_new_path(self, kind: CallKind, call: BoundCall, tensors: list) -> FirstRunResult:
+        """Run the Python function for a path that no concrete function fits, and add the new concrete function.
 
         If the run creates variables, a second, tentative run checks that the function creates them only once.
 
         Args:
-            recordings: The recordings of this kind of arguments.
+            kind: The concrete functions for this kind of arguments.
             call: The bound arguments.
             tensors: The tensors among the arguments, in the order of ``tf.nest.flatten``.
 
         Returns:
-            The recording with the results of the first run.
+            The new concrete function, with the results of the first run.
 
         Raises:
-            RuntimeError: If there are already `MAX_RECORDINGS` recordings.
+            RuntimeError: If there are already `MAX_PATHS` paths.
             ValueError: If the second run creates a variable again.
         """
 
@@ -330,7 +333,7 @@ class Function(Generic[Params, Returned]):
             ]
             return self._run_python(*call.pack(new_values))
 
-        recordings.check_recording_limit(self._name)
+        kind.check_path_limit(self._name)
         parameters = [*self._signature.parameters]
         tensor_names = [
             parameters[min(index, len(parameters) - 1)]
@@ -344,7 +347,7 @@ class Function(Generic[Params, Returned]):
         if first_run.new_variables:
             with suppress(NotRecordableError):
                 record_function(FirstRun(self._name), run_on_copies, tensors)
-        recordings.add_recording(traced.recording, traced.pack)
+        kind.add_path(traced.concrete_function, traced.pack_results)
         return traced
 
 
@@ -388,11 +391,11 @@ def function(
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
 ) -> Any:
-    """Turn a Python function into a function that records its first call and replays the recording in later calls.
+    """Turn a Python function into a function that records its first call and replays the operations in later calls.
 
     Python runs once for each kind of arguments. Tensors are distinguished by dtype and shape, and Python values by
     equality. Effects of Python itself, such as print, therefore happen only in a first run. If Python branches on a
-    tensor, each path through the branches has a separate recording. ``tf.cond`` and ``tf.while_loop`` need only one
+    tensor, each path through the branches is recorded separately. ``tf.cond`` and ``tf.while_loop`` need only one
     recording. Gradients of any order flow through calls.
 
     ``autograph``, ``jit_compile`` and ``reduce_retracing`` have no effect. See

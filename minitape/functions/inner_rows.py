@@ -1,4 +1,4 @@
-"""Replay a recording as operations that are recorded, for pictures and ``explain``."""
+"""Replay a concrete function as operations that are recorded, for pictures and ``explain``."""
 
 from __future__ import annotations
 
@@ -11,29 +11,33 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, create_tensor
 
 if TYPE_CHECKING:
-    from .function_recording import FunctionRecording
+    from .concrete_function import ConcreteFunction
 
 
-def replay_recording(recording: FunctionRecording, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
-    """Run the rows of a recording again as operations that are recorded now.
+def replay_concrete_function(
+    concrete_function: ConcreteFunction, inputs: Sequence, saved: Sequence = ()
+) -> list[EagerTensor]:
+    """Run the rows of a concrete function again as operations that are recorded now.
 
     Effects are not repeated. For rows that differ between runs, `saved` contains the values.
 
     Args:
-        recording: The recording.
+        concrete_function: The function.
         inputs: A tensor for each feed.
-        saved: The values of the rows in `recording.gradient.saved_rows`. May be empty.
+        saved: The values of the rows in ``ConcreteGradient.saved_rows``. May be empty.
 
     Returns:
         The results, followed by the new states of the assigned variables, as tensors.
     """
-    saved_values = dict(zip(recording.gradient.saved_rows, saved, strict=False))
-    values: dict = dict(zip((feed.row for feed in recording.feeds), inputs, strict=True))
-    values |= {row: create_tensor(saved_values[row]) for row in recording.per_run_rows if row in saved_values}
-    calls, constants = recording.traced_rows.find_needed_calls_and_constants(recording.fetches, list(values))
+    saved_values = dict(zip(concrete_function.record_gradient_once().saved_rows, saved, strict=False))
+    values: dict = dict(zip((feed.row for feed in concrete_function.feeds), inputs, strict=True))
+    values |= {row: create_tensor(saved_values[row]) for row in concrete_function.per_run_rows if row in saved_values}
+    calls, constants = concrete_function.traced_rows.find_needed_operations_and_constants(
+        concrete_function.fetch_rows, list(values)
+    )
     values |= {row: create_tensor(value) for row, value in constants.items() if row not in values}
     for call in calls:
-        with TemporaryAttributes(state, fixed_site=recording.traced_rows.record.find_site(call.row)):
+        with TemporaryAttributes(state, fixed_site=concrete_function.traced_rows.record.find_site(call.row)):
             call_inputs = tuple([values[row] for row in call.inputs])
             replay = getattr(call.primitive, "replay", None)
             if replay is None:
@@ -42,4 +46,4 @@ def replay_recording(recording: FunctionRecording, inputs: Sequence, saved: Sequ
                 result = tuple(replay(call_inputs))
         results = result if isinstance(result, tuple) else (result,)
         values.update(enumerate(results, call.row))
-    return [values[row] for row in recording.fetches]
+    return [values[row] for row in concrete_function.fetch_rows]

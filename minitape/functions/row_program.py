@@ -33,7 +33,7 @@ class TracedRows:
     Attributes:
         first_run: The first run.
         record: The rows of this run.
-        calls: The call that computed each row, keyed by row.
+        calls: The operation that computed each row, as a ``Call`` object, keyed by row.
         shape_dtypes: The shape and dtype of each row, keyed by row.
         constants: The values that are the same in every call, keyed by row.
     """
@@ -72,31 +72,31 @@ class TracedRows:
                 record.store_value(row, get_array_spec(value.shape, value.dtype))
 
     def list_effects_from(self, first_row: int = 0) -> list:
-        """List the effects and guards that run in every call of the function.
+        """List the operations that run in every call of the function: effects and guards.
 
         Args:
             first_row: The row at which the list begins.
 
         Returns:
-            The calls in row order.
+            Their ``Call`` objects in row order.
         """
         return [call for row, call in self.calls.items() if row == call.row >= first_row and call.primitive.stateful]
 
-    def find_needed_calls_and_constants(
-        self, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()
+    def find_needed_operations_and_constants(
+        self, fetch_rows: Sequence, feed_rows: Sequence, effects: Sequence[Call] = ()
     ) -> tuple[list[Call], dict[int, Any]]:
-        """Find the calls and constants that are needed to compute the fetched rows.
+        """Find the operations and constants that are needed to compute the fetched rows.
 
         Args:
-            fetches: The rows to compute.
-            feeds: The rows whose values are provided. The search ends there.
-            effects: Calls that are needed even if no fetched row depends on them.
+            fetch_rows: The rows to compute.
+            feed_rows: The rows whose values are provided. The search ends there.
+            effects: Operations that are needed even if no fetched row depends on them.
 
         Returns:
-            The needed calls in row order, and the needed constants, keyed by row.
+            The needed operations, as ``Call`` objects in row order, and the needed constants, keyed by row.
         """
-        visited_rows = set(feeds)
-        stack = [*fetches, *(call.row for call in effects)]
+        visited_rows = set(feed_rows)
+        stack = [*fetch_rows, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
         constants: dict[int, Any] = {}
         while stack:
@@ -115,10 +115,10 @@ class TracedRows:
 
 
 def has_tuple_output(call: Call) -> bool:
-    """Return whether the primitive of a call returns a tuple of results.
+    """Return whether an operation returns a tuple of results.
 
     Args:
-        call: A call in a first run.
+        call: An operation of a first run.
     """
     return call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False)
 
@@ -131,11 +131,11 @@ class RowEvaluator:
 
     Attributes:
         may_warn: Whether a run can cause NumPy warnings.
-        steps: For each needed call, a tuple of the call, its function on arrays, and whether that function returns a
-            tuple.
+        steps: For each needed operation, a tuple of its ``Call``, its function on arrays, and whether that function
+            returns a tuple.
         constants: The needed constants, keyed by row.
-        fetches: The rows to compute.
-        feeds: The rows whose arrays are provided.
+        fetch_rows: The rows to compute.
+        feed_rows: The rows whose arrays are provided.
     """
 
     may_warn = True
@@ -145,29 +145,29 @@ class RowEvaluator:
         traced_rows: TracedRows,
         calls: Sequence[Call],
         constants: dict[int, Any],
-        fetches: Sequence,
-        feeds: Sequence,
+        fetch_rows: Sequence,
+        feed_rows: Sequence,
         build_call_function: Callable,
     ) -> None:
-        """Build the array function of each call.
+        """Build the array function of each operation.
 
         Args:
             traced_rows: The rows of the first run.
-            calls: The needed calls in row order.
+            calls: The needed operations in row order.
             constants: The needed constants, keyed by row.
-            fetches: The rows to compute.
-            feeds: The rows whose arrays are provided.
-            build_call_function: A function that returns the array function of a call (see `build_call_function` in this
-                module).
+            fetch_rows: The rows to compute.
+            feed_rows: The rows whose arrays are provided.
+            build_call_function: A function that returns the array function of an operation (see `build_call_function`
+                in this module).
         """
-        read_rows = {*fetches, *(row for call in calls for row in call.inputs)}
+        read_rows = {*fetch_rows, *(row for call in calls for row in call.inputs)}
         self.steps = [
             (call, build_call_function(call, call.row + call.outputs - 1 in read_rows), has_tuple_output(call))
             for call in calls
         ]
         self.constants = constants
-        self.fetches = fetches
-        self.feeds = feeds
+        self.fetch_rows = fetch_rows
+        self.feed_rows = feed_rows
 
     def compute_fetches(self, *arrays: Array) -> tuple:
         """Compute the fetched rows.
@@ -178,11 +178,11 @@ class RowEvaluator:
         Returns:
             The arrays of the fetched rows.
         """
-        values = self.constants | dict(zip(self.feeds, arrays, strict=True))
+        values = self.constants | dict(zip(self.feed_rows, arrays, strict=True))
         for call, run, has_several in self.steps:
             results = run(*[values[row] for row in call.inputs])
             values.update(enumerate(results, call.row) if has_several else ((call.row, results),))
-        return tuple([values[row] for row in self.fetches])
+        return tuple([values[row] for row in self.fetch_rows])
 
     def fuse_loops_if_faster(self, run_count: int) -> int:
         """Fuse the program into compiled loops if this pays off after the given number of runs.
@@ -202,42 +202,44 @@ class RowProgram:
 
     Attributes:
         traced_rows: The rows of the first run.
-        fetches: The rows to compute.
-        feeds: The rows whose arrays are provided.
-        effects: Calls that run even if no fetched row depends on them.
+        fetch_rows: The rows to compute.
+        feed_rows: The rows whose arrays are provided.
+        effects: Operations that run even if no fetched row depends on them.
         run_count: The number of runs so far, counted only while `next_fuse` is not 0.
         next_fuse: The run count at which to try fusing next, or 0 if the decision is final.
     """
 
     def __init__(
-        self, traced_rows: TracedRows, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()
+        self, traced_rows: TracedRows, fetch_rows: Sequence, feed_rows: Sequence, effects: Sequence[Call] = ()
     ) -> None:
         """Describe a program, without building it. The evaluator is built when the program first runs.
 
         Args:
             traced_rows: The rows of the first run.
-            fetches: The rows to compute.
-            feeds: The rows whose arrays are provided.
-            effects: Calls that run even if no fetched row depends on them.
+            fetch_rows: The rows to compute.
+            feed_rows: The rows whose arrays are provided.
+            effects: Operations that run even if no fetched row depends on them.
         """
         self.run_count = 0
         self.next_fuse = FUSE_AFTER_RUNS
         self.traced_rows = traced_rows
-        self.fetches = fetches
-        self.feeds = feeds
+        self.fetch_rows = fetch_rows
+        self.feed_rows = feed_rows
         self.effects = effects
 
     @cached_property
     def evaluator(self) -> RowEvaluator:
         """The object that computes the fetched rows, built when the program first runs."""
         self.traced_rows.read_and_release_new_rows()
-        calls, constants = self.traced_rows.find_needed_calls_and_constants(self.fetches, self.feeds, self.effects)
+        calls, constants = self.traced_rows.find_needed_operations_and_constants(
+            self.fetch_rows, self.feed_rows, self.effects
+        )
         return RowEvaluator(
             self.traced_rows,
             calls,
             constants,
-            self.fetches,
-            self.feeds,
+            self.fetch_rows,
+            self.feed_rows,
             partial(build_call_function, self.traced_rows.record),
         )
 
@@ -263,7 +265,7 @@ class RowProgram:
             The arrays of the fetched rows.
 
         Raises:
-            GuardError: If the recording does not fit these arrays.
+            GuardError: If a guard fails for these arrays.
         """
         evaluator = self.evaluator
         if self.next_fuse:
@@ -278,14 +280,14 @@ class RowProgram:
 
 
 def build_call_function(record: Record, call: Call, with_saved: bool = True) -> Callable:
-    """Return the array function that computes a call.
+    """Return the array function that computes an operation.
 
     Eager operations check their operands. If the check depends on their values, the returned function repeats it.
 
     Args:
         record: The rows of the first run, which provide the line for error messages.
-        call: A call in the first run.
-        with_saved: Whether the last output of the call is read (:class:`.effect_rows.PythonRow`).
+        call: An operation of the first run.
+        with_saved: Whether the last output of the operation is read (:class:`.effect_rows.PythonRow`).
 
     Returns:
         A function that takes the arrays of the inputs and returns the result, or a tuple of results.

@@ -70,7 +70,7 @@ def list_function_insides(
     rows = [
         call.row
         for call in record.calls
-        if call_row in (None, call.row) and call.primitive.name == "function" and "recording" in call.attrs
+        if call_row in (None, call.row) and call.primitive.name == "function" and "concrete_function" in call.attrs
     ][:MAX_CALLS]
     adjoints = _compute_function_output_adjoints(reader, target, sources) if rows else {}
     inside_depth = remaining_depth if call_row is None else 1
@@ -89,7 +89,7 @@ def _build_function_inside(
     assert record is not None
     site = record.read_integer_cells(call_row)[3]
     call = record.get_call(call_row)
-    recording = call.attrs["recording"]
+    concrete_function = call.attrs["concrete_function"]
     arrays = [reader.kept_arrays.get(input_row, record.get_value_or_none(input_row)) for input_row in call.inputs]
     if any(array is None for array in arrays):
         return None
@@ -101,13 +101,15 @@ def _build_function_inside(
         try:
             with GradientTape() as tape:
                 tape.watch([input_row for input_row in inputs if input_row.dtype.differentiable])
-                outputs = recording.replay_rows(inputs, call.attrs["saved"])[: len(recording.results)]
+                outputs = concrete_function.replay_rows(inputs, call.attrs["saved"])[
+                    : len(concrete_function.result_rows)
+                ]
         except Exception:  # The original call raised no error, so a failed replay is not the program's fault.
             return None
     if not _are_outputs_as_recorded(record, call, outputs):
         return None
     names = {name: value for name, value in zip(_list_call_input_names(reader, call), inputs, strict=True) if name}
-    inner_reader = TapeReader(tape, [{**names, recording.name: tape}])
+    inner_reader = TapeReader(tape, [{**names, concrete_function.name: tape}])
     inner_rows = inner_reader.read_new_rows(MAX_ROWS)
     inner_reader.update_names_and_leaf_states(inner_rows)
     inner_snapshot: Snapshot = inner_reader.build_snapshot_without_sweep(
@@ -130,7 +132,7 @@ def _build_function_inside(
         )
         inner_snapshot["sweep"] = None if stepper is None else stepper.build_sweep_fields()
     inner_snapshot["insides"] = list_function_insides(inner_reader, remaining_depth=remaining_depth - 1)
-    return {"row": call_row, "name": recording.name, "snapshot": inner_snapshot}
+    return {"row": call_row, "name": concrete_function.name, "snapshot": inner_snapshot}
 
 
 def _are_outputs_as_recorded(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
@@ -148,7 +150,7 @@ def _list_call_input_names(reader: TapeReader, call: Call) -> list[str]:
 
     Unnamed inputs have the name "".
     """
-    parameters = call.attrs["recording"].first_run.argument_names
+    parameters = call.attrs["concrete_function"].first_run.argument_names
     leaves = reader.known_record.leaves
     leaf_names = [
         getattr(getattr(leaves.get(row), "variable", None), "name", "") for row in call.inputs[len(parameters) :]

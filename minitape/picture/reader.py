@@ -317,8 +317,8 @@ class TapeReader(Reader):
             fields["arguments"] = arguments
         if call.primitive is CUSTOM:
             fields["label"] = shorten_name(call.attrs["call"].name)
-        elif call.primitive.name == "function" and "recording" in call.attrs:
-            fields["label"] = shorten_name(call.attrs["recording"].name)
+        elif call.primitive.name == "function" and "concrete_function" in call.attrs:
+            fields["label"] = shorten_name(call.attrs["concrete_function"].name)
         elif call.primitive.name == "matmul":
             left_mark = "ᵀ" if call.attrs.get("transpose_a") else ""
             right_mark = "ᵀ" if call.attrs.get("transpose_b") else ""

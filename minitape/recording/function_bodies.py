@@ -75,9 +75,9 @@ def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[Functi
             released the recording of the function.
         output_index: The index of the output. If it is None, all bodies are yielded, with -1 as the row.
     """
-    recording: Object = call.attrs.get("recording")
-    if recording is not None:
-        yield _build_function_body(recording, call.inputs, output_index)
+    concrete_function: Object = call.attrs.get("concrete_function")
+    if concrete_function is not None:
+        yield _build_function_body(concrete_function, call.inputs, output_index)
     elif call.primitive.name in BODY_PRIMITIVES[1:]:
         primitive: Object = call.primitive
         is_loop = primitive.name == "while"
@@ -85,7 +85,7 @@ def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[Functi
         if is_loop:
             del bodies[0]  # The condition of a loop is its first body, and passes no gradient.
         for body, first_input in bodies:
-            if output_index is None or output_index < len(body.results):
+            if output_index is None or output_index < len(body.result_rows):
                 fed_rows = _list_rows_fed_to_body(call, body, first_input)
                 yield _build_function_body(body, fed_rows, output_index, body.argument_count if is_loop else 0)
 
@@ -100,15 +100,15 @@ def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> S
 
 
 def _build_function_body(
-    recording: Object, input_rows: Sequence[int], output_index: int | None, carried_count: int = 0
+    concrete_function: Object, input_rows: Sequence[int], output_index: int | None, carried_count: int = 0
 ) -> FunctionBody:
     """Return the body of a recorded function, whose first `carried_count` feeds are results of the last iteration."""
-    feed_rows = [feed.row for feed in recording.feeds]
-    next_turn_rows = dict(zip(feed_rows[:carried_count], recording.results, strict=False))
+    feed_rows = [feed.row for feed in concrete_function.feeds]
+    next_turn_rows = dict(zip(feed_rows[:carried_count], concrete_function.result_rows, strict=False))
     outer_rows = dict(zip(feed_rows, input_rows, strict=False))
     return FunctionBody(
-        recording.traced_rows.record,
-        -1 if output_index is None else recording.results[output_index],
+        concrete_function.traced_rows.record,
+        -1 if output_index is None else concrete_function.result_rows[output_index],
         outer_rows,
         next_turn_rows,
     )

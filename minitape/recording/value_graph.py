@@ -489,9 +489,9 @@ class ValueGraph:
         if cached is not None and cached[0] is call:
             return cached[1]
         is_custom = call.primitive.name == "custom_gradient"
-        recording = call.attrs.get("recording")
-        if recording is not None and recording._gradient is not None:
-            passes = [part is not None for part in recording._gradient.gradient_rows]
+        concrete_function = call.attrs.get("concrete_function")
+        if concrete_function is not None and concrete_function._gradient is not None:
+            passes = [part is not None for part in concrete_function._gradient.gradient_rows]
         else:
             passes = [True] * len(call.inputs)
             if is_custom:

@@ -109,8 +109,8 @@ def compile_blockwise_run(
         kind: The shape and float type of the run's arrays (:func:`find_blockwise_kind`).
         find_alias: A function that takes a row and returns the row that contains its value.
         consumers: For each row, the rows that read it.
-        build_writer: A function that builds the ``ProgramWriter`` of one block from (table, calls, constants, fetches,
-            feeds).
+        build_writer: A function that builds the ``ProgramWriter`` of one block from (table, calls, constants,
+            fetch_rows, feed_rows).
 
     Returns:
         (function, inputs, outputs). The function takes the values of the rows in ``inputs`` and returns a tuple with

@@ -52,8 +52,8 @@ class ProgramWriter:
         traced_rows: The rows of the function: shapes, dtypes, constants and calls.
         calls: The calls to write, except those whose result is an alias.
         constants: The values of constant rows.
-        fetches: The rows that the program returns.
-        feeds: The rows that the program receives.
+        fetch_rows: The rows that the program returns.
+        feed_rows: The rows that the program receives.
         build_call_function: A factory that takes (call, whether its last output is read) and returns the function
             for that call.
         can_fuse: Whether numba may compile loops.
@@ -76,8 +76,8 @@ class ProgramWriter:
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
         constants: dict[int, Any],
-        fetches: Sequence[int],
-        feeds: Sequence[int],
+        fetch_rows: Sequence[int],
+        feed_rows: Sequence[int],
         build_call_function: Callable,
         can_fuse: bool = False,
         block_size: int = 0,
@@ -87,8 +87,8 @@ class ProgramWriter:
         self.build_call_function = build_call_function
         self.block_size = block_size
         self.traced_rows = traced_rows
-        self.fetches = fetches
-        self.feeds = feeds
+        self.fetch_rows = fetch_rows
+        self.feed_rows = feed_rows
         self.aliases = _find_aliases(traced_rows, calls)
         self.calls = [call for call in calls if call.row not in self.aliases]
         self.constants = constants
@@ -133,8 +133,8 @@ class ProgramWriter:
         """Write all calls and compile the program.
 
         Returns:
-            A function that takes the arrays of the rows in ``feeds`` and returns a tuple with the arrays of the rows
-            in ``fetches``.
+            A function that takes the arrays of the rows in ``feed_rows`` and returns a tuple with the arrays of the
+            rows in ``fetch_rows``.
         """
         for call in self.calls:
             sources = self._list_unaliased_inputs(call)
@@ -146,8 +146,8 @@ class ProgramWriter:
                 self._write_single_call(call)
         for run in self.runs:
             self._write_and_clear_run(run)
-        names = "".join(f"{self._format_value_name(row)}, " for row in self.fetches)
-        arguments = ", ".join(f"v{row}" for row in self.feeds)
+        names = "".join(f"{self._format_value_name(row)}, " for row in self.fetch_rows)
+        arguments = ", ".join(f"v{row}" for row in self.feed_rows)
         text = f"def program({arguments}):\n{''.join(self.lines)}    return ({names})\n"
         return execute_definitions(text, "<formula function>", self.scope)["program"]
 
@@ -237,7 +237,7 @@ class ProgramWriter:
         self.scope |= {"empty": np.empty, "buffer": fast.create_buffer, float_type.__name__: float_type}
         for row in writer.array_outputs:
             allocator = "buffer" if math.prod(shapes[row]) >= fast.large_size else "empty"
-            shape = f"v{self.feeds[0]}.shape" if self.block_size else repr(shapes[row])
+            shape = f"v{self.feed_rows[0]}.shape" if self.block_size else repr(shapes[row])
             self.lines.append(f"    v{row} = {allocator}({shape}, {float_type.__name__})\n")
         self._write_run_function_call(calls, function, arguments, writer.outputs)
         self.lines += [f"    v{r} = {float_type.__name__}(v{r})\n" for r in writer.outputs if shapes[r] == ()]
@@ -313,7 +313,7 @@ class ProgramWriter:
         for call in self.calls:
             for row in self._list_unaliased_inputs(call):
                 consumers.setdefault(row, []).append(call.row)
-        for row in self.fetches:
+        for row in self.fetch_rows:
             consumers.setdefault(self._find_alias(row), []).append(-1)
         return consumers
 
@@ -356,7 +356,7 @@ class ProgramWriter:
             self.lines.append(f"    {' = '.join(sorted(dropped_names))} = None\n")
 
     def _is_worth_dropping(self, row: int) -> bool:
-        is_kept_elsewhere = row in self.constants or row in self.feeds
+        is_kept_elsewhere = row in self.constants or row in self.feed_rows
         return not is_kept_elsewhere and math.prod(self.traced_rows.shape_dtypes[row][0]) >= PIECE_SIZE
 
 
@@ -443,8 +443,8 @@ class CompiledRowEvaluator:
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
         constants: dict[int, Any],
-        fetches: Sequence[int],
-        feeds: Sequence[int],
+        fetch_rows: Sequence[int],
+        feed_rows: Sequence[int],
         build_call_function: Callable,
     ) -> None:
         """Compile the rows without loops.
@@ -453,14 +453,16 @@ class CompiledRowEvaluator:
             traced_rows: The rows of the function.
             calls: The calls that compute the needed rows, in order.
             constants: The values of constant rows.
-            fetches: The rows whose values are returned.
-            feeds: The rows whose values are passed in.
+            fetch_rows: The rows whose values are returned.
+            feed_rows: The rows whose values are passed in.
             build_call_function: A function that builds the function of a call from (call, whether its last output is
                 read).
         """
         self.traced_rows = traced_rows
         self.calls = calls
-        self.build_writer = partial(ProgramWriter, traced_rows, calls, constants, fetches, feeds, build_call_function)
+        self.build_writer = partial(
+            ProgramWriter, traced_rows, calls, constants, fetch_rows, feed_rows, build_call_function
+        )
         self._compilation: _Compilation | None = None
         writer = self.build_writer(False)
         self.compute_fetches = writer.write_program()

@@ -24,7 +24,7 @@ def test_the_files_and_names_of_the_page():
     assert (
         {path.name for path in folder.glob("*.py")}
         >= files
-        >= {"first_run.py", "row_program.py", "function_recording.py", "effect_rows.py"}
+        >= {"first_run.py", "row_program.py", "concrete_function.py", "effect_rows.py"}
     )
     for name, file in re.findall(r"`(\w+)` in `(\w+\.py)`", PAGE):
         assert re.search(rf"^(class|def) {name}\b", (folder / file).read_text(encoding="utf-8"), re.MULTILINE), name

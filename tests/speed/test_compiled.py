@@ -290,7 +290,7 @@ def test_calls_do_not_wait_for_the_compilation(monkeypatch):
     x = tf.constant(0.75)
     traced(x)
     waiting = [traced(x).numpy() for _ in range(5)]
-    (program,) = [r.sole_program for r in traced._recordings_by_types.values()]
+    (program,) = [kind.plain_program for kind in traced._kinds_by_types.values()]
     without_loops = program.evaluator.compute_fetches
     (task,) = tasks
     task()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .tape import GradientTape
 
 _NO_ADJOINTS: AdjointsByRow = {}
-NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # The result of a sweep that cannot start, because no target has a row.
+find_no_adjoint: AdjointLookup = _NO_ADJOINTS.get  # The result if there is nothing to sweep. Returns None for each row.
 _get_watched = itemgetter(2)  # The third field of an entry in ``Record.tape_entries`` contains the watched rows.
 
 
@@ -64,7 +64,7 @@ def compute_gradients(
         else:
             row = _find_last_row(tape, target)
         if seed is None and row is not None:
-            seed = _build_seed_if_number(target, output_gradient, is_recorded)
+            seed = _build_seed_unless_string(target, output_gradient, is_recorded)
         if seed is not None and row is not None:
             seeds[row] = seeds[row] + seed if row in seeds else seed
 
@@ -82,7 +82,7 @@ def compute_gradients(
         rows_by_source.append(rows)
         source_rows.update(rows)
 
-    adjoint_of = sweep_to_sources(tape, record, seeds, source_rows, is_recorded) if seeds else NO_ADJOINT
+    adjoint_of = sweep_to_sources(tape, record, seeds, source_rows, is_recorded) if seeds else find_no_adjoint
 
     # The adjoints of the sources are the gradients.
     gradients: list[Result] = []
@@ -114,7 +114,7 @@ def _find_last_row(tape: GradientTape, target: TargetOrSource) -> int | None:
     return rows[-1] if rows else None
 
 
-def _build_seed_if_number(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bool) -> Adjoint:
+def _build_seed_unless_string(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bool) -> Adjoint:
     """Build the adjoint that a target starts with.
 
     Returns:
@@ -153,22 +153,23 @@ def sweep_to_sources(
     if record.mandatory_calls:
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:
-        return NO_ADJOINT
-    # In the usual case, no row needs a mark, and `reachable` remains None. The sweep then also computes the shares of
-    # constants. For scalars and small arrays, this costs less than finding the constants.
+        return find_no_adjoint
+    # Which rows matter? There are three cases:
+    # 1. Some watched row is not a source. Only the rows that depend on a source matter.
+    # 2. Otherwise, only tracked rows matter. They are marked if the shares of untracked rows, the constants, would be
+    #    expensive: for calls and large arrays, or if the sweep would append rows for these shares to this recording.
+    #    (The tape that records the sweep here is then a second entry of `tape_entries`.)
+    # 3. If these shares are cheap, finding the constants would take longer. No row is marked, and all rows matter.
     reachable: bytearray | None = None
     if not _is_every_watched_row_a_source(tape, record, seeds, source_rows):
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.tape_entries) > 1):
-        # For calls and large arrays, computing the share of a constant takes long. If several tapes share the
-        # recording, a recorded sweep would also append a row to it for each share of a constant. If the recording has
-        # only one tape, a recorded sweep appends to a different recording, and does write rows for such shares.
         reachable = _mark_tracked_rows(record)
     if reachable is not None and 0 in map(reachable.__getitem__, (*source_rows, *seeds)):
         source_rows = {row for row in source_rows if reachable[row]}
         seeds = {row: seed for row, seed in seeds.items() if reachable[row]}
         if not seeds or not source_rows:
-            return NO_ADJOINT
+            return find_no_adjoint
     if is_recorded:
         return run_recorded_sweep(tape, record, seeds, source_rows, reachable)
     return run_sweep(record, seeds, source_rows, reachable, is_recorded=False)

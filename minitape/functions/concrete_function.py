@@ -1,9 +1,8 @@
-"""Store the result of a first run: its feeds, results, assignments, effects and gradient.
+"""Store the result of a first run as a function: its feeds, results, assignments, effects and gradient.
 
-The gradient of a function recording consists of further rows of the same first run. A recorded sweep writes these rows
-once, with zeros in place of arrays that the first run has released and of tensors that are out of scope. If a value in
-these rows can differ between calls, it has no meaning, and no call reads it (`GradientRecording` shows an example). The
-gradient is itself a function recording with a gradient.
+The gradient consists of further rows of the same first run. A recorded sweep appends them when the function is first
+called with a tracked input. The values in these rows are leftovers of the sweep, and nothing reads them. Only the
+operations matter, because each call computes them again.
 """
 
 from __future__ import annotations
@@ -57,28 +56,30 @@ class FirstRunResult(NamedTuple):
     """The result of a first run.
 
     Attributes:
-        recording: The recording.
-        pack: A function that packs result tensors into the structure that the Python function returned.
-        values: The arrays of this run's results, followed by the new variable states.
+        concrete_function: The new function.
+        pack_results: A function that packs result tensors into the structure that the Python function returned.
+        arrays: The arrays of this run's results, followed by the new variable states.
     """
 
-    recording: FunctionRecording
-    pack: Callable[[Sequence], Any]
-    values: Sequence
+    concrete_function: ConcreteFunction
+    pack_results: Callable[[Sequence], Any]
+    arrays: Sequence
 
 
-class FunctionRecording:
-    """A function that computes some rows of a first run from other rows.
+class ConcreteFunction:
+    """A function that computes some rows of a first run from other rows, named as in TensorFlow.
+
+    A ``tf.function`` has one concrete function for each kind of arguments and each path through Python's branches.
 
     Attributes:
         traced_rows: The rows of the first run.
         first_run: The first run that wrote the rows.
-        name: The name of the traced function.
-        feeds: The rows whose values each call provides. Arguments come first.
-        results: The rows that a call returns.
+        name: The name of the Python function.
+        feeds: The ``Feed`` of each row whose value a call provides. Arguments come first.
+        result_rows: The rows that a call returns.
         assignments: The new states of the variables that a call assigns.
-        effects: The calls that run in every call of the function: effects and guards.
-        fetches: The rows that a call computes: the results, followed by the new states.
+        effects: The operations that run in every call, as ``Call`` objects: effects and guards.
+        fetch_rows: The rows that a call computes: the results, followed by the new states.
         argument_count: The number of feeds that are arguments.
         varying_rows: The rows of the feeds whose values can differ between calls.
         is_plain: Whether a call only computes its program, without effects, assignments or variables.
@@ -89,51 +90,50 @@ class FunctionRecording:
         self,
         traced_rows: TracedRows,
         feeds: Sequence[Feed],
-        results: Sequence[int],
+        result_rows: Sequence[int],
         assignments: Sequence[Assignment] = (),
         effects: Sequence = (),
     ) -> None:
-        """Describe a recording. Its programs and its gradient are built on first use.
+        """Describe a function. Its programs and its gradient are built on first use.
 
         Args:
             traced_rows: The rows of the first run.
-            feeds: The rows whose values each call provides. Arguments come first.
-            results: The rows that a call returns.
+            feeds: The ``Feed`` of each row whose value a call provides. Arguments come first.
+            result_rows: The rows that a call returns.
             assignments: The new states of the variables that a call assigns.
-            effects: The calls that run in every call of the function: effects and guards.
+            effects: The operations that run in every call, as ``Call`` objects: effects and guards.
         """
         self.traced_rows, self.first_run, self.name = traced_rows, traced_rows.first_run, traced_rows.first_run.name
         self.feeds = feeds
-        self.results = results
+        self.result_rows = result_rows
         self.assignments = assignments
         self.effects = effects
-        self.fetches = [*self.results, *(assignment.row for assignment in self.assignments)]
-        self.argument_count = sum(feed.variable is None and feed.captured_ref is None for feed in self.feeds)
+        self.fetch_rows = [*self.result_rows, *(assignment.row for assignment in self.assignments)]
+        self.argument_count = sum(feed.is_argument for feed in self.feeds)
         self._varying_positions = [position for position, feed in enumerate(self.feeds) if feed.is_varying]
         self.varying_rows = [self.feeds[position].row for position in self._varying_positions]
         self.is_plain = not effects and not assignments and self.argument_count == len(self.varying_rows)
         self.per_run_rows = [
             call.row + output for call in effects if not call.primitive.is_guard for output in range(call.outputs)
         ]
-        self._gradient: GradientRecording | None = None
+        self._gradient: ConcreteGradient | None = None
 
     @cached_property
     def program(self) -> RowProgram:
         """The program that computes results and new states from the varying feeds."""
-        return RowProgram(self.traced_rows, self.fetches, self.varying_rows, self.effects)
+        return RowProgram(self.traced_rows, self.fetch_rows, self.varying_rows, self.effects)
 
-    @property
-    def gradient(self) -> GradientRecording:
-        """The recording of the backward sweep. The sweep is recorded when this property is first read."""
+    def record_gradient_once(self) -> ConcreteGradient:
+        """Return the gradient. The first call of this method records the backward sweep, as rows of the first run."""
         with self.first_run.lock:
             if self._gradient is None:
-                self._gradient = GradientRecording(self)
+                self._gradient = ConcreteGradient(self)
         return self._gradient
 
     # -- calls -------------------------------------------------------------------------------------
 
     def build_array_function(self, with_saved: bool) -> Callable:
-        """Return the function that computes the recording from the arrays of all feeds.
+        """Return the function that computes the fetched rows from the arrays of all feeds.
 
         Args:
             with_saved: Whether it also returns the values that the gradient reads, after the results and new states.
@@ -141,7 +141,7 @@ class FunctionRecording:
         Returns:
             A function that takes the array of each feed as an argument, and returns a tuple of arrays.
         """
-        program = self.gradient.forward if with_saved else self.program
+        program = self.record_gradient_once().forward if with_saved else self.program
         function = program.count_run_and_get_function()
         if len(self.varying_rows) == len(self.feeds):
             return function
@@ -166,11 +166,11 @@ class FunctionRecording:
                 tensors.append(create_tensor(self.traced_rows.constants[feed.row]) if tensor is None else tensor)
         return tensors
 
-    def call_recording(self, arguments: Sequence) -> list:
-        """Call the recording, return its results, and assign the new states to the variables.
+    def call_on_tensors(self, arguments: Sequence) -> list:
+        """Call the function on tensors, return its results, and assign the new states to the variables.
 
-        If a ``Record`` is open, the call becomes one of its rows. If an input is watched, the row keeps the values that
-        its gradient reads.
+        If a ``Record`` is open, the call becomes one of its rows. If an input is tracked there, the row also saves the
+        values that the gradient reads. The first such call therefore records the gradient.
 
         Args:
             arguments: The tensors that the caller passed as arguments.
@@ -179,25 +179,25 @@ class FunctionRecording:
             The results as tensors.
 
         Raises:
-            GuardError: If the recording does not fit these arguments.
+            GuardError: If a guard fails for these arguments.
         """
         record = state.record
         inputs = self.collect_feed_tensors(arguments)
         arrays = self.select_varying_values([tensor._value for tensor in inputs])
         if record is None:
             return self.build_outputs_and_assign(inputs, self.program.compute_fetches(arrays))
-        is_watched = any(
+        is_tracked = any(
             (row := record.find_row(tensor)) is not None and row not in record.untracked for tensor in inputs
         )
-        program = self.gradient.forward if is_watched else self.program
-        results = program.compute_fetches(arrays)
-        outputs = self.build_outputs_and_assign(inputs, results)
+        program = self.record_gradient_once().forward if is_tracked else self.program
+        computed = program.compute_fetches(arrays)
+        outputs = self.build_outputs_and_assign(inputs, computed)
         if outputs:
-            # An unwatched call does not receive an adjoint, but `explain` reads its row.
+            # An untracked call does not receive an adjoint, but `explain` reads its row.
             record_operation(
                 FUNCTION_PRIMITIVE,
                 tuple(inputs),
-                {"recording": self, "saved": results[len(self.fetches) :]},
+                {"concrete_function": self, "saved": computed[len(self.fetch_rows) :]},
                 tuple(outputs),
             )
         return outputs
@@ -222,7 +222,7 @@ class FunctionRecording:
         Returns:
             The results, followed by the new states, as tensors.
         """
-        return inner_rows.replay_recording(self, inputs, saved)
+        return inner_rows.replay_concrete_function(self, inputs, saved)
 
     def build_outputs_and_assign(self, inputs: Sequence, arrays: Sequence) -> list:
         """Return the results of a call as tensors, and assign the new states to the variables.
@@ -236,7 +236,7 @@ class FunctionRecording:
         Returns:
             The results as tensors.
         """
-        outputs = [*map(from_array, arrays[: len(self.results)])]
+        outputs = [*map(from_array, arrays[: len(self.result_rows)])]
         if state.record is None or self.assignments:
             clock, _, place, values, _, depth = origin = build_origin(
                 "op", inputs, FUNCTION_PRIMITIVE, find_place(_getframe())
@@ -249,8 +249,8 @@ class FunctionRecording:
         return outputs
 
 
-class GradientRecording:
-    """The backward sweep through a recording, as further rows of the same first run.
+class ConcreteGradient:
+    """The gradient of a concrete function: its backward sweep, as further rows of the same first run.
 
     For example, the first run of ``x * x * w`` writes rows 0 to 3. Rows 0 and 2 are feeds, and row 3 is the result. The
     sweep starts with the adjoint in row 4 and writes rows 5 to 9. It reads one computed row of the forward pass: row 1,
@@ -258,12 +258,12 @@ class GradientRecording:
 
     >>> import minitape as tf
     >>> from minitape.functions.first_run import FirstRun
-    >>> from minitape.functions.function_recording import record_function
+    >>> from minitape.functions.concrete_function import record_function
     >>> from minitape.recording.graph_nodes import find_operation_and_inputs
     >>> w = tf.Variable(2.0)
-    >>> recording = record_function(FirstRun("f"), lambda x: x * x * w, [tf.constant(3.0)]).recording
-    >>> gradient = recording.gradient
-    >>> record = recording.first_run.record
+    >>> function = record_function(FirstRun("f"), lambda x: x * x * w, [tf.constant(3.0)]).concrete_function
+    >>> gradient = function.record_gradient_once()
+    >>> record = function.first_run.record
     >>> for row in range(len(record)):
     ...     primitive, inputs = find_operation_and_inputs(record, row)
     ...     print(row, "leaf" if primitive is None else f"{primitive.name} of rows {inputs}")
@@ -277,65 +277,63 @@ class GradientRecording:
     7 multiply of rows (5, 0)
     8 multiply of rows (5, 0)
     9 add of rows (7, 8)
-    >>> [float(record.read_all_cells(row)[5]) for row in range(4, 10)]
-    [1.0, 0.0, 9.0, 0.0, 0.0, 0.0]
     >>> gradient.gradient_rows, gradient.saved_rows
     ([9, 6], [1])
-    >>> gradient.forward.feeds, gradient.forward.fetches
+    >>> gradient.forward.feed_rows, gradient.forward.fetch_rows
     ([0, 2], [3, 1])
-    >>> gradient.backward.feeds, gradient.backward.fetches
+    >>> gradient.backward.feed_rows, gradient.backward.fetch_rows
     ([0, 2, 1, 4], [9, 6])
 
-    The values of rows 5 to 9 have no meaning, because later calls compute them again. The tensors of feeds, such as row
-    2, went out of scope with the first run and count as zeros, so row 5 is 0.0. Row 1 no longer has a tensor, but the
-    ``Record`` still contains its scalar, so row 6 is 9.0.
+    The values in rows 5 to 9 are leftovers of the sweep. Nothing reads them, because each call computes these rows
+    again.
 
     Attributes:
-        recording: The recording of the forward pass.
+        concrete_function: The function that is differentiated.
         error: The LookupError for an operation without a registered gradient, or None.
         gradient_rows: For each feed, the row of its gradient, or None if it has no gradient.
         saved_rows: The rows of the forward pass that a call keeps for the sweep, including the rows that differ between
             runs.
-        forward: The program of the forward pass. It computes the fetches of `recording`, followed by `saved_rows`.
+        forward: The program of the forward pass. It computes the fetched rows of the function and `saved_rows`.
         backward: The program of the sweep. It computes the gradients from the varying feeds, `saved_rows` and the
             adjoints.
-        pure_recording: The gradients as a recording without variables or captured tensors, which can be differentiated.
-            Its feeds are the feeds of `recording`, the rows that differ between runs, and the adjoints.
+        pure_function: The gradients as a concrete function without variables or captured tensors, which has a gradient
+            itself. Its feeds are the feeds of `concrete_function`, the rows that differ between runs, and the adjoints.
     """
 
-    def __init__(self, recording: FunctionRecording) -> None:
+    def __init__(self, concrete_function: ConcreteFunction) -> None:
         """Record the sweep, and create its programs.
 
         Args:
-            recording: The recording of the forward pass.
+            concrete_function: The function to differentiate.
         """
-        self.recording = recording
+        self.concrete_function = concrete_function
         self.error: Exception | None = None
-        recording.traced_rows.read_and_release_new_rows()
-        first_gradient_row = len(recording.traced_rows.record)
+        concrete_function.traced_rows.read_and_release_new_rows()
+        first_gradient_row = len(concrete_function.traced_rows.record)
         seed_rows = self._record_sweep()
         self._create_programs(seed_rows, first_gradient_row)
 
     def _record_sweep(self) -> list[int]:
         """Append the rows of the sweep to the first run, and set `gradient_rows`.
 
-        The sweep computes with zeros instead of arrays that the first run has released and tensors that are out of
-        scope. Only its operations matter, because later calls compute their values.
+        The first run has released most of its arrays, so the sweep computes with any values of the right shape and
+        dtype. Only its operations matter, because each call computes their values again.
 
         Returns:
             The rows of the adjoints that the results start with.
         """
-        recording = self.recording
-        traced_rows = self.recording.traced_rows
-        first_run = recording.first_run
-        record = recording.first_run.record
+        concrete_function = self.concrete_function
+        traced_rows = self.concrete_function.traced_rows
+        first_run = concrete_function.first_run
+        record = concrete_function.first_run.record
         first_run.has_values = False
         with first_run.record_operations():
-            targets = [_build_stand_in_tensor(traced_rows, row) for row in recording.results]
+            targets = [_build_stand_in_tensor(traced_rows, row) for row in concrete_function.result_rows]
             # The source is the variable instead of its fed state, because the gradient must include all states.
             variables = {rows[0]: variable for variable, rows in record.variables.values()}
             sources = [
-                variables.get(feed.row, _build_stand_in_tensor(traced_rows, feed.row)) for feed in recording.feeds
+                variables.get(feed.row, _build_stand_in_tensor(traced_rows, feed.row))
+                for feed in concrete_function.feeds
             ]
             seeds = [first_run.add_feed(np.ones(target.dims, target._value.dtype)) for target in targets]
             try:
@@ -352,27 +350,32 @@ class GradientRecording:
         return [seed._row for seed in seeds]
 
     def _create_programs(self, seed_rows: Sequence[int], first_gradient_row: int) -> None:
-        """Set `saved_rows`, and create the two programs and the differentiable recording.
+        """Set `saved_rows`, and create the two programs and the differentiable function.
 
         Args:
             seed_rows: The rows of the adjoints that the results start with.
             first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
         """
-        recording = self.recording
-        traced_rows = self.recording.traced_rows
+        concrete_function = self.concrete_function
+        traced_rows = self.concrete_function.traced_rows
         rows = [row for row in self.gradient_rows if row is not None]
         read_rows = self._find_read_forward_rows(rows, seed_rows, first_gradient_row)
-        self.saved_rows = sorted(read_rows | set(recording.per_run_rows))
+        self.saved_rows = sorted(read_rows | set(concrete_function.per_run_rows))
         self.forward = RowProgram(
-            traced_rows, recording.fetches + self.saved_rows, recording.varying_rows, recording.effects
+            traced_rows,
+            concrete_function.fetch_rows + self.saved_rows,
+            concrete_function.varying_rows,
+            concrete_function.effects,
         )
         effects = traced_rows.list_effects_from(first_gradient_row)
-        self.backward = RowProgram(traced_rows, rows, [*recording.varying_rows, *self.saved_rows, *seed_rows], effects)
+        self.backward = RowProgram(
+            traced_rows, rows, [*concrete_function.varying_rows, *self.saved_rows, *seed_rows], effects
+        )
         pure_feeds = [
-            *(feed._replace(variable=None, captured_ref=None) for feed in recording.feeds),
-            *map(Feed, (*recording.per_run_rows, *seed_rows)),
+            *(feed._replace(variable=None, captured_ref=None) for feed in concrete_function.feeds),
+            *map(Feed, (*concrete_function.per_run_rows, *seed_rows)),
         ]
-        self.pure_recording = FunctionRecording(traced_rows, pure_feeds, rows, (), effects)
+        self.pure_function = ConcreteFunction(traced_rows, pure_feeds, rows, (), effects)
 
     def _find_read_forward_rows(
         self, gradient_rows: Sequence[int], seed_rows: Sequence[int], first_gradient_row: int
@@ -384,9 +387,9 @@ class GradientRecording:
             seed_rows: The rows of the adjoints that the results start with.
             first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
         """
-        traced_rows = self.recording.traced_rows
-        feed_rows = {feed.row for feed in self.recording.feeds}
-        calls, _ = traced_rows.find_needed_calls_and_constants(gradient_rows, [*seed_rows, *feed_rows])
+        traced_rows = self.concrete_function.traced_rows
+        feed_rows = {feed.row for feed in self.concrete_function.feeds}
+        calls, _ = traced_rows.find_needed_operations_and_constants(gradient_rows, [*seed_rows, *feed_rows])
         read_rows = {*gradient_rows, *(row for call in calls if call.row >= first_gradient_row for row in call.inputs)}
         return {row for row in read_rows - feed_rows if row < first_gradient_row and row not in traced_rows.constants}
 
@@ -403,24 +406,24 @@ class GradientRecording:
             otherwise arrays.
 
         Raises:
-            LookupError: If an operation of the recording has no registered gradient.
+            LookupError: If an operation of the function has no registered gradient.
             OperatorNotAllowedInGraphError: If a shape in the gradient differs from the recorded sweep.
         """
         if self.error is not None:
             raise self.error
         if any(isinstance(g, Tensor) for g in adjoints):
             saved_values = dict(zip(self.saved_rows, saved, strict=True))
-            arguments = (*inputs, *(saved_values[row] for row in self.recording.per_run_rows), *adjoints)
-            computed: Any = self.pure_recording.call_recording(
+            arguments = (*inputs, *(saved_values[row] for row in self.concrete_function.per_run_rows), *adjoints)
+            computed: Any = self.pure_function.call_on_tensors(
                 [argument if isinstance(argument, Tensor) else create_tensor(argument) for argument in arguments]
             )
         else:
             try:
                 computed = self.backward.compute_fetches(
-                    [*self.recording.select_varying_values(inputs), *saved, *adjoints]
+                    [*self.concrete_function.select_varying_values(inputs), *saved, *adjoints]
                 )
             except GuardError:
-                self.recording.first_run.raise_value_access_error("sizes in its gradient")
+                self.concrete_function.first_run.raise_value_access_error("sizes in its gradient")
         values = iter(computed)
         return [None if gradient_row is None else next(values) for gradient_row in self.gradient_rows]
 
@@ -435,13 +438,17 @@ def _build_stand_in_tensor(traced_rows: TracedRows, row: int) -> EagerTensor:
 
 @pass_adjoints_as_list
 def _compute_call_shares(
-    adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, recording: FunctionRecording, saved: Sequence
+    adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, concrete_function: ConcreteFunction, saved: Sequence
 ) -> list:
-    return recording.gradient.compute_shares(adjoints, inputs, saved)
+    return concrete_function.record_gradient_once().compute_shares(adjoints, inputs, saved)
 
 
 FUNCTION_PRIMITIVE = Primitive(
-    "function", lambda *arrays, recording, saved: arrays, _compute_call_shares, op="PartitionedCall", label="function"
+    "function",
+    lambda *arrays, concrete_function, saved: arrays,
+    _compute_call_shares,
+    op="PartitionedCall",
+    label="function",
 )
 
 
@@ -502,7 +509,7 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
 
 
 def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) -> FirstRunResult:
-    """Run a function for the first time, and return its recording and the values of this run.
+    """Run a Python function for the first time, and return the concrete function and the arrays of this run.
 
     Args:
         first_run: A first run without rows. The function's rows are added to it.
@@ -510,7 +517,7 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
         tensors: The tensors among the arguments.
 
     Returns:
-        The new ``FunctionRecording``, a function that packs results, and the values of this run.
+        The new ``ConcreteFunction``, a function that packs results, and the arrays of this run.
 
     Raises:
         TypeError: If the function returns something that is not a tensor.
@@ -521,8 +528,8 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
         present_results = [tensor for tensor in results if tensor is not None]
         result_rows = [first_run.record.find_or_add_row(tensor) for tensor in present_results]
         new_states = [first_run.variable_states[key] for key in first_run.assigned_variables]
-        values = [tensor._value for tensor in (*present_results, *new_states)]
-        pack = _build_result_packer(returned, [tensor is not None for tensor in results])
+        arrays = [tensor._value for tensor in (*present_results, *new_states)]
+        pack_results = _build_result_packer(returned, [tensor is not None for tensor in results])
         traced_rows = TracedRows(first_run)
         traced_rows.read_and_release_new_rows()
     assignments = []
@@ -530,8 +537,8 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
         row = first_run.variable_states[key]._row
         assignments.append(Assignment(variable, row, first_run.record.find_site(row) or ()))
     feeds = [feed for feed in first_run.feeds.values() if feed.captured_ref is None or _is_live_capture_to_watch(feed)]
-    recording = FunctionRecording(traced_rows, feeds, result_rows, assignments, traced_rows.list_effects_from())
-    return FirstRunResult(recording, pack, values)
+    concrete_function = ConcreteFunction(traced_rows, feeds, result_rows, assignments, traced_rows.list_effects_from())
+    return FirstRunResult(concrete_function, pack_results, arrays)
 
 
 def _is_live_capture_to_watch(feed: Feed) -> bool:
@@ -544,7 +551,7 @@ def _is_live_capture_to_watch(feed: Feed) -> bool:
 
 
 def convert_function_result(function_name: str, value: Value) -> Tensor | None:
-    """Convert a result of a traced function to a tensor, or return None unchanged.
+    """Convert a result of a Python function to a tensor, or return None unchanged.
 
     Args:
         function_name: The name of the function, used in the message.
