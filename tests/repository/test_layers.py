@@ -86,6 +86,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/speed/machine_code.py": "the same",
     "widgets/minitape_widgets/front_end.py": "a file of the package",
     "widgets/minitape_widgets/script_page.py": "the same",
+    "widgets/minitape_widgets/lesson_views.py": "the same",
     "widgets/minitape_widgets/wire_format.py": "what it encoded itself",
 }
 
