@@ -1,4 +1,4 @@
-/* minitape playground, source 021acdfddc43937e */
+/* minitape playground, source dda85838d90342b2 */
 /* With CodeMirror and Lezer:
 MIT License
 

@@ -1,4 +1,4 @@
-/* minitape film, source 8cd90b5e4d88da88 */
+/* minitape film, source 0e1e421b65c534aa */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

@@ -1,4 +1,4 @@
-/* minitape element, source 7d1db76cf72d07a4 */
+/* minitape element, source 3a6a229af48bf390 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

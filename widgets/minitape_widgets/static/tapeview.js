@@ -1,4 +1,4 @@
-/* minitape TapeView, source 4849773f5c736ffd */
+/* minitape TapeView, source 92ff6b7250679004 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
