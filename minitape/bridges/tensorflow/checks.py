@@ -75,14 +75,14 @@ def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source whose dtype is neither floating-point nor complex.
+    """Find a source that is not a float, and the line that created it, even if only the program's text shows it.
 
     Args:
         question: The question about the source.
     """
-    dtype = tf.as_dtype(question.source.dtype) if question.source.dtype is not None else tf.float32
-    if dtype.is_floating or dtype.is_complex:
-        return None
+    finding = checks.find_non_float_source(question)
+    if finding is None or question.adapter.find_creation(question.source).call_stack:
+        return finding
     name = question.name
     names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
 
@@ -90,9 +90,9 @@ def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
         call = statement.find_call("Variable", "constant", "add_weight")
         return call is not None and not names.isdisjoint(statement.bound_names)
 
-    call_stack = question.adapter.find_creation(question.source).call_stack
-    created_at = call_stack[-1] if call_stack else find_creating_line_that_fits(question, is_source_creation)
-    return Finding("integer_dtype", created_at or find_first_recorded_use_site(question), detail=dtype.name)
+    created_at = find_creating_line_that_fits(question, is_source_creation)
+    finding.site = created_at or find_first_recorded_use_site(question)
+    return finding
 
 
 def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
