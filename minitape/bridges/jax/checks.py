@@ -15,7 +15,7 @@ import numpy as np
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.explanation import Explanation
 from ...explain.reasons import finding_sentences, program_text, zero_nan
-from ...explain.reasons.check_order import FrameworkChecks, run_checks
+from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
 from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
@@ -106,7 +106,11 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
 
 
 def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
-    """Find the statement that stores a tracer in an attribute that the next call to the function reads."""
+    """Find the statement that stores a tracer in an attribute that the next call to the function reads.
+
+    Args:
+        read_at: The line that reads the tracer.
+    """
     statement = program_text.find_statement(read_at)
     nearby_statements = [
         statement,
@@ -133,6 +137,10 @@ def describe_reader_of_tracer(error: Exception, library_function: str) -> str:
     """Return the function that requested a number from a tracer, according to JAX's error message.
 
     If the error names no function, return the library function that raised the error.
+
+    Args:
+        error: JAX's error.
+        library_function: The library function that raised the error, or "".
     """
     if isinstance(error, jax.errors.TracerArrayConversionError):
         return fill("A NumPy function")
@@ -280,21 +288,25 @@ def find_undifferentiated_source(question: JaxQuestion) -> Finding | None:
 
 
 def find_step_function_name(question: JaxQuestion, row: int) -> str:
-    """Return the jax.numpy step function that contains an operation, or "" if none exists."""
+    """Return the jax.numpy step function that contains an operation, or "" if none exists.
+
+    Args:
+        question: The question about the source.
+        row: The row of the operation.
+    """
     return next((name for name in question.rows[row].scope if name in STEP_FUNCTIONS), "")
 
 
-def name_step_function_in_finding(question: JaxQuestion, finding: Finding) -> None:
+def name_step_function_in_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> None:
     """In a finding about a break inside a step function, name that function instead of the operation.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row of the break.
     """
-    if finding.cause != "no_derivative" or finding.row is None:
-        return
-    step_function = find_step_function_name(question, finding.row)
-    if step_function:
+    step_function = find_step_function_name(question, row.index)
+    if step_function and finding.cause == "no_derivative":
         finding.cause, finding.detail = "zero_derivative", step_function
 
 
@@ -319,7 +331,12 @@ def build_finding_of_escape_or_earlier_break(question: JaxQuestion, escapes: Seq
 
 
 def collect_names_computed_from(source_name: str, end_statement: program_text.Statement) -> set[str]:
-    """Return a name, together with the names that a function computes from that name before a statement."""
+    """Return a name, together with the names that a function computes from that name before a statement.
+
+    Args:
+        source_name: The name.
+        end_statement: The statement. Only earlier statements of its function count.
+    """
     names = {source_name}
     for earlier in program_text.list_statements(end_statement.file)[: end_statement.order]:
         if earlier.enclosing_functions != end_statement.enclosing_functions:
@@ -392,15 +409,14 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
     return None
 
 
-def refine_nonfinite_finding(question: JaxQuestion, finding: Finding) -> Finding:
+def refine_nonfinite_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding about the first value to become infinite, even if a later division hides it.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row that the finding blames.
     """
-    assert finding.row is not None
-    row = question.rows[finding.row]
     ancestors = sorted(question.find_ancestors(row.inputs))
     growing_rows = (index for index in ancestors if question.rows[index].op in GROWING_OPS)
     overflowed_rows = [
@@ -418,21 +434,20 @@ def refine_nonfinite_finding(question: JaxQuestion, finding: Finding) -> Finding
         and not any(is_new_value(array).any() for array in row.extra.outside_arrays)
     ):
         # The arrays from outside are finite, so an operation on them must have produced the value.
-        return build_row_finding(question, "nan_forward", finding.row, detail=fill("An operation"))
+        return build_row_finding(question, "nan_forward", row.index, detail=fill("An operation"))
     if finding.cause == "nan_input" and row.kind == "source":
-        finding.site = question.adapter.find_argument_creation_site(finding.row)
+        finding.site = question.adapter.find_argument_creation_site(row.index)
     return finding
 
 
-def refine_zero_finding(question: JaxQuestion, finding: Finding) -> Finding:
+def refine_zero_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding about the operation that produced zeros, with JAX's name for the operation.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row that the finding blames.
     """
-    assert finding.row is not None
-    row = question.rows[finding.row]
     if (step := _find_blamed_step_function_row(question, row)) is not None:
         return build_row_finding(question, "zero_derivative", step, detail=find_step_function_name(question, step))
     label = question.adapter.recording.rows[row.index].label
@@ -504,20 +519,15 @@ def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
     """Return whether a step function is the only break on the path from this row to the target.
 
     If so, the gradient of the row is zero for any value.
+
+    Args:
+        question: The question about the source.
+        row: The row.
     """
     has_step = find_step_function_name(question, row) or any(
         edge.cause == "zero_derivative" for edge in question.rows[row].edges
     )
     return bool(has_step) and not any(edge.cause for _, edge in replace(question, source_rows=[row]).path)
-
-
-def find_untracked_source(question: JaxQuestion) -> Finding | None:
-    """Find a result that is not a single real number, or a source that is not differentiated.
-
-    Args:
-        question: The question about the source.
-    """
-    return find_invalid_result(question) or find_undifferentiated_source(question)
 
 
 def rank_branches_last(question: JaxQuestion, escapes: Iterable[Escape]) -> list[Escape]:
@@ -539,26 +549,17 @@ def build_unused_finding(question: JaxQuestion) -> Finding:
     return Finding("unused", question.adapter.origin.definition_site)
 
 
-def find_lost_gradient(question: JaxQuestion) -> Finding | None:
-    """Find out why the backward pass failed, or find the rule or loop that sent no share to the source.
-
-    Args:
-        question: The question about the source.
-    """
-    return find_cause_of_backward_error(question) or find_rule_or_loop_without_share(question)
-
-
 JAX_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_trace_error,
     find_non_float_source=find_integer_source,
-    find_untracked_source=find_untracked_source,
+    find_untracked_source=combine_checks(find_invalid_result, find_undifferentiated_source),
     specialize_break=name_step_function_in_finding,
     rank_escapes=rank_branches_last,
     does_escape_matter=lambda question, escape: True,  # Without values, a trace does not show whether it matters.
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_reason_for_no_use=find_reason_for_no_use,
     build_unused_finding=build_unused_finding,
-    find_lost_gradient=find_lost_gradient,
+    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_or_loop_without_share),
     refine_nonfinite_finding=refine_nonfinite_finding,
     refine_zero_finding=refine_zero_finding,
 )

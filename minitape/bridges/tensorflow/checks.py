@@ -14,7 +14,7 @@ from ...explain.explanation import Explanation
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import STEP_OPS
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
-from ...explain.reasons.check_order import FrameworkChecks, run_checks
+from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
 from ...explain.reasons.object_names import find_access_path
 from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_row_finding
@@ -428,39 +428,40 @@ def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Findi
 # -- the path --------------------------------------------------------------------------------------
 
 
-def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding) -> Finding:
+def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the break inside the function if a break is at a ``tf.function`` call, or else the break itself.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row of the break.
     """
     is_unexplained = finding.cause in ("", "nondifferentiable", "not_recorded")
-    return move_finding_into_call(question, finding) if is_unexplained else finding
+    return move_finding_into_call(question, finding, row) if is_unexplained else finding
 
 
-def move_finding_into_call(question: TensorFlowQuestion, finding: Finding) -> Finding:
+def move_finding_into_call(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Replace a finding about a ``tf.function`` call with the finding inside the function, if there is one.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row that the finding blames.
     """
-    if finding.row is None or question.rows[finding.row].extra.function_call is None:
+    if row.extra.function_call is None:
         return finding
-    inner_finding = find_cause_in_function_call(question, finding.row)
+    inner_finding = find_cause_in_function_call(question, row.index)
     return finding if inner_finding is None or inner_finding.cause == "connected" else inner_finding
 
 
-def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> None:
+def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> None:
     """Replace the cause and variant of a finding in place, if more specific ones exist for TensorFlow.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row of the break.
     """
-    assert finding.row is not None
-    row = question.rows[finding.row]
     tape_state, finding.detail = finding.detail, ""
     if finding.cause == "not_recorded":
         finding.cause = _find_cause_of_unrecorded_row(question, row)
@@ -473,7 +474,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> 
         _change_to_dataset_escape(row, finding)
     elif is_custom_gradient_op(row.extra.op or ""):
         finding.cause, finding.variant = "custom_rule", "none"
-        finding.site = zero_nan.find_blamed_return_of_rule(question, finding.row)
+        finding.site = zero_nan.find_blamed_return_of_rule(question, row.index)
     elif finding.cause == "integer_dtype":
         finding.variant = "inside"
     elif finding.cause == "nondifferentiable":
@@ -717,20 +718,6 @@ def find_keras_numpy_function(statement: program_text.Statement) -> str:
 # -- another object --------------------------------------------------------------------------------
 
 
-def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a different object that was used instead of the source, such as a copy or a recreated variable.
-
-    Args:
-        question: The question about the source.
-    """
-    return (
-        _find_variable_of_copy(question)
-        or _find_recreated_source(question)
-        or _find_derived_source(question)
-        or _find_equal_object(question)
-    )
-
-
 def _find_variable_of_copy(question: TensorFlowQuestion) -> Finding | None:
     """Find the variable that was used instead of the source, if the source is a copy of the variable's value.
 
@@ -859,18 +846,17 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | Non
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding) -> Finding:
+def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """If a finding blames a Python function or a ``tf.function``, return the finding inside that function.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row that the finding blames.
     """
-    assert finding.row is not None
-    row = question.rows[finding.row]
     if row.op in PYTHON_OPS:
         return build_row_finding(question, "left_through_numpy", row.index, "python", PYTHON_OPS[row.op])
-    return move_finding_into_call(question, finding)
+    return move_finding_into_call(question, finding, row)
 
 
 def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
@@ -899,28 +885,6 @@ def find_source_left_out_by_keras(question: TensorFlowQuestion) -> Finding | Non
     if not question.adapter.is_left_out_by_keras:
         return None
     return Finding("not_trainable", find_freezing_site_or_use(question), variant="left out")
-
-
-def find_non_float_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable that Keras left out, or a source whose dtype is neither floating-point nor complex.
-
-    Args:
-        question: The question about the source.
-    """
-    return find_source_left_out_by_keras(question) or find_integer_source(question)
-
-
-def find_untracked_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find an unwatched source, even inside a compiled step or behind a filled variable.
-
-    Args:
-        question: The question about the source.
-    """
-    return (
-        find_cause_in_compiled_step(question)
-        or find_variable_filled_from_source(question)
-        or find_unwatched_source(question)
-    )
 
 
 def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
@@ -953,15 +917,19 @@ def build_unused_finding(question: TensorFlowQuestion) -> Finding:
 TENSORFLOW_CHECKS = FrameworkChecks(
     build_unused_finding=build_unused_finding,
     find_invalid_target=find_invalid_target,
-    find_non_float_source=find_non_float_source,
-    find_untracked_source=find_untracked_source,
+    find_non_float_source=combine_checks(find_source_left_out_by_keras, find_integer_source),
+    find_untracked_source=combine_checks(
+        find_cause_in_compiled_step, find_variable_filled_from_source, find_unwatched_source
+    ),
     find_missing_derivative=find_operation_without_derivative,
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_break_in_called_function,
     rank_escapes=rank_escapes,
     does_escape_matter=does_escape_matter,
     build_escape_finding=lambda question, escapes: build_escape_finding(question, escapes[0]),
-    find_replaced_source=find_replaced_source,
+    find_replaced_source=combine_checks(
+        _find_variable_of_copy, _find_recreated_source, _find_derived_source, _find_equal_object
+    ),
     find_uncalled_layer=find_uncalled_layer_of_source,
     find_nonfinite_cause=lambda question: find_first_nonfinite_cause(question, build_question),
     refine_nonfinite_finding=find_cause_in_called_code,

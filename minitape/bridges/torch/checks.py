@@ -15,7 +15,7 @@ import torch
 
 from ...explain.explanation import Explanation
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
-from ...explain.reasons.check_order import FrameworkChecks, run_checks
+from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
 from ...explain.reasons.question import Finding, Question
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import fill
@@ -178,16 +178,15 @@ def find_creation_site(question: Question, row: RecordedRow) -> Site:
 LEAF_VALUE_ORIGINS = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}
 
 
-def specialize_break_finding(question: Question, finding: Finding) -> None:
+def specialize_break_finding(question: Question, finding: Finding, row: RecordedRow) -> None:
     """Specialize a finding for a leaf, a sample, or code in a function without gradients.
 
     Args:
         question: The question about the gradient.
         finding: The finding, which is changed in place.
+        row: The row of the break.
     """
-    if finding.row is None:
-        return
-    row, statement = question.rows[finding.row], program_text.find_statement(finding.site)
+    statement = program_text.find_statement(finding.site)
     if row.kind != "operation" and finding.cause in LEAF_VALUE_ORIGINS:
         finding.detail = fill(LEAF_VALUE_ORIGINS[finding.cause])
     if get_extra(row).is_wrapped:
@@ -462,15 +461,14 @@ def find_return_of_only_hook(file: str | None) -> Site:
 HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
 
 
-def refine_zero_finding(question: Question, finding: Finding) -> Finding:
+def refine_zero_finding(question: Question, finding: Finding, row: RecordedRow) -> Finding:
     """Add facts about PyTorch's hooks, custom rules and samples to a finding about zeros.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row that the finding blames.
     """
-    assert finding.row is not None
-    row = question.rows[finding.row]
     if finding.cause == "hook" or row.op == "BackwardHookFunction":
         name = finding_sentences.find_access_path(question, row.find_object()) or fill("a tensor")
         return build_row_finding(question, "hook", row.index, detail=name, site=find_return_of_only_hook(row.site[0]))
@@ -483,28 +481,26 @@ def refine_zero_finding(question: Question, finding: Finding) -> Finding:
     return finding
 
 
-def find_untracked_source(question: Question) -> Finding | None:
-    """Find a source that does not require a gradient. If the target is None, report that no backward pass ran.
+def find_missing_target(question: Question) -> Finding | None:
+    """Report that no backward pass ran, if no target is known.
 
     Args:
         question: The question about the source.
     """
-    finding = find_source_without_requires_grad(question)
-    if finding is None and question.target is None:
-        return Finding("no_backward", variant="none")
-    return finding
+    return Finding("no_backward", variant="none") if question.target is None else None
 
 
-def find_copy_behind_break(question: Question, finding: Finding) -> Finding:
+def find_copy_behind_break(question: Question, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding, or a finding about a copy of the source if the path leads through that copy.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
+        row: The row of the break.
     """
     # An integer, such as a sampled action, is only selected by the source, not computed from it.
-    is_integer = finding.row is not None and question.rows[finding.row].dtype.startswith(checks.INTEGER_DTYPES)
-    passes_leaf = any(question.rows[row].kind != "operation" for row, _ in question.path)
+    is_integer = row.dtype.startswith(checks.INTEGER_DTYPES)
+    passes_leaf = any(question.rows[step.row].kind != "operation" for step in question.path)
     copy_finding = find_use_of_deep_copy(question) if is_integer or passes_leaf else None
     return copy_finding or finding
 
@@ -521,7 +517,7 @@ def has_known_target(question: Question) -> bool:
 TORCH_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_backward_error,
     find_invalid_target=find_invalid_target,
-    find_untracked_source=find_untracked_source,
+    find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_target),
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_copy_behind_break,
     has_known_target=has_known_target,

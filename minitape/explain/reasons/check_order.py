@@ -13,29 +13,44 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-from ...recording.recorded_rows import Escape
+from ...recording.recorded_rows import Escape, RecordedRow
 from . import checks, zero_nan
 from .question import Finding
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
 FindCause: TypeAlias = Callable[[FrameworkQuestion], Finding | None]
-Refine: TypeAlias = Callable[[FrameworkQuestion, Finding], Finding]
+Refine: TypeAlias = Callable[[FrameworkQuestion, Finding, RecordedRow], Finding]
 
 
 def find_nothing(question: FrameworkQuestion) -> None:
     """Find no cause, as a framework does that adds nothing to a check."""
 
 
-def keep_finding(question: FrameworkQuestion, finding: Finding) -> Finding:
+def keep_finding(question: FrameworkQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return a finding as it is."""
     return finding
+
+
+def combine_checks(*checks: FindCause) -> FindCause:
+    """Return a check that runs several checks in order and returns the first finding.
+
+    Args:
+        *checks: The checks.
+    """
+
+    def run_combined_checks(question: FrameworkQuestion) -> Finding | None:
+        findings = (check(question) for check in checks)
+        return next((finding for finding in findings if finding is not None), None)
+
+    return run_combined_checks
 
 
 @dataclass(frozen=True)
 class FrameworkChecks:
     """The parts of the checks that differ between frameworks. By default, they find nothing.
 
-    All fields are functions whose first argument is the question about the source.
+    All fields are functions whose first argument is the question about the source. A function that changes or replaces
+    a finding also receives the row to blame.
 
     Attributes:
         find_refusal: Finds out why the framework refused the program or the gradient with an error.
@@ -64,8 +79,8 @@ class FrameworkChecks:
         build_unused_finding: Reports that the target was not computed from the source.
         find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was sent.
         find_nonfinite_cause: Finds where a NaN or an infinity arose.
-        refine_nonfinite_finding: Returns a more specific finding about a nonfinite value, whose row is known.
-        refine_zero_finding: Returns a more specific finding about zeros, whose row is known.
+        refine_nonfinite_finding: Returns a more specific finding about a nonfinite value.
+        refine_zero_finding: Returns a more specific finding about zeros.
         find_missing_recording: Reports that no recording exists from which a gradient could be explained.
     """
 
@@ -74,7 +89,7 @@ class FrameworkChecks:
     find_non_float_source: FindCause = checks.find_non_float_source
     find_untracked_source: FindCause = find_nothing
     find_missing_derivative: FindCause = find_nothing
-    specialize_break: Callable[[FrameworkQuestion, Finding], None] = lambda question, finding: None
+    specialize_break: Callable[[FrameworkQuestion, Finding, RecordedRow], None] = lambda question, finding, row: None
     find_cause_behind_break: Refine = keep_finding
     has_known_target: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
     rank_escapes: Callable[[FrameworkQuestion, list[Escape]], Iterable[Escape]] = lambda question, escapes: escapes
@@ -104,8 +119,8 @@ def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> 
     if finding is None:
         return None
     for break_finding in (finding, *finding.more):
-        framework.specialize_break(question, break_finding)
-    return framework.find_cause_behind_break(question, finding)
+        framework.specialize_break(question, break_finding, question.rows[break_finding.row])
+    return framework.find_cause_behind_break(question, finding, question.rows[finding.row])
 
 
 def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
@@ -161,7 +176,7 @@ def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks
     finding = framework.find_nonfinite_cause(question)
     if finding is None or finding.row is None:
         return finding
-    return framework.refine_nonfinite_finding(question, finding)
+    return framework.refine_nonfinite_finding(question, finding, question.rows[finding.row])
 
 
 def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
@@ -174,7 +189,7 @@ def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> 
     finding = zero_nan.find_cause_of_zero(question)
     if finding is None or finding.row is None:
         return finding
-    return framework.refine_zero_finding(question, finding)
+    return framework.refine_zero_finding(question, finding, question.rows[finding.row])
 
 
 Check: TypeAlias = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]

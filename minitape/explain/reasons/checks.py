@@ -215,7 +215,12 @@ def _is_comparison_only(statement: program_text.Statement) -> bool:
 
 
 def find_break_before_escape(question: Question, escape: Escape) -> Finding | None:
-    """Find the break on the path from the source to a value that left the framework."""
+    """Find the break on the path from the source to a value that left the framework.
+
+    Args:
+        question: The question about the source.
+        escape: The value that left the framework.
+    """
     for row, edge in list_distinct_breaks(find_path_to_escape(question, escape)):
         if edge.cause in CAUSES_BEFORE_ESCAPE:
             return Finding(edge.cause, _find_break_site(question, row, edge), row, edge.detail)
@@ -223,7 +228,12 @@ def find_break_before_escape(question: Question, escape: Escape) -> Finding | No
 
 
 def find_path_to_escape(question: Question, escape: Escape) -> list[PathStep]:
-    """Return the cheapest path from the source to a value that left the framework."""
+    """Return the cheapest path from the source to a value that left the framework.
+
+    Args:
+        question: The question about the source.
+        escape: The value that left the framework.
+    """
     to_escape = Question(question.adapter, question.rows, question.source_rows, [escape.row], question.source)
     return to_escape.path
 
@@ -475,7 +485,11 @@ def _did_statement_create_both(
 
 
 def find_shared_ancestors(question: Question) -> set[int]:
-    """Return the differentiable rows from which both the source and the target were computed."""
+    """Return the differentiable rows from which both the source and the target were computed.
+
+    Args:
+        question: The question about the source and the target.
+    """
     shared = question.find_ancestors(question.source_rows).difference(question.source_rows) & question.ancestors
     rows = (question.rows[row] for row in shared)
     return {row.index for row in rows if row.kind == "variable" or row.tracked}

@@ -23,7 +23,7 @@ from ..layer_lookup import list_variables_of_owner
 from ..replayed_sweep import replay_call_on_new_tape, replay_sweep
 from ..translated_sentences import fill
 from . import checks, finding_sentences, program_text, zero_nan
-from .check_order import FrameworkChecks, find_nothing, find_path_break, run_checks
+from .check_order import FrameworkChecks, combine_checks, find_nothing, find_path_break, run_checks
 from .question import ADD_OPS, Finding, find_nearest_tracked_consumers
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
 
@@ -145,19 +145,18 @@ def find_rule_without_gradient(question: TapeQuestion) -> Finding | None:
     return None
 
 
-def find_cause_behind_break(question: TapeQuestion, finding: Finding) -> Finding:
+def find_cause_behind_break(question: TapeQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding about a break, with details that only a tape records.
 
     Args:
         question: The question about the source.
         finding: The break that is nearest to the source.
+        row: The row of the break.
     """
-    if finding.row is None:
-        return finding
-    rule = zero_nan.find_blamed_return_of_rule(question, finding.row)
+    rule = zero_nan.find_blamed_return_of_rule(question, row.index)
     if rule is not NOWHERE:
-        return Finding("custom_rule", rule, finding.row, variant="none", more=finding.more)
-    edge = next(edge for row, edge in question.path if row == finding.row and edge.cause)
+        return Finding("custom_rule", rule, row.index, variant="none", more=finding.more)
+    edge = next(edge for path_row, edge in question.path if path_row == row.index and edge.cause)
     if edge.detail in ("OnesLike", "ZerosLike") and program_text.find_statement(finding.site).find_call("gradient"):
         # The row is the seed of another gradient, so the target does not depend on the source.
         return Finding("independent")
@@ -166,19 +165,18 @@ def find_cause_behind_break(question: TapeQuestion, finding: Finding) -> Finding
             first_uses = question.list_direct_source_uses()
             finding.more.append(Finding("not_watched", first_uses[0].site if first_uses else NOWHERE))
         if edge.detail != "reset":
-            _move_blame_to_block_exit(question, finding)
+            _move_blame_to_block_exit(question, finding, row)
     return finding
 
 
-def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding) -> None:
+def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding, row: RecordedRow) -> None:
     """Blame the statement that left the block, or that bypassed the block.
 
     Args:
         question: The question about the source.
         finding: The finding about the break.
+        row: The row of the break.
     """
-    assert finding.row is not None
-    row = question.rows[finding.row]
     if row.extra.record is None and _is_site_in_pause(finding.site):
         finding.cause = "recording_paused"
     # The calls that led to the block are unknown, so the comparison starts in the function that contains the block.
@@ -259,19 +257,6 @@ def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Se
     return earlier
 
 
-def find_replaced_source(question: TapeQuestion) -> Finding | None:
-    """Find a leaf that took the place of the source, or that has the same values.
-
-    Args:
-        question: The question about the source.
-    """
-    return (
-        checks.find_leaf_replacing_source(question)
-        or checks.find_unused_derived_source(question)
-        or find_leaf_equal_to_source(question)
-    )
-
-
 TAPE_CHECKS = FrameworkChecks(
     find_untracked_source=find_unwatched_source,
     find_missing_derivative=find_rule_without_gradient,
@@ -280,7 +265,9 @@ TAPE_CHECKS = FrameworkChecks(
     has_known_target=lambda question: True,
     rank_escapes=checks.rank_escapes_by_path,
     build_escape_finding=build_finding_of_escape_or_earlier_break,
-    find_replaced_source=find_replaced_source,
+    find_replaced_source=combine_checks(
+        checks.find_leaf_replacing_source, checks.find_unused_derived_source, find_leaf_equal_to_source
+    ),
     find_dropped_result=find_nothing,  # The sentence for "independent" names the last use.
     find_uncalled_layer=find_unused_layer,
     find_lost_gradient=checks.build_unused_finding,

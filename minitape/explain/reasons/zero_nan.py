@@ -379,13 +379,23 @@ def explain_cancellation(question: Question, call: int, row: int) -> Finding:
 
 
 def find_zero_mechanism(question: Question, row: int) -> str:
-    """Return the cause with which an operation can make an adjoint zero, or "" if the adapter lists no cause."""
+    """Return the cause with which an operation can make an adjoint zero, or "" if the adapter lists no cause.
+
+    Args:
+        question: The question about the gradient.
+        row: The row of the operation.
+    """
     op = question.rows[row].op
     return next((cause for cause, ops in question.adapter.zero_mechanisms.items() if op in ops), "")
 
 
 def explain_zero_of_operation(question: Question, row: int) -> Finding:
-    """Explain why an operation received a nonzero adjoint but sent zeros."""
+    """Explain why an operation received a nonzero adjoint but sent zeros.
+
+    Args:
+        question: The question that contains the backward pass.
+        row: The row of the operation.
+    """
     operation = question.rows[row]
     mechanism = find_zero_mechanism(question, row)
     if _has_tiny_half_adjoint(question, row):
@@ -459,6 +469,10 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
     """Explain the zeros of an operation that is not in the adapter's table of zero-making operations.
 
     Either the operation's shares cancel, or the zeros come from an earlier or later operation.
+
+    Args:
+        question: The question that contains the backward pass.
+        row: The row of the operation.
     """
     operation = question.rows[row]
     if (rule := find_blamed_return_of_rule(question, row)) is not NOWHERE:
@@ -487,6 +501,10 @@ def has_nonzero_factors(question: Question, row: int) -> bool:
     """Return whether all other factors of a product are known and free of zeros.
 
     If this is true, the shares of a broadcast factor are zero because they cancel in a sum.
+
+    Args:
+        question: The question about the gradient.
+        row: The row of the product.
     """
     inputs = [index for index in question.rows[row].inputs if index not in question.descendants]
     factors = collect_known_arrays(question, inputs)
@@ -494,7 +512,13 @@ def has_nonzero_factors(question: Question, row: int) -> bool:
 
 
 def does_product_underflow(question: Question, row: int, factors: Iterable[np.ndarray]) -> bool:
-    """Return whether the product of a nonzero adjoint and a nonzero factor is too small for the row's type."""
+    """Return whether the product of a nonzero adjoint and a nonzero factor is too small for the row's type.
+
+    Args:
+        question: The question that contains the backward pass.
+        row: The row of the product.
+        factors: The other factors of the product.
+    """
     adjoint = find_adjoint(question, row)
     dtype = question.rows[row].dtype.replace("bfloat16", "float32")
     if adjoint is None or not dtype.startswith("float"):
@@ -505,7 +529,12 @@ def does_product_underflow(question: Question, row: int, factors: Iterable[np.nd
 
 
 def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
-    """Find the relu or step function that made the input of a row zero, as in ``relu(x) ** 2``."""
+    """Find the relu or step function that made the input of a row zero, as in ``relu(x) ** 2``.
+
+    Args:
+        question: The question about the gradient.
+        row: The row.
+    """
     first_zero = row
     while zeros := [index for index in question.rows[first_zero].inputs if is_all_zero(question, index)]:
         first_zero = zeros[0]
@@ -515,7 +544,12 @@ def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
 
 
 def does_broadcast_cancel(question: Question, row: int) -> bool:
-    """Return whether each input was broadcast to a larger shape, and the adjoints of its copies cancel."""
+    """Return whether each input was broadcast to a larger shape, and the adjoints of its copies cancel.
+
+    Args:
+        question: The question that contains the backward pass.
+        row: The row that reads the inputs.
+    """
     adjoint = find_adjoint(question, row)
     if adjoint is None:
         return False
@@ -552,6 +586,11 @@ def is_relu_inactive(question: Question, row: int) -> bool:
 
 
 def is_softmax_one_hot(question: Question, row: int) -> bool:
-    """Return whether a softmax over several classes assigns all the probability to one of them."""
+    """Return whether a softmax over several classes assigns all the probability to one of them.
+
+    Args:
+        question: The question that contains the row.
+        row: The row of the softmax.
+    """
     value = question.rows[row].array
     return value is not None and bool((value == 1).any() and (value == 0).any())
