@@ -3,7 +3,9 @@
 The words: A *row* is one result, either a *leaf*, which no operation computed, or the output of an operation. The
 *adjoint* of a row is the derivative of the target with respect to the row's value. A *share* is what an operation adds
 to the adjoint of one of its inputs. A *seed* is the adjoint with which a sweep starts. A *tracked* row depends on
-something that a tape watches. The *site* of a row is the user's statement that wrote it.
+something that a tape watches. The *site* of a row is the user's statement that wrote it: a code object and an offset
+into its bytecode. The letters of a *formula* or *rule* in the table of operations are x and y for the inputs, z for the
+result and g for the adjoint of the result.
 
 The following three programs show how the modules work together. ``docs/engine_calls.md`` lists every call of these
 programs, and ``docs/engine.md`` quotes the lines that run.
@@ -11,22 +13,22 @@ programs, and ``docs/engine.md`` quotes the lines that run.
 **1. A product and its gradient.**
 
 >>> import minitape as tf
->>> x = tf.Variable(3.0)
+>>> side = tf.Variable(3.0)
 >>> with tf.GradientTape() as tape:
-...     y = x * x
->>> print(tape.gradient(y, x))
+...     area = side * side
+>>> print(tape.gradient(area, side))
 tf.Tensor(6.0, shape=(), dtype=float32)
 
 The finished recording has two rows::
 
     row  operation  inputs  value
-    0    (leaf)             3.0    the state of x
-    1    multiply   0, 0    9.0    y
+    0    (leaf)             3.0    the state of side
+    1    multiply   0, 0    9.0    area
 
 1. ``with tf.GradientTape()`` opens the recording (``backward/recording_tape``, ``__enter__``). The docstring of
    ``record/record`` describes the six cells of a row. ``record/thread_state`` stores the open recording and the open
    tapes of each thread.
-2. ``x * x`` calls an operator. The operator of a variable first reads the variable's state
+2. ``side * side`` calls an operator. The operator of a variable first reads the variable's state
    (``tensor/variable_operators``; ``tensor/variable``, ``_read_state``). ``_enter_state_in_record`` asks
    ``Record.find_or_add_row`` for row 0, and calls ``RecordingTape._watch_row`` for each open tape. Tapes watch a tensor
    only if the program calls ``tape.watch`` (``backward/recording_tape``, ``watch``).
@@ -34,24 +36,24 @@ The finished recording has two rows::
    ``run_binary`` and ``apply``; ``record/record``, ``write_rows``). ``minitape/__init__.py`` calls
    ``install_operators``, which adds methods such as ``__mul__`` to ``EagerTensor``. One line of text in
    ``table/primitives/elementwise`` gives the formula of ``multiply`` and its two rules: ``g * y`` and ``g * x``.
-4. ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x`` (``backward/tape``; ``backward/gradient``,
+4. ``tape.gradient(area, side)`` looks up the rows of ``area`` and ``side`` (``backward/tape``; ``backward/gradient``,
    ``compute_gradients``). Here, every watched row is a source (``_is_every_watched_row_a_source``), so no row needs a
-   mark. Otherwise, ``backward/reachability`` marks the rows that depend on ``x``.
-5. The sweep visits the rows from ``y`` back to ``x`` and applies the rules (``backward/sweep``, ``Sweep.iter_steps``).
-   It starts with the seed 1.0 in row 1. Both rules return the share 1.0 * 3.0. The shares are added up in row 0, whose
-   adjoint is therefore 6.0. This is the gradient.
+   mark. Otherwise, ``backward/reachability`` marks the rows that depend on ``side``.
+5. The sweep visits the rows from ``area`` back to ``side`` and applies the rules (``backward/sweep``,
+   ``Sweep.iter_steps``). It starts with the seed 1.0 in row 1. Both rules return the share 1.0 * 3.0. The shares are
+   added up in row 0, whose adjoint is therefore 6.0. This is the gradient.
 
 **2. A gradient inside another tape.**
 
 >>> with tf.GradientTape() as outer:
 ...     with tf.GradientTape() as inner:
-...         y = x * x
-...     g = inner.gradient(y, x)
->>> print(outer.gradient(g, x))
+...         area = side * side
+...     slope = inner.gradient(area, side)
+>>> print(outer.gradient(slope, side))
 tf.Tensor(2.0, shape=(), dtype=float32)
 >>> for row in range(len(outer.record)):
-...     op, a, b, _, _, value = outer.record.read_all_cells(row)
-...     print(row, {0: "leaf", 4: "add", 6: "multiply"}[op], (a, b), value)
+...     code, a, b, _, _, value = outer.record.read_all_cells(row)
+...     print(row, {0: "leaf", 4: "add", 6: "multiply"}[code], (a, b), value)
 0 leaf (0, 0) 3.0
 1 multiply (0, 0) 9.0
 2 leaf (0, 0) 1.0
@@ -66,8 +68,8 @@ tf.Tensor(2.0, shape=(), dtype=float32)
 3. The rules are compiled a second time, so that ``g * y`` calls the recorded operation ``multiply``
    (``tensor/rule_functions``, ``compile_recorded_rules``). ``build_seed`` creates the seed as a tensor without a row,
    and ``write_rows`` appends the seed as row 2 when the first rule reads it. The two rules append rows 3 and 4, and
-   adding up their shares appends row 5, which is the gradient ``g``.
-4. ``outer.gradient(g, x)`` is a gradient as in the first program. It sweeps from row 5 back to row 0.
+   adding up their shares appends row 5, which is ``slope``.
+4. ``outer.gradient(slope, side)`` is a gradient as in the first program. It sweeps from row 5 back to row 0.
 
 **3. The first run of a** ``tf.function``. This run is an ordinary run that fills a separate recording.
 ``Record.first_run`` is the run, and :class:`~minitape.engine.types.FirstRunInterface` lists the methods that the engine
@@ -107,7 +109,8 @@ above it.
                   ``explain``; ``user_frames``: which frames belong to the user's program;
                   ``log_warnings``: warnings that TensorFlow logs; ``interrupt_safe``: blocks that Ctrl-C leaves cleanly
 ``tensor/``       ``tensor``: immutable values; ``conversion``: converts Python and NumPy values to tensors;
-                  ``operation``, ``rule_functions``: run and record operations;
+                  ``numbers``: Python numbers as operands; ``operation``: runs and records operations;
+                  ``rule_functions``: the rules of a recorded sweep;
                   ``operators``, ``checked_operators``: operators such as ``a + b``;
                   ``variable``, ``variable_operators``, ``partial_updates``: variables
 ``backward/``     ``reachability``, ``row_marks``: the rows that depend on a source; ``row_values``: the values that a

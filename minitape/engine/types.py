@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     ShapeLike: TypeAlias = TensorShape | Tensor | np.ndarray | Sequence | int | None
     # An object from other code. The object may lack the attributes that minitape reads.
     Object: TypeAlias = Any
-    # The six columns of a recording: op, a, b, call, site, value.
+    # The six columns of a recording: code, a, b, call, offset, value.
     Columns: TypeAlias = list[list]
     # A NumPy scalar class, or ``object`` for strings.
     NumPyType: TypeAlias = type[Any]
@@ -140,12 +140,12 @@ if TYPE_CHECKING:
         tensor_refs: list
         has_values: bool
 
-        def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:
+        def enter_outside_tensor(self, tensor: Tensor, offset: int | None) -> int:
             """Write a row for a tensor that was created outside the run.
 
             Args:
                 tensor: The tensor.
-                site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
+                offset: The bytecode offset of the statement that uses the tensor, or None for the current statement.
 
             Returns:
                 The number of the row.

@@ -281,24 +281,24 @@ class FirstRun:
         tensor = from_array(value)
         owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
         leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
-        row = self._write_leaf(tensor, leaf, self.record.store_current_site())
+        row = self._write_leaf(tensor, leaf, self.record.find_current_offset())
         self.feeds[row] = Feed(row, variable)
         self.tensor_refs.append(weakref.ref(tensor))
         return tensor
 
-    def _write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, old_record: Record | None = None) -> int:
+    def _write_leaf(self, tensor: Tensor, leaf: Leaf, offset: int, old_record: Record | None = None) -> int:
         """Write the row of a leaf, and return its number.
 
         The tensor moves to the ``Record`` of this run only if it belongs to `old_record`.
         """
         record = self.record
-        row = record.append_leaf(leaf, site, tensor._value)
+        row = record.append_leaf(leaf, offset, tensor._value)
         if tensor._record is old_record:
             tensor._record = record
             tensor._row = row
         return row
 
-    def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:
+    def enter_outside_tensor(self, tensor: Tensor, offset: int | None) -> int:
         """Add a feed for a tensor that no operation of the run computed.
 
         The tensor comes from outside, or it is a constant that the function itself created. When the run ends,
@@ -306,7 +306,7 @@ class FirstRun:
 
         Args:
             tensor: The tensor. The tensor still belongs to its own ``Record``, if any.
-            site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
+            offset: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
         Returns:
             The number of the new row.
@@ -317,9 +317,9 @@ class FirstRun:
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
-        site = self.record.store_current_site() if site is None else site
+        offset = self.record.find_current_offset() if offset is None else offset
         # A tensor from outside stays in its own `Record`.
-        row = self._write_leaf(tensor, leaf, site, self.record)
+        row = self._write_leaf(tensor, leaf, offset, self.record)
         self.record.leaf_rows[id(tensor)] = row
         is_traced = tensor._record is not None and tensor._record.first_run is not None
         self.feeds[row] = Feed(row, None, (lambda: tensor) if is_traced else leaf.tensor_ref, is_traced)
@@ -377,12 +377,12 @@ class FirstRun:
         """
         first_row = len(self._varying_flags)
         if row >= first_row:
-            ops, first_inputs, second_inputs, calls, _, _ = self.record.read_columns(first_row)
+            codes, first_inputs, second_inputs, calls, _, _ = self.record.read_columns(first_row)
             flags = self._varying_flags
-            for new_row, (op, a, b, call) in enumerate(
-                zip(ops, first_inputs, second_inputs, calls, strict=True), first_row
+            for new_row, (code, a, b, call) in enumerate(
+                zip(codes, first_inputs, second_inputs, calls, strict=True), first_row
             ):
-                if op == LEAF:
+                if code == LEAF:
                     flags.append(new_row in self.feeds and self.feeds[new_row].is_varying)
                 elif call is None:
                     flags.append(flags[a] | flags[b])

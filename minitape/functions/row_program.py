@@ -58,13 +58,13 @@ class TracedRows:
         """
         record = self.record
         first_row = len(self.shape_dtypes)
-        ops, first_inputs, second_inputs, calls, _, values = record.read_columns(first_row)
-        for row, (op, a, b, call, value) in enumerate(
-            zip(ops, first_inputs, second_inputs, calls, values, strict=True), first_row
+        codes, first_inputs, second_inputs, calls, _, values = record.read_columns(first_row)
+        for row, (code, a, b, call, value) in enumerate(
+            zip(codes, first_inputs, second_inputs, calls, values, strict=True), first_row
         ):
             self.shape_dtypes[row] = value.shape, value.dtype
-            if op != LEAF:
-                self.calls[row] = call or build_elementwise_call(row, op, a, b)
+            if code != LEAF:
+                self.calls[row] = call or build_elementwise_call(row, code, a, b)
             # A constant whose array the `Record` did not keep is computed in every call.
             if not self.first_run.is_varying(row) and type(value) is not ArraySpec:
                 self.constants[row] = value

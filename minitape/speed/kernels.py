@@ -154,9 +154,9 @@ def _count_number_operations(record: PackedRecord, number_type: NumPyType) -> in
     """Count the scalar operations among the last rows."""
     from ..engine.record.row_parts import CALL
 
-    ops, _, _, _, _, values = record.read_columns(max(len(record) - COUNTED_ROWS, 0))
+    codes, _, _, _, _, values = record.read_columns(max(len(record) - COUNTED_ROWS, 0))
     numbers = [*map(type, values)].count(number_type)
     # This quick count also includes results of calls. Even so, it is usually too small.
     if numbers < MIN_NUMBERS:
         return numbers
-    return sum(op > CALL and type(value) is number_type for op, value in zip(ops, values, strict=True))
+    return sum(code > CALL and type(value) is number_type for code, value in zip(codes, values, strict=True))

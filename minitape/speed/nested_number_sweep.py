@@ -14,7 +14,8 @@ from ..engine.record.thread_state import state
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.table.generated_code import compile_expression, find_names
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, to_recorded_formula
-from ..engine.tensor.rule_functions import PYTHON_OPERATORS, build_number_tensor, compile_recorded_rules
+from ..engine.tensor.numbers import build_number_tensor
+from ..engine.tensor.rule_functions import PYTHON_OPERATORS, compile_recorded_rules
 from ..engine.tensor.tensor import EagerTensor
 from .operators import ForwardFunctions
 
@@ -152,8 +153,8 @@ def _find_or_add_number_row(record: Record, number: float, like_row: int) -> int
     number_type = type(record.rows[WIDTH * like_row + 5])
     tensor = record.numbers.get((number, number_type)) if number else None
     if tensor is None:
-        site: Any = record.fixed_offset
-        tensor = build_number_tensor(number, number_type, record, site)
+        offset: Any = record.fixed_offset
+        tensor = build_number_tensor(number, number_type, record, offset)
     return tensor._row if tensor._record is record else record.find_or_add_row(tensor, None, record.fixed_offset)
 
 

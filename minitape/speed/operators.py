@@ -22,7 +22,8 @@ from ..engine.table.float_warnings import ignore_fp_errors, run_number
 from ..engine.table.generated_code import execute_definitions
 from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import LARGE, select_form_for_kind
-from ..engine.tensor.rule_functions import PYTHON_OPERATORS, build_number_tensor, convert_number_operand
+from ..engine.tensor.numbers import build_number_tensor, convert_number_operand
+from ..engine.tensor.rule_functions import PYTHON_OPERATORS
 from ..engine.tensor.tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
 # The placeholders are, in order:
 #
 # first_operand: This code reads the first operand if it is a variable. ``general`` handles everything but tensors.
-# site: The row's site, or None if this recording is not open or ``record.write_rows`` must find the frame.
+# offset: The row's offset, or None if this recording is not open or ``record.write_rows`` must find the frame.
 # recorded_other: This code reads the second operand: a tensor, a number with a row, or the state of a variable.
 # numbers: Whether the operands are numbers of one type.
 # enter_other: This condition writes the leaf of a second operand that has no row yet.
 # number_row: This code computes a number and writes its row (see ``_ROW``).
-# constant: Whether the result depends on nothing that is watched.
+# untracked: Whether the result depends on nothing that is watched.
 # arrays: Whether the operands are small float arrays that broadcast.
 # row: This code computes an array and writes its row.
 # any_other: This code reads the second operand if ``record.write_rows`` writes the row or no recording is open.
@@ -50,14 +51,14 @@ _TEXT = """
 def {name}({signature}):
 {first_operand}    {start}
     kind = type({x})
-    if record is not None and (site := {site}) is not None:
+    if record is not None and (offset := {offset}) is not None:
 {recorded_other}        if {numbers}{enter_other} and record.next < record.pack_limit:
-{number_row}            if {constant}:
+{number_row}            if {untracked}:
                 record.untracked.add(row)
                 record.untracked_end = row + 1
             return made
         if ({arrays}){enter_other} and record.next < record.pack_limit:
-{row}            if {constant}:
+{row}            if {untracked}:
                 record.untracked.add(row)
                 record.untracked_end = row + 1
             return made
@@ -83,7 +84,7 @@ _READ_FIRST = """
 _ROW = """
             value = {formula}
             cells, row = record.rows, record.next
-            cells += {code}, {rows}, None, site, value
+            cells += {code}, {rows}, None, offset, value
             record.next = row + 1
             made = EagerTensor()
             made._value, made._record = value, record
@@ -96,7 +97,7 @@ _RECORDED_OTHER = """
             if type(b) is float or type(b) is int:
                 other = record.numbers.get(b)
                 if other is None and ({one}):
-                    other = build_number_tensor(b, {first}.dtype.type, record, site)
+                    other = build_number_tensor(b, {first}.dtype.type, record, offset)
             else:
                 b = other = b._read_state() if hasattr(b, "_read_state") else b
             {y} = other._value if type(other) is EagerTensor else None
@@ -156,7 +157,7 @@ _UNARY_TEXTS = {
     "collect_inputs": _ORIGIN_OF_ONE,
     "operands": "a,",
     "rows": "a._row, a._row",
-    "constant": "a._row < record.untracked_end and a._row in record.untracked",
+    "untracked": "a._row < record.untracked_end and a._row in record.untracked",
     "numbers": f"({_NUMBER})",
     "arrays": _ARRAY.format(x="x", bound=_SMALL),
     "fits": f"{_NUMBER} or {_ARRAY.format(x='x', bound=_USUAL)}",
@@ -191,11 +192,11 @@ def _build_binary_texts(first_name: str, second_name: str, reflected: bool) -> d
         ),
         "any_other": _ANY_OTHER.format(y=second_name, arguments="a, b"),
         "convert_other": _CONVERT_OTHER.format(y=second_name, first=first_name),
-        "enter_other": " and (other._record is record or enter(record, other, site))",
+        "enter_other": " and (other._record is record or enter(record, other, offset))",
         "collect_inputs": _ORIGIN_OF_TWO,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
-        "constant": "a._row < record.untracked_end and a._row in record.untracked and other._row in record.untracked",
+        "untracked": "a._row < record.untracked_end and a._row in record.untracked and other._row in record.untracked",
         "numbers": f"({_NUMBER}) and type({second_name}) is kind",
         "arrays": " or ".join(small),
         "fits": " or ".join(usual),
@@ -253,7 +254,7 @@ def build_operation_function(
     if inside:
         texts |= {
             "start": f"record, {first_name} = a._record, a._value",
-            "site": "record.fixed_offset if record is state.record else None",
+            "offset": "record.fixed_offset if record is state.record else None",
             "frame": ", frame",
             "caller": ", _getframe(1)",
         }
@@ -262,7 +263,7 @@ def build_operation_function(
             "start": f"record, frame, {first_name} = a._record, _getframe(1), a._value",
             "frame": "",
             "caller": "",
-            "site": "frame.f_lasti if frame is record.frame else site_or_none(record, frame)",
+            "offset": "frame.f_lasti if frame is record.frame else offset_or_none(record, frame)",
         }
     texts |= _build_binary_texts(first_name, second_name, reflected) if is_binary else _UNARY_TEXTS
     if sign_function is not None:
@@ -278,7 +279,7 @@ def build_operation_function(
         "convert_number_operand": convert_number_operand,
         "build_number_tensor": build_number_tensor,
         "are_small_broadcastable_floats": are_small_broadcastable_floats,
-        "site_or_none": find_site_of_user_frame,
+        "offset_or_none": find_offset_in_user_frame,
         "enter": enter_operand_if_possible,
         "ignore_fp_errors": ignore_fp_errors,
         "run_number": run_number,
@@ -323,32 +324,32 @@ class ForwardFunctions(dict[type, "Function"]):
         return function
 
 
-def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
-    """Return the site of an operation whose frame did not write the last row.
+def find_offset_in_user_frame(record: Record, frame: FrameType) -> int | None:
+    """Return the bytecode offset of an operation whose frame did not write the last row.
 
     Args:
         record: The recording of the first operand.
         frame: The frame that called the generated function.
 
     Returns:
-        The site, or None if this recording is not open in this thread, or if the frame does not belong to the user. In
-        these cases, ``record.write_rows`` finds the site.
+        The offset, or None if this recording is not open in this thread, or if the frame does not belong to the user.
+        In these cases, ``record.write_rows`` finds the offset.
     """
     if state.record is not record or not record.is_opened_by_tape:
         return None
     if record.fixed_offset is None and (state.fixed_site or OWN_FILES[frame.f_code.co_filename]):
         return None
-    return record.store_current_site(frame)
+    return record.find_current_offset(frame)
 
 
-def enter_operand_if_possible(record: Record, tensor: Tensor, site: int) -> bool:
+def enter_operand_if_possible(record: Record, tensor: Tensor, offset: int) -> bool:
     """Add a leaf for an operand that has no row in this recording.
 
     Returns:
         Whether the operand now belongs to this recording. A result that belongs to another recording still in use is
         not moved.
     """
-    record.find_or_add_row(tensor, None, site)
+    record.find_or_add_row(tensor, None, offset)
     return tensor._record is record
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     PlainRecord = object  # The plain class does not exist yet when this module is imported.
 
-# This is added to the op of a packed elementwise row whose value is not a scalar. Kernels stop at such rows.
+# This is added to the code of a packed elementwise row whose value is not a scalar. Kernels stop at such rows.
 ARRAY_ROW = 256
 
 # First row, cells, values and calls (see :class:`PackedRecord`). The values are a list or an array, hence Any.
@@ -71,10 +71,10 @@ def _read_packed_columns(blocks: Sequence[Block], first_row: int, end_row: int) 
         end = min(block_start + len(block), end_row)
         if start < end:
             block_part = slice(start - block_start, end - block_start)
-            ops, first_inputs, second_inputs, sites = block[block_part].T.tolist()
-            ops = [op & (ARRAY_ROW - 1) for op in ops]
+            codes, first_inputs, second_inputs, offsets = block[block_part].T.tolist()
+            codes = [code & (ARRAY_ROW - 1) for code in codes]
             packed_calls = map(calls.get, range(start, end))
-            cells = (ops, first_inputs, second_inputs, packed_calls, sites, values[block_part])
+            cells = (codes, first_inputs, second_inputs, packed_calls, offsets, values[block_part])
             for column, extension in zip(columns, cells, strict=True):
                 column.extend(extension)
     return columns
@@ -85,7 +85,7 @@ class PackedRecord(PlainRecord):
 
     Attributes:
         blocks: The packed blocks, in order. Each block is (first row, cells, values, calls). ``cells`` is an int32
-            array of shape (rows, 4) with the columns op, a, b and site. ``values`` is a list, or an array if all
+            array of shape (rows, 4) with the columns code, a, b and offset. ``values`` is a list, or an array if all
             values are scalars of the same type. ``calls`` maps row numbers to ``Call`` objects.
     """
 
@@ -143,13 +143,13 @@ class PackedRecord(PlainRecord):
             row: The row number. The row may be packed.
 
         Returns:
-            (op, a, b, call, site, value).
+            (code, a, b, call, offset, value).
         """
         if row >= self.base:
             return super().read_all_cells(row - self.base)
         block_start, block, values, calls = find_span(self.blocks, row)
-        op, a, b, site = block[row - block_start].tolist()
-        return op & (ARRAY_ROW - 1), a, b, calls.get(row), site, values[row - block_start]
+        code, a, b, offset = block[row - block_start].tolist()
+        return code & (ARRAY_ROW - 1), a, b, calls.get(row), offset, values[row - block_start]
 
     def get_value_or_spec(self, row: int) -> Array:
         """Return the value of a row: a scalar, an array, or the spec of an array that no rule reads.
@@ -185,7 +185,7 @@ class PackedRecord(PlainRecord):
             high: The row after the last one. None selects all rows from `low` on.
 
         Returns:
-            Six lists: op, a, b, call, site and value.
+            Six lists: code, a, b, call, offset and value.
         """
         while True:
             base = self.base

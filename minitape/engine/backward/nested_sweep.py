@@ -33,7 +33,7 @@ def run_recorded_sweep(
     the tape.
 
     All new rows get the site of the statement that requested the gradient. ``state.fixed_site`` contains the code and
-    the bytecode offset of this statement. ``Record.store_current_site`` starts a segment with both, and the offset is
+    the bytecode offset of this statement. ``Record.find_current_offset`` opens a segment with both, and the offset is
     then in ``Record.fixed_offset``, so that ``write_rows`` does not look for a frame.
 
     Args:
@@ -47,25 +47,24 @@ def run_recorded_sweep(
         A function that takes a row and returns its adjoint, or None if the row has none.
     """
     open_record = state.record
-    site = state.fixed_site
     assert open_record is not None
+    outer_site = state.fixed_site
     outer_offset = open_record.fixed_offset
-    previous_index = open_record.gradient_rows[-1].entry_index if open_record.gradient_rows else None
+    outer_index = open_record.gradient_rows[-1].entry_index if open_record.gradient_rows else None
     try:
-        if site is None:
+        # For the picture: a block of rows begins.
+        entry_index = tape.entry_index if record is open_record else None
+        block = new_tuple(GradientRows, (open_record.next, entry_index, [*seeds], [*source_rows], [*tape.spans]))
+        open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, block)
+        # For messages: all rows of the block belong to the statement that requested the gradient.
+        if outer_site is None:
             frame = find_user_frame(_getframe(1))
             state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)
-        entry_index = tape.entry_index if record is open_record else None
-        gradient_rows = new_tuple(
-            GradientRows, (open_record.next, entry_index, [*seeds], [*source_rows], [*tape.spans])
-        )
-        open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, gradient_rows)
         if open_record.is_opened_by_tape and state.fixed_site is not None:
-            open_record.fixed_offset = open_record.store_current_site()
+            open_record.fixed_offset = open_record.find_current_offset()
         return run_sweep(record, seeds, source_rows, reachable, is_recorded=True)
     finally:
-        state.fixed_site = site
+        state.fixed_site = outer_site
         open_record.fixed_offset = outer_offset
-        open_record.gradient_rows = append_to_list_or_tuple(
-            open_record.gradient_rows, new_tuple(GradientRows, (open_record.next, previous_index, (), (), ()))
-        )
+        outer_block = new_tuple(GradientRows, (open_record.next, outer_index, (), (), ()))
+        open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, outer_block)

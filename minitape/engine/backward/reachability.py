@@ -43,7 +43,7 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
                 span_start = since
             if not marks[row]:
                 marks[row] = 1 if has_differentiable_dtype(record, row) else DEAD_END
-                if foreign_rows_out is not None and record.read_integer_cells(row).op != LEAF:
+                if foreign_rows_out is not None and record.read_integer_cells(row).code != LEAF:
                     foreign_rows_out.add(row)
         propagate_marks_to_consumers(record, marks, span_start, min(span_end, row_count))
     return marks.replace(bytes([DEAD_END]), b"\1")

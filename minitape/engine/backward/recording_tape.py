@@ -46,7 +46,8 @@ class RecordingTape:
             only values that are passed to ``watch``.
 
     Attributes:
-        irregular: Whether the tape has several spans, or watches a value that existed before the watch.
+        irregular: Whether the tape has several spans, or began to watch a row that an operation may already have read.
+            Only a leaf in the last row, watched while the tape is recording, cannot have been read.
         last_request: The last gradient call that returned, or None before the first such call.
         listeners: Functions without arguments that refresh live pictures. The recording calls them when it grows.
         entry_index: The tape's position in ``Record.tape_entries``, or None before its first block. Recorded sweeps
@@ -129,24 +130,25 @@ class RecordingTape:
             record.add_and_notify_listeners(*self.listeners)
         return self
 
-    def _leave(self, *error: object) -> None:
+    def _leave(self, *exit_arguments: object) -> None:
         """Stop recording, and close the open span.
 
         If Ctrl-C interrupts this method, it may be called again.
 
         Args:
-            *error: The arguments of ``__exit__`` at the end of the block. Empty if the block continues, because the
-                tape is only paused or computes a gradient.
+            *exit_arguments: The arguments of ``__exit__`` at the end of the block, which are three Nones if no error
+                ended it. Empty if the block continues, because the tape is only paused or computes a gradient.
         """
+        ends_block = bool(exit_arguments)
         record = self._record
         tapes = state.tapes
         if record is None:
             return
-        if error and self._is_paused:  # This happens if Ctrl-C interrupted the end of a pause inside the block.
+        if ends_block and self._is_paused:  # This happens if Ctrl-C interrupted the end of a pause inside the block.
             record.pause_count, self._is_paused = record.pause_count - 1, False  # Ctrl-C cannot come in between.
         if self in tapes:
             tapes.remove(self)
-        if tapes and error:
+        if tapes and ends_block:
             leave_ended_tapes()
         if not (tapes or record.pause_count or record.first_run) and state.record is record:
             record.is_opened_by_tape, record.frame, state.record = False, None, None
@@ -158,7 +160,7 @@ class RecordingTape:
             self._is_recording = False
             if record.listeners:
                 record.notify_listeners()
-        if error:
+        if ends_block:
             self._exit_ref = None
 
     # This is `_leave`, which also runs if Ctrl-C arrives just before the call.
@@ -242,10 +244,12 @@ class RecordingTape:
         stack = ((frame.f_code, frame.f_lasti),)
         record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
+            # First, log the call of this method for `explain`.
             if len(self.history) < MAX_TAPE_EVENTS:
                 row = 0 if record is None else record.next
                 event = "watch in pause" if self._is_paused else "watch"
                 self.history.append((event, row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
+            # Then watch the variable, or the row of the tensor.
             if type(t) is not EagerTensor and self._watch_if_variable(t):
                 continue
             is_watchable = t._value.dtype in FLOAT_DTYPES or t.dtype.differentiable
@@ -254,7 +258,7 @@ class RecordingTape:
             can_watch = self._is_recording or self._can_watch()
             assert record is not None
             if can_watch and is_watchable:
-                self._watch_row(record.find_or_add_row(t, None, record.store_current_site(frame)))
+                self._watch_row(record.find_or_add_row(t, None, record.find_current_offset(frame)))
 
     def _watch_if_variable(self, value: Object) -> bool:
         """Watch a variable.
@@ -291,7 +295,7 @@ class RecordingTape:
         )
 
     def _watch_row(self, row: int) -> None:
-        """Watch a row from now on. The tape becomes irregular unless the row is a new leaf and the tape is recording.
+        """Watch a row from now on. The tape becomes `irregular` if an operation may already have read the row.
 
         Args:
             row: The number of a row in the tape's recording. If the row is already watched, nothing changes.

@@ -32,14 +32,14 @@ def propagate_marks_to_consumers(
     """
     for chunk_start in range(first_row, end_row, CHUNK):
         rows = range(chunk_start, min(chunk_start + CHUNK, end_row))
-        ops, first_inputs, second_inputs, calls, _, values = record.read_columns(chunk_start, rows.stop)
-        cells = zip(rows, ops, first_inputs, second_inputs, calls, values, strict=True)
-        for row, op, a, b, call, value in compress(cells, ops):  # The `op` of a leaf is 0, so this skips leaves.
+        codes, first_inputs, second_inputs, calls, _, values = record.read_columns(chunk_start, rows.stop)
+        cells = zip(rows, codes, first_inputs, second_inputs, calls, values, strict=True)
+        for row, code, a, b, call, value in compress(cells, codes):  # The code of a leaf is 0, so this skips leaves.
             if allowed_rows is not None and not allowed_rows[row]:
                 continue
             if not call:
                 # An elementwise row has the same float dtype as its inputs, so the inputs cannot be dead ends.
-                if (marks[a] or marks[b]) and op != STOP_CODE:
+                if (marks[a] or marks[b]) and code != STOP_CODE:
                     marks[row] = 1
             elif call.primitive.code != STOP_CODE:
                 for i in call.inputs:

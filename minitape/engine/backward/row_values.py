@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..types import Adjoint, RowValues
 
 
-# A row's number, op, a, b and call. The call is None for elementwise operations.
-# Code checks `op` before it reads the call, so the type of the call is Any.
+# A row's number, code, a, b and call. The call is None for elementwise operations, which readers check first, so the
+# type of the call is Any.
 Cells: TypeAlias = tuple[int, int, int, int, Any]
 
 
@@ -51,11 +51,13 @@ def iter_operations_backward(record: Record, first_row: int, last_row: int) -> I
     """
     for chunk_end in range(last_row + 1, first_row, -CHUNK):
         chunk_start = max(first_row, chunk_end - CHUNK)
-        ops, first_inputs, second_inputs, calls = [
+        codes, first_inputs, second_inputs, calls = [
             column[::-1] for column in record.read_columns(chunk_start, chunk_end)[:4]
         ]
+        # The code of a leaf is 0, so `compress` skips leaves.
         yield from compress(
-            zip(range(chunk_end - 1, chunk_start - 1, -1), ops, first_inputs, second_inputs, calls, strict=True), ops
+            zip(range(chunk_end - 1, chunk_start - 1, -1), codes, first_inputs, second_inputs, calls, strict=True),
+            codes,
         )
 
 

@@ -97,8 +97,8 @@ class Sweep:
         Yields:
             The row of each step, or the first row of a call with several outputs. Rows without an adjoint are skipped.
         """
-        for row, op, a, b, call in self.iter_cells_backward():
-            call = call or build_elementwise_call(row, op, a, b)
+        for row, code, a, b, call in self.iter_cells_backward():
+            call = call or build_elementwise_call(row, code, a, b)
             # The first output of a call is visited last, when the adjoints of all outputs are complete.
             if call.row == row and self.send_shares_to_inputs(call):
                 yield row
@@ -135,17 +135,21 @@ class Sweep:
             i for i, row in enumerate(inputs) if row >= self.first_row and (reachable is None or reachable[row])
         ]
         self.edges = []
-        for i, share in self.compute_shares(call, g, [z, *[values[row] for row in inputs]], positions).items():
+        input_values = [values[row] for row in inputs]
+        for i, share in self.compute_shares(call, g, z, input_values, positions).items():
             self.edges.append((inputs[i], share, self.add_share(inputs[i], share)))
         return True
 
-    def compute_shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]) -> AdjointsByRow:
+    def compute_shares(
+        self, call: Call, g: Adjoint, z: Adjoint, inputs: Sequence[Adjoint], positions: list[int]
+    ) -> AdjointsByRow:
         """Compute the shares that a call sends to its inputs.
 
         Args:
             call: The call whose primitive provides the rules.
             g: The adjoint of the output, or a list of adjoints if the call has several outputs.
-            values: The value of the output, followed by the values of the inputs (z, x, y).
+            z: The value of the output, or a list of values if the call has several outputs.
+            inputs: The values of the inputs. For an elementwise operation, these are x, or x and y.
             positions: The positions of the inputs that need a share.
 
         Returns:
@@ -157,19 +161,18 @@ class Sweep:
             LookupError: If the operation has no registered gradient in TensorFlow.
         """
         primitive = call.primitive
-        rules = self.find_rules_for_value(primitive, values[0])
+        rules = self.find_rules_for_value(primitive, z)
         if rules is None:
             if primitive.missing == "unregistered" and positions:
                 raise LookupError(f"gradient registry has no entry for: {primitive.op}")
             return {}
         if callable(rules):
-            all_shares = rules(g, *values, **call.attrs)
+            all_shares = rules(g, z, *inputs, **call.attrs)
             shares = {i: all_shares[i] for i in positions}
         else:
-            shares = {i: rule(g, *values, **call.attrs) for i in positions if (rule := rules[i]) is not None}
+            shares = {i: rule(g, z, *inputs, **call.attrs) for i in positions if (rule := rules[i]) is not None}
         return {
-            # As in TensorFlow, a share that the user's function returned keeps its shape and dtype.
-            i: share if primitive.mandatory else fit_share_to_input(share, values[i + 1])
+            i: share if primitive.mandatory else fit_share_to_input(share, inputs[i])
             for i, share in shares.items()
             if share is not None
         }

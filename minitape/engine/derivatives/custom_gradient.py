@@ -70,7 +70,7 @@ def group_rows_in_picture(group_name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        has_several = sum(record.read_integer_cells(row).op != LEAF for row in range(first_row, record.next)) > 1
+        has_several = sum(record.read_integer_cells(row).code != LEAF for row in range(first_row, record.next)) > 1
         record.scopes = append_to_list_or_tuple(record.scopes, (record.next, path)) if has_several else outer_scopes
 
 

@@ -228,24 +228,26 @@ class StackedSweep(Sweep):
         super().__init__(record, seeds, sources, reachable)
         self.seed_count = len(next(iter(seeds.values())))
 
-    def compute_shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]) -> AdjointsByRow:
+    def compute_shares(
+        self, call: Call, g: Adjoint, z: Adjoint, inputs: Sequence[Adjoint], positions: list[int]
+    ) -> AdjointsByRow:
         """Compute stacks of shares, like :meth:`Sweep.compute_shares`.
 
         Args:
             call: The call whose primitive provides the rules.
             g: The stack of adjoints, of shape (n, *output.shape). If the call has several outputs, a list of stacks.
-            values: The value of the output, followed by the values of the inputs, without the additional axis.
+            z: The value of the output, without the additional axis. If the call has several outputs, a list of values.
+            inputs: The values of the inputs, without the additional axis.
             positions: The positions of the inputs that need a share.
 
         Returns:
             The shares, keyed by position, with shape (n, *input.shape).
         """
         primitive = call.primitive
-        inputs = values[1:]
         count = self.seed_count
         if primitive.code:
             rules: Object = self.find_rules_for_value(primitive, g)
-            wide_shares = {i: rules[i](g, *values) for i in positions if rules[i] is not None}
+            wide_shares = {i: rules[i](g, z, *inputs) for i in positions if rules[i] is not None}
             return {i: _sum_stacked_shares_to_input(share, inputs[i], count) for i, share in wide_shares.items()}
         if primitive.name in STACKABLE_PRIMITIVES and len({x.ndim for x in inputs}) == 1:
             rank = inputs[0].ndim
@@ -254,12 +256,11 @@ class StackedSweep(Sweep):
                 for name, value in call.attrs.items()
             }
             shifted_call = Call(call.row, primitive, call.inputs, attrs, call.outputs)
-            stacked_values = [
-                operand if type(operand) is list else _broadcast_along_stack_axis(operand, count) for operand in values
-            ]
-            return super().compute_shares(shifted_call, g, stacked_values, positions)
+            stacked_z = z if type(z) is list else _broadcast_along_stack_axis(z, count)
+            stacked_inputs = [_broadcast_along_stack_axis(x, count) for x in inputs]
+            return super().compute_shares(shifted_call, g, stacked_z, stacked_inputs, positions)
         shares_by_seed = [
-            super(StackedSweep, self).compute_shares(call, adjoint, values, positions)
+            super(StackedSweep, self).compute_shares(call, adjoint, z, inputs, positions)
             for adjoint in (g if call.outputs == 1 else zip(*g, strict=True))
         ]
         return {i: np.stack([shares[i] for shares in shares_by_seed]) for i in shares_by_seed[0]}

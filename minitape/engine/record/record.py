@@ -5,28 +5,28 @@ which tape a row belongs to. Instead, each tape stores what it watches and when 
 :mod:`minitape.engine.backward.reachability` derives the rows of a tape from this information. The rows are stored one
 after another in a flat list. Each row has six cells:
 
-* ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, and from 2 on the code of an
-  elementwise operation.
+* ``code``: 0 for a leaf (a watched tensor, a variable's state, a constant or a Python number), 1 for a call, and from 2
+  on the code of an elementwise operation (``Primitive.code``).
 * ``a``, ``b``: The input rows of an elementwise operation. If the operation has one input, both cells contain its row.
 * ``call``: The :class:`~minitape.engine.record.row_parts.Call` with the primitive, inputs and attributes of a call, or
   None for all other rows.
-* ``site``: The bytecode offset of the user's statement. The offset is converted to a line number only on request.
+* ``offset``: The bytecode offset of the user's statement. It is converted to a line number only on request.
 * ``value``: A scalar, an array, or an :class:`~minitape.engine.record.array_spec.ArraySpec` in place of an array that
   no rule reads.
 
-For example, this program records two rows. Row 0 is the leaf ``x``, and row 1 is the product. The code of ``multiply``
-is 6.
+For example, this program records two rows. Row 0 is the leaf ``side``, and row 1 is the product. The code of
+``multiply`` is 6.
 
 >>> import minitape as tf
->>> x = tf.constant(3.0)
+>>> side = tf.constant(3.0)
 >>> with tf.GradientTape() as tape:
-...     tape.watch(x)
-...     y = x * x
+...     tape.watch(side)
+...     area = side * side
 >>> for row in range(len(tape.record)):
-...     op, a, b, call, site, value = tape.record.read_all_cells(row)
-...     print(f"row {row}: {op=} {a=} {b=} {call=} value={value}")
-row 0: op=0 a=0 b=0 call=None value=3.0
-row 1: op=6 a=0 b=0 call=None value=9.0
+...     code, a, b, call, offset, value = tape.record.read_all_cells(row)
+...     print(f"row {row}: {code=} {a=} {b=} {call=} value={value}")
+row 0: code=0 a=0 b=0 call=None value=3.0
+row 1: code=6 a=0 b=0 call=None value=9.0
 
 ``Record.write_rows`` appended row 1, and ``Record.find_or_add_row`` appended row 0. The classes for calls, leaves and
 events are in :mod:`minitape.engine.record.row_parts`.
@@ -139,7 +139,8 @@ class Record(RowTable):
         has_large_arrays: Whether a value has been larger than `max_small_size`.
         thread: The id of the thread that created the recording.
         tape_set: An object that is replaced whenever the set of recording tapes changes. A variable compares it by
-            identity to find out whether the current tapes already follow its state.
+            identity to find out whether the current tapes already follow its state. A number would not do, because the
+            object also distinguishes recordings.
         leaf_rows: The row of each leaf tensor, keyed by the tensor's id. A leaf tensor may itself refer to a row of
             another recording.
         numbers: The tensors of Python numbers that have been operands. The key (number, type) leads to the tensor of
@@ -149,7 +150,8 @@ class Record(RowTable):
         untracked: The rows that are not on any tape: unwatched leaves, and rows computed only from unwatched leaves. In
             the recording of a first run, the feeds are unwatched leaves, so all rows are untracked unless the function
             opens a tape. Gradients of such a recording do not read this set (``FirstRun.build_tape_of_rows_so_far``).
-        untracked_end: All untracked rows precede this row.
+        untracked_end: All untracked rows precede this row. :mod:`minitape.speed.operators` compares with it before it
+            searches the set.
         tape_entries: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
             Resetting a tape does not clear its entry.
     """
@@ -191,12 +193,12 @@ class Record(RowTable):
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def append_leaf(self, leaf: Leaf, site: int, value: Array) -> int:
+    def append_leaf(self, leaf: Leaf, offset: int, value: Array) -> int:
         """Append the row of a leaf that no tape watches yet.
 
         Args:
             leaf: The owner of the row.
-            site: The bytecode offset of the user's statement, as `store_current_site` returns it.
+            offset: The bytecode offset of the user's statement, as `find_current_offset` returns it.
             value: The scalar or array of the leaf.
 
         Returns:
@@ -206,7 +208,7 @@ class Record(RowTable):
             self.pack_rows()
         self.kinds.add(type(value))
         row = self.next
-        self.rows += (LEAF, 0, 0, None, site, value)
+        self.rows += (LEAF, 0, 0, None, offset, value)
         self.next = self.untracked_end = row + 1
         self.leaves[row] = leaf
         self.untracked.add(row)
@@ -227,20 +229,21 @@ class Record(RowTable):
 
     # -- leaves ------------------------------------------------------------------------------------
 
-    def find_or_add_row(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None) -> int:
+    def find_or_add_row(
+        self, tensor: Tensor, variable: ResourceVariable | None = None, offset: int | None = None
+    ) -> int:
         """Return a tensor's row in this recording. A tensor without a row becomes an unwatched leaf.
 
-        Such a tensor also moves to this recording: its ``_record`` and ``_row`` then refer to the new leaf. A tensor
-        does not move if its old recording still has tapes, except if it is a leaf there and both recordings belong to
-        the same thread. In that case, the old recording still finds the leaf in its `leaf_rows`. A tensor that does not
-        move is found in the `leaf_rows` of this recording.
+        Such a tensor also moves to this recording, so its ``_record`` and ``_row`` then refer to the new leaf. It stays
+        in its old recording if a tape there may still need it. A leaf whose tensor refers to another recording is found
+        in `leaf_rows`.
 
         In the recording of a first run, the tensor becomes a feed instead (``enter_outside_tensor``).
 
         Args:
             tensor: The tensor.
             variable: The variable, if the tensor is its state, otherwise None.
-            site: The bytecode offset of the user's statement. None stands for the current statement.
+            offset: The bytecode offset of the user's statement. None stands for the current statement.
 
         Returns:
             The row number.
@@ -249,30 +252,31 @@ class Record(RowTable):
         if (old_record is self or id(tensor) in self.leaf_rows) and (row := self.find_row(tensor)) is not None:
             return row
         if self.first_run is not None:
-            return self.first_run.enter_outside_tensor(tensor, site)
-        # A result does not move while its old recording has tapes.
-        # A leaf may move, because leaf_rows still contains it, unless the old recording belongs to another thread.
-        keeps_old_record = (
-            old_record is not None
-            and old_record.tape_count > 0
-            and (old_record.thread != self.thread or tensor._row not in old_record.leaves)
+            return self.first_run.enter_outside_tensor(tensor, offset)
+        # A tensor may move if its old recording has no tapes left. A leaf of this thread may always move, because its
+        # old recording still finds it in `leaf_rows`.
+        may_move = (
+            old_record is None
+            or old_record.tape_count <= 0
+            or (old_record.thread == self.thread and tensor._row in old_record.leaves)
         )
-        if old_record is not None and not keeps_old_record and tensor._origin is None:
+        if old_record is not None and may_move and tensor._origin is None:
             tensor._origin = build_origin_in_released_record(tensor, old_record)
-        if site is None:
-            site = self.store_current_site()
+        if offset is None:
+            offset = self.find_current_offset()
         variable_ref, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), variable_ref, version, None, tensor._origin))
+        # This is `append_leaf`, without the call and the check of `pack_limit`. The next operation checks the limit.
         value = tensor._value
         row = self.next
         self.kinds.add(type(value))
-        self.rows += (LEAF, 0, 0, None, site, value)
+        self.rows += (LEAF, 0, 0, None, offset, value)
         self.next = self.untracked_end = row + 1
         self.leaves[row] = leaf
         self.leaf_rows[id(tensor)] = row
         self.untracked.add(row)
         # Python switches threads only at calls, so at most one of two threads can move the tensor here.
-        if tensor._record is old_record and not keeps_old_record:
+        if tensor._record is old_record and may_move:
             tensor._record, tensor._row = self, row
         return row
 
@@ -301,7 +305,7 @@ class Record(RowTable):
 
         1. Find the bytecode offset of the user's statement, which is the same for all new rows.
         2. Find the rows of the inputs. An input without a row becomes a leaf. If no input is both tracked and
-           differentiable, the outputs are constants, and their rows are untracked.
+           differentiable, the rows of the outputs are untracked. In a first run, this is the usual case.
         3. Choose what the cells contain. Rows of elementwise operations on floats contain the code of the operation and
            its input rows. All other operations need a ``Call``.
         4. Append a row for each output, and store the row number in the output. A large array becomes a spec unless a
@@ -317,23 +321,23 @@ class Record(RowTable):
             frame: The frame of the user's statement, or a frame called from that statement. None stands for the caller.
         """
         # Step 1: the user's statement.
-        site = self.fixed_offset
-        if site is None:
-            site = frame.f_lasti if frame and frame is self.frame else self.store_current_site(frame)
+        offset = self.fixed_offset
+        if offset is None:
+            offset = frame.f_lasti if frame and frame is self.frame else self.find_current_offset(frame)
 
         # Step 2: the rows of the inputs.
         cells = self.rows
+        code = primitive.code
         untracked = self.untracked
         input_rows: tuple[int, ...] = ()
-        is_constant = True  # This remains True if no gradient can reach a tracked input.
+        is_untracked = True  # This remains True if no gradient can reach a tracked input.
         for t in inputs:
-            row = t._row if t._record is self else self.find_or_add_row(t, None, site)
+            row = t._row if t._record is self else self.find_or_add_row(t, None, offset)
             input_rows += (row,)
-            if is_constant and row not in untracked and t._value.dtype.kind in DIFFERENTIABLE_KINDS:
-                is_constant = primitive.code == STOP_CODE
+            if row not in untracked and t._value.dtype.kind in DIFFERENTIABLE_KINDS:
+                is_untracked = code == STOP_CODE
 
         # Step 3: the cells. Operations on other dtypes become calls, so that sweeps do not have to check dtypes.
-        code = primitive.code
         call = None
         row = self.next
         if code and outputs[0]._value.dtype in FLOAT_DTYPES:
@@ -352,23 +356,23 @@ class Record(RowTable):
                 self.mandatory_calls = append_to_list_or_tuple(self.mandatory_calls, call)
 
         # Step 4: a row for each output.
-        is_tracked = not is_constant and state.tapes
-        if self.has_large_arrays and is_tracked and primitive.kept_inputs != ():
+        may_be_swept = not is_untracked and bool(state.tapes)
+        if self.has_large_arrays and may_be_swept and primitive.kept_inputs != ():
             keep_large_inputs_read_by_rules(self, primitive, input_rows, inputs)
         for tensor in outputs:
             value = tensor._value
             if value.size > self.max_small_size:
                 # A large array is kept only if a rule will read it. Otherwise, its spec replaces it.
                 self.has_large_arrays = True
-                if not (is_tracked and primitive.keeps_output) and not self.listeners:
+                if not (may_be_swept and primitive.keeps_output) and not self.listeners:
                     value = get_array_spec(value.shape, value.dtype)
             if self.next >= self.pack_limit:  # pack_rows() empties the list in place, so `cells` remains valid.
                 self.pack_rows()
             self.kinds.add(type(value))
-            cells += (code, a, b, call, site, value)
+            cells += (code, a, b, call, offset, value)
             tensor._record, tensor._row = self, row
             self.next = row + 1
-            if is_constant:
+            if is_untracked:
                 untracked.add(row)
                 self.untracked_end = self.next
             row += 1
@@ -377,11 +381,12 @@ class Record(RowTable):
 
     # -- which statement wrote a row ---------------------------------------------------------------
 
-    def store_current_site(self, frame: FrameType | None = None) -> int:
-        """Return the bytecode offset of the user's current statement, and store its code in `segments`.
+    def find_current_offset(self, frame: FrameType | None = None) -> int:
+        """Return the bytecode offset of the user's current statement, for the next row.
 
         A row contains only the offset. Consecutive rows from the same code share a segment, which contains the code. If
-        the user frame is the frame of the last row (`frame`), the last segment also applies to the next row.
+        the code is new, this method opens a segment. If the user frame is the frame of the last row (`frame`), the last
+        segment also applies to the next row.
 
         During a recorded sweep or a replay of a function, all rows have the site of the statement that started the
         sweep or the replay (``state.fixed_site``).

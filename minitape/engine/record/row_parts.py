@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..types import Attributes
     from .provenance import Origin
 
-LEAF, CALL = 0, 1  # These are the `op` cells of rows that are not elementwise operations.
+LEAF, CALL = 0, 1  # The codes of rows that are not elementwise operations.
 WIDTH = 6  # The number of columns.
 CALL_COLUMN, VALUE_COLUMN = 3, 5  # These are the only columns that are read separately.
 CHUNK = 16384  # Code that reads long recordings reads this many rows at a time.
@@ -116,18 +116,20 @@ class Event(NamedTuple):
     site: tuple[CodeType, int] | None
 
 
-def build_elementwise_call(row: int, op: int, a: int, b: int) -> Call:
-    """Build a ``Call`` for an elementwise operation, because the row of such an operation does not store a call.
+def build_elementwise_call(row: int, code: int, a: int, b: int) -> Call:
+    """Build a ``Call`` for an elementwise operation.
+
+    The cells of such an operation contain everything that a ``Call`` would, so its row does not store one.
 
     Args:
         row: The row number.
-        op: The code of the operation.
+        code: The code of the operation.
         a: The row of the first input.
         b: The row of the second input. Ignored if the operation has one input.
 
     Returns:
         A call with one output and no attributes.
     """
-    primitive = BY_CODE[op - FIRST_CODE]
+    primitive = BY_CODE[code - FIRST_CODE]
     inputs = (a, b) if len(primitive.texts) == 3 else (a,)  # The first text is the formula, and the others are rules.
     return Call(row, primitive, inputs, NO_ATTRS, 1)

@@ -38,16 +38,16 @@ class RowCells(NamedTuple):
     """The integer cells of a row.
 
     Attributes:
-        op: The code of the operation.
+        code: The code of the operation.
         a: The first input row of an elementwise operation.
         b: The second input row, or `a` again if there is only one input.
-        site: The bytecode offset of the user's statement.
+        offset: The bytecode offset of the user's statement.
     """
 
-    op: int
+    code: int
     a: int
     b: int
-    site: int
+    offset: int
 
 
 class RowTable:
@@ -75,7 +75,7 @@ class RowTable:
         return self.next
 
     def read_all_cells(self, row: int) -> Sequence[Any]:  # The cells have five different types, hence Any.
-        """Return the six cells of a row: op, a, b, call, site and value.
+        """Return the six cells of a row: code, a, b, call, offset and value.
 
         Args:
             row: The row number.
@@ -111,7 +111,7 @@ class RowTable:
             high: The row after the last one. None selects all rows from `low` on.
 
         Returns:
-            The columns op, a, b, call, site and value.
+            The columns code, a, b, call, offset and value.
         """
         rows = self.rows[WIDTH * low : None if high is None else WIDTH * high]
         return [rows[k::WIDTH] for k in range(WIDTH)]
@@ -130,8 +130,8 @@ class RowTable:
         Args:
             row: The row number.
         """
-        op, a, b, _, site, _ = self.read_all_cells(row)
-        return new_tuple(RowCells, (op, a, b, site))
+        code, a, b, _, offset, _ = self.read_all_cells(row)
+        return new_tuple(RowCells, (code, a, b, offset))
 
     def get_call(self, row: int) -> Any:  # The type is Any, because `Call | None` would force callers to check again.
         """Return the :class:`Call` that computed a row, or None for a leaf or an elementwise operation.
@@ -176,7 +176,7 @@ class RowTable:
         if not self.segments or row < self.segments[0][0]:
             return None
         _, code, fixed_offset = find_span(self.segments, row)
-        return code, self.read_integer_cells(row).site if fixed_offset is None else fixed_offset
+        return code, self.read_integer_cells(row).offset if fixed_offset is None else fixed_offset
 
     def is_python_number(self, row: int) -> bool:
         """Return whether a row is a Python number. No program can ask for a gradient with respect to such a row.

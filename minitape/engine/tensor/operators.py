@@ -18,8 +18,8 @@ from ..values import dtypes
 from ..values.errors import InvalidArgumentError
 from .checked_operators import CHECKED_OPERATORS
 from .conversion import cast_tensor, convert_operand_to_dtype, convert_to_tensor
+from .numbers import convert_number_operand
 from .operation import apply, run_binary
-from .rule_functions import convert_number_operand
 from .tensor import EagerTensor, Tensor, create_tensor
 
 if TYPE_CHECKING:

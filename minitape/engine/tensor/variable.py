@@ -179,8 +179,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
             row = tensor._row
         else:
             tensor = self._state
-            site = None if tensor._record is record else record.store_current_site(_getframe(2))
-            row = record.find_or_add_row(tensor, self, site)
+            offset = None if tensor._record is record else record.find_current_offset(_getframe(2))
+            row = record.find_or_add_row(tensor, self, offset)
             states = record.variables.setdefault(variable_id, (self, []))[1]
             if row not in states:
                 states.append(row)

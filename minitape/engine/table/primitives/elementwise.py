@@ -1,6 +1,6 @@
 """Declare elementwise primitives in a table of derivatives, as in a textbook.
 
-Each line of ``DERIVATIVES`` declares one primitive: name, TensorFlow's kernel, label in the picture | forward formula |
+Each line of ``DERIVATIVES`` declares one primitive: name, TensorFlow's name, label in the picture | forward formula |
 rule of x | rule of y. The rule ``-`` means that no gradient passes.
 
 :mod:`minitape.engine.table.generated_code` compiles the formulas. A formula may call the functions in
@@ -17,7 +17,8 @@ Attributes:
         each ``Primitive``, and ``RowEvaluator`` (``minitape/functions/row_program``) runs this ``forward``. Without an
         accelerator, they are the functions in ``ARRAY_FORMS``, and no array counts as large.
     STOP_CODE: The code of ``stop_gradient``. Its results are not on any tape.
-    RECORDED_FUNCTIONS: Recorded operations for functions in formulas that have no line in the table.
+    RECORDED_FUNCTIONS: Recorded operations for functions in formulas that have no line in the table. The module
+        ``choice`` adds them.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ def _declare_table_line(line: str) -> None:
     needed. This rule reads ``x``, so only input 0 is kept.
     """
     head, *formulas = (part.strip() for part in line.split("|"))
-    name, kernel, label = head.split()
+    name, op, label = head.split()
     texts = tuple(formulas)
     plain_form = Form(texts, ARRAY)
     large_form = _build_blockwise_form(texts, plain_form)
@@ -157,7 +158,7 @@ def _declare_table_line(line: str) -> None:
     kept_names = set().union(*(find_variables(formula) for formula in rule_texts if formula != "-")) - {"g"}
 
     primitive = declare(
-        name, large_form.forward, large_form.rules, op=kernel, label=label, keep="".join(sorted(kept_names))
+        name, large_form.forward, large_form.rules, op=op, label=label, keep="".join(sorted(kept_names))
     )
     primitive.texts = texts
     other_rules = rule_texts[::-1] if len(rule_texts) == 2 else []
