@@ -74,6 +74,9 @@ def find_causes(text: str) -> list[str]:
 def normalize_text(text: str) -> str:
     """Return the words of a message in lower case, without punctuation.
 
+    Args:
+        text: The message.
+
     >>> normalize_text("RuntimeError: element 0 of tensors, which ...")
     'runtimeerror element 0 of tensors which'
     """

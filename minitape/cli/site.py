@@ -238,7 +238,11 @@ def _write_edition_texts(edition: Edition, extra_folder: Path, is_own: bool, pla
 
 
 def find_python_url(edition: Edition) -> str:
-    """Return the address of the site with Python, relative to the pages of an edition's lessons."""
+    """Return the address of the site with Python, relative to the pages of an edition's lessons.
+
+    Args:
+        edition: The edition whose pages load Python.
+    """
     depth = edition.root.count("/") + choose_page_folder(edition.lessons_folder).count("/") + 1
     return "../" * depth + LITE_FOLDER
 

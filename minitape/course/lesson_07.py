@@ -9,7 +9,7 @@ import numpy as np
 
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, complete_exercises
-from .unknown_functions import Polynomial, UnknownFunction, run_newton_steps
+from .unknown_functions import Polynomial, UnknownFunction, run_newton_step
 
 F = Polynomial(0, 1, 0, -2, 0, 1)
 G = Polynomial(1, 0, 3, 1, 1)
@@ -84,7 +84,7 @@ with tf.GradientTape(persistent=True) as first:
         Exercise(
             "07.4",
             order=2,
-            expect=lambda f, value: run_newton_steps(f, value),
+            expect=run_newton_step,
             cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],
         ),
         Exercise(

@@ -139,6 +139,12 @@ class TracedNumber(Polynomial):
 def run_gradient_descent(f: Polynomial, start: float, steps: int, rate: float) -> float:
     """Return the point that the given number of steps down the slope of `f` leads to.
 
+    Args:
+        f: The function.
+        start: The point at which the first step begins.
+        steps: The number of steps.
+        rate: The factor by which each derivative is multiplied.
+
     >>> run_gradient_descent(Polynomial(0, 0, 1), start=1.0, steps=2, rate=0.25)
     0.25
     """
@@ -147,12 +153,14 @@ def run_gradient_descent(f: Polynomial, start: float, steps: int, rate: float) -
     return start
 
 
-def run_newton_steps(f: Polynomial, start: float, steps: int = 1) -> float:
-    """Return where so many of Newton's steps lead: of a parabola, one step leads to the lowest point.
+def run_newton_step(f: Polynomial, start: float) -> float:
+    """Return where one of Newton's steps leads. Of a parabola, it leads to the lowest point.
 
-    >>> run_newton_steps(Polynomial(0, -6, 1), start=1.0)
+    Args:
+        f: The function.
+        start: The point at which the step begins.
+
+    >>> run_newton_step(Polynomial(0, -6, 1), start=1.0)
     3.0
     """
-    for _ in range(steps):
-        start -= f.derivative(start) / f.derivative(start, order=2)
-    return start
+    return start - f.derivative(start) / f.derivative(start, order=2)

@@ -260,14 +260,6 @@ def warn_of_patch_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        warn_of_internal_error("explain() could not write a patch", error)
-
-
-def warn_of_internal_error(description: str, error: Exception) -> None:
-    """Issue a warning about an error within minitape that makes an answer incomplete.
-
-    Args:
-        description: What failed, as the beginning of the sentence.
-        error: The error.
-    """
-    warnings.warn(f"{description}. This is an error in minitape itself: {error!r}", stacklevel=3)
+        warnings.warn(
+            f"explain() could not write a patch. This is an error in minitape itself: {error!r}", stacklevel=2
+        )

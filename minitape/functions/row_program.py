@@ -6,6 +6,7 @@ The plain form applies one primitive after another. ``speed/`` compiles the same
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -123,7 +124,7 @@ def has_tuple_output(call: Call) -> bool:
     return call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False)
 
 
-@fast.replace_row_evaluator
+@fast.replace
 class RowEvaluator:
     """The plain form of the computation in a row program. It applies the needed primitives one after another.
 
@@ -197,8 +198,11 @@ class RowEvaluator:
         return 0
 
 
+@dataclass(eq=False)
 class RowProgram:
     """A function that computes the arrays of some rows from the arrays of other rows.
+
+    The evaluator is built when the program first runs.
 
     Attributes:
         traced_rows: The rows of the first run.
@@ -209,23 +213,12 @@ class RowProgram:
         next_fuse: The run count at which to try fusing next, or 0 if the decision is final.
     """
 
-    def __init__(
-        self, traced_rows: TracedRows, fetch_rows: Sequence, feed_rows: Sequence, effects: Sequence[Call] = ()
-    ) -> None:
-        """Describe a program, without building it. The evaluator is built when the program first runs.
-
-        Args:
-            traced_rows: The rows of the first run.
-            fetch_rows: The rows to compute.
-            feed_rows: The rows whose arrays are provided.
-            effects: Operations that run even if no fetched row depends on them.
-        """
-        self.run_count = 0
-        self.next_fuse = FUSE_AFTER_RUNS
-        self.traced_rows = traced_rows
-        self.fetch_rows = fetch_rows
-        self.feed_rows = feed_rows
-        self.effects = effects
+    traced_rows: TracedRows
+    fetch_rows: Sequence
+    feed_rows: Sequence
+    effects: Sequence[Call] = ()
+    run_count: int = 0
+    next_fuse: int = FUSE_AFTER_RUNS
 
     @cached_property
     def evaluator(self) -> RowEvaluator:

@@ -531,7 +531,11 @@ class Figure:
 
 
 def convert_to_points(millimeters: float) -> float:
-    """Convert a length from millimeters to points, at 72 points to an inch."""
+    """Convert a length from millimeters to points, at 72 points to an inch.
+
+    Args:
+        millimeters: The length.
+    """
     return millimeters / 25.4 * 72
 
 
@@ -559,7 +563,12 @@ def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, das
 
 
 def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
-    """Return the first text that fits into ``max_letters``, or the beginning of the last text if none fits."""
+    """Return the first text that fits into ``max_letters``, or the beginning of the last text if none fits.
+
+    Args:
+        texts: The texts, from the most to the least detailed.
+        max_letters: The number of letters for which there is room.
+    """
     return next(
         (text for text in texts if measure_width(text) <= max_letters),
         elide_text(texts[-1], int(max_letters)) if max_letters > 2 else "",
@@ -567,7 +576,11 @@ def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
 
 
 def collect_final_adjoints(steps: Iterable[StepFields]) -> dict[int, ValueFields]:
-    """Return the adjoint of each row after the given steps of a sweep, by row."""
+    """Return the adjoint of each row after the given steps of a sweep, by row.
+
+    Args:
+        steps: The STEPs of the sweep, in order.
+    """
     adjoints: dict[int, ValueFields] = {}
     for step in steps:
         adjoints |= {step["row"]: step["adjoint"]} | {edge["input"]: edge["sum"] for edge in step["edges"]}

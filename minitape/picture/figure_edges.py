@@ -54,7 +54,11 @@ def build_detour_points(x: float, y: float, direction: int) -> tuple[Point, Poin
 
 
 def build_arrowhead_path(direction: int) -> str:
-    """Return the SVG path of an arrowhead at the current point, for an arrow to the right (1) or to the left (-1)."""
+    """Return the SVG path of an arrowhead at the current point, for an arrow to the right (1) or to the left (-1).
+
+    Args:
+        direction: 1 for an arrow to the right, or -1 for an arrow to the left.
+    """
     return f"m{-5.5 * direction} -3.5l{5.5 * direction} 3.5l{-5.5 * direction} 3.5"
 
 

@@ -51,11 +51,8 @@ def find_user_call_stack() -> list[Site]:
     return sites[::-1]
 
 
-def find_user_site(depth: int = 2) -> Site:
+def find_user_site() -> Site:
     """Return the (file, line) of the innermost running statement of the user's code.
-
-    Args:
-        depth: The number of frames above this function at which the search begins, plus 1.
 
     Returns:
         The site, or `NOWHERE` if no user code is running.
@@ -63,7 +60,7 @@ def find_user_site(depth: int = 2) -> Site:
     >>> find_user_site()[0] is not None
     True
     """
-    frame = find_user_frame(sys._getframe(depth - 1))
+    frame = find_user_frame(sys._getframe(1))
     return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 

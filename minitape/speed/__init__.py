@@ -100,7 +100,7 @@ class Speed(Accelerator):
         self.pairs: dict[str, FormPair] = {}
         self.functions: list[FastFunction] = []
 
-    def _build_fast_form(self, plain: Any) -> Any:
+    def replace(self, plain: Any) -> Any:
         """Build the fast form of one of the engine's functions or classes.
 
         A function with the same name in one of this package's modules builds the fast form.
@@ -115,10 +115,6 @@ class Speed(Accelerator):
         fast_form = getattr(_import_speed_module(_FAST_MODULES[name]), name)(plain)
         self.pairs[name] = FormPair(plain, fast_form)
         return fast_form
-
-    replace_record = replace_apply = replace_run_sweep = replace_row_evaluator = replace_update_variables = (
-        _build_fast_form
-    )
 
     def register_function(
         self,

@@ -75,6 +75,10 @@ def find_broadcast_number_row(traced_rows: TracedRowsInterface, row: int) -> int
 
     For a constant with equal elements, the result is the row itself. For an array that was broadcast from a scalar, the
     result is the row of the scalar. For all other arrays, the result is None.
+
+    Args:
+        traced_rows: The rows of the first run.
+        row: The row of the array.
     """
     if row in traced_rows.constants:
         return row if find_uniform_number(traced_rows.constants[row]) is not None else None

@@ -381,7 +381,12 @@ class _CallRun:
 
 
 def find_scalar_float_type(traced_rows: TracedRowsInterface, call: Call) -> NumPyType | None:
-    """Return the float type of an elementwise call on scalars, or None for any other call."""
+    """Return the float type of an elementwise call on scalars, or None for any other call.
+
+    Args:
+        traced_rows: The rows of the first run.
+        call: The call.
+    """
     is_scalar = call.primitive.code and all(traced_rows.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
     return fusion.find_common_float_type(traced_rows, call) if is_scalar and call.outputs == 1 else None
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.record.provenance import set_origin_from_inputs
+from ..engine.record.provenance import set_origin_of_range
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import Tensor, create_tensor
 from ..engine.values import dtypes
@@ -258,7 +258,7 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
         numbers = np.asarray(
             start_number + step_numbers.astype(result_dtype.as_numpy_dtype) * step, result_dtype.as_numpy_dtype
         )
-    return set_origin_from_inputs(create_tensor(numbers), bounds, "Range")
+    return set_origin_of_range(create_tensor(numbers), bounds)
 
 
 def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis: Value = 0) -> Tensor:

@@ -782,7 +782,7 @@ class Optimizer:
         raise NotImplementedError
 
 
-@fast.replace_update_variables
+@fast.replace
 def update_variables(optimizer: Optimizer, gradients_and_variables: Sequence[tuple[Tensor, ResourceVariable]]) -> None:
     """Update variables one after another. The version in ``speed/`` updates small variables together.
 

@@ -227,7 +227,7 @@ class Sweep:
         return create_tensor(zeros) if self.is_recorded else zeros
 
 
-@fast.replace_run_sweep
+@fast.replace
 def run_sweep(
     record: Record,
     seeds: AdjointsByRow,

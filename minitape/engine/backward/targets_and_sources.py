@@ -249,7 +249,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
     if not isinstance(output_gradient, Tensor):
         return output_gradient
     if output_gradient.dtype is not target.dtype:
-        raise build_dtype_error("Mul", 1, output_gradient.dtype.kernel_name, target.dtype)
+        raise build_dtype_error("Mul", output_gradient.dtype.kernel_name, target.dtype)
     if output_gradient.shape != target.shape:
         check_broadcast("Mul", output_gradient, target)
         gradient_shape = output_gradient.shape

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,6 +96,7 @@ def convert_adjoint_to_tensor(adjoint: Adjoint) -> Tensor | None:
 # -- custom_gradient -------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, slots=True)
 class CustomCall:
     """One call to a function with a custom gradient.
 
@@ -106,25 +108,11 @@ class CustomCall:
         structure: The result of the function. The outputs are packed into its structure.
     """
 
-    __slots__ = ("grad_fn", "variables", "argument_count", "name", "structure")
-
-    def __init__(
-        self, name: str, grad_fn: Function, variables: list[ResourceVariable], argument_count: int, structure: Structure
-    ) -> None:
-        """Store the values that the rule needs.
-
-        Args:
-            name: The name of the function.
-            grad_fn: The user's function that computes the gradients of this call.
-            variables: The trainable variables that the function has read.
-            argument_count: The number of positional arguments after flattening.
-            structure: The result of the function.
-        """
-        self.name = name
-        self.grad_fn = grad_fn
-        self.variables = variables
-        self.argument_count = argument_count
-        self.structure = structure
+    name: str
+    grad_fn: Function
+    variables: list[ResourceVariable]
+    argument_count: int
+    structure: Structure
 
     def compute_shares(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
         """Call the user's gradient function to compute the gradients with respect to the arguments and variables.

@@ -6,6 +6,7 @@ While a ``tf.function`` is traced, :mod:`minitape.functions.effect_rows` writes 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..types import Adjoint, Function, Object, Structure, Value
 
 
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class PythonCall:
     """One run of a py_function, with the tape that computes its gradients.
 
@@ -35,19 +37,9 @@ class PythonCall:
         outputs: The results of the function.
     """
 
-    __slots__ = ("tape", "inputs", "outputs", "__weakref__")
-
-    def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor]) -> None:
-        """Store the inputs and outputs of a completed run.
-
-        Args:
-            tape: The tape that has recorded the run, or None if no gradient was needed.
-            inputs: The eager tensors that were passed to the function.
-            outputs: The results of the function.
-        """
-        self.tape = tape
-        self.inputs = inputs
-        self.outputs = outputs
+    tape: GradientTape | None
+    inputs: list[EagerTensor]
+    outputs: list[Tensor]
 
     def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
         """Select the adjoints of the outputs that have a differentiable dtype.

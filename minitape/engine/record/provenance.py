@@ -270,20 +270,19 @@ def log_use_as_size(tensor: Object) -> None:
         log_escape(tensor, "index")
 
 
-def set_origin_from_inputs(result: Result, inputs: Sequence[TargetOrSource], op: str) -> Result:
-    """Store which values determined a result that has no row.
+def set_origin_of_range(result: Result, bounds: Sequence[TargetOrSource]) -> Result:
+    """Store which values determined the result of ``tf.range``, which has no row.
 
     Args:
         result: The result. If it is not a tensor, nothing is stored.
-        inputs: The tensors and variables whose values determined it, such as a mask.
-        op: The name of the operation.
+        bounds: The tensors and variables whose values determined it.
 
     Returns:
         The result.
     """
-    input_tensors = [t for t in map(_get_state_tensor, inputs) if hasattr(t, "_origin")]
+    input_tensors = [t for t in map(_get_state_tensor, bounds) if hasattr(t, "_origin")]
     if input_tensors and hasattr(result, "_origin"):
-        result._origin = build_origin("value", input_tensors, op)
+        result._origin = build_origin("value", input_tensors, "Range")
     return result
 
 

@@ -111,7 +111,7 @@ class GradientRows(NamedTuple):
     spans: Sequence[tuple[int, int]]
 
 
-@fast.replace_record
+@fast.replace
 class Record(RowTable):
     """The table of rows. Operations append rows, and a sweep reads them in reverse order.
 

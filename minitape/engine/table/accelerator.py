@@ -29,47 +29,15 @@ class Accelerator:
         large_size: Arrays with at least this many elements count as large.
     """
 
-    def replace_record(self, plain: Decorated) -> Decorated:
-        """Return the class to use for recordings, by default :class:`minitape.engine.record.record.Record`.
+    def replace(self, plain: Decorated) -> Decorated:
+        """Return the function or class to use in place of a plain one. By default, this is the plain one itself.
+
+        :class:`minitape.engine.record.record.Record`, :func:`minitape.engine.tensor.operation.apply`,
+        :func:`minitape.engine.backward.sweep.run_sweep`, :class:`minitape.functions.row_program.RowEvaluator` and
+        :func:`minitape.tf.keras.update_variables` are decorated with this method.
 
         Args:
-            plain: The plain class.
-        """
-        return plain
-
-    def replace_apply(self, plain: Decorated) -> Decorated:
-        """Return the function that runs operations, by default :func:`minitape.engine.tensor.operation.apply`.
-
-        Args:
-            plain: The plain function.
-        """
-        return plain
-
-    def replace_run_sweep(self, plain: Decorated) -> Decorated:
-        """Return the function that runs sweeps, by default :func:`minitape.engine.backward.sweep.run_sweep`.
-
-        Args:
-            plain: The plain function.
-        """
-        return plain
-
-    def replace_row_evaluator(self, plain: Decorated) -> Decorated:
-        """Return the class that computes the rows of a traced function.
-
-        The default is :class:`minitape.functions.row_program.RowEvaluator`.
-
-        Args:
-            plain: The plain class.
-        """
-        return plain
-
-    def replace_update_variables(self, plain: Decorated) -> Decorated:
-        """Return the function that optimizers use to update variables.
-
-        The default is :func:`minitape.tf.keras.update_variables`.
-
-        Args:
-            plain: The plain function.
+            plain: The plain function or class.
         """
         return plain
 

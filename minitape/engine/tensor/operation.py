@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..types import Array, Attributes, Result, Value
 
 
-@fast.replace_apply
+@fast.replace
 def apply(
     primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
 ) -> Result:
@@ -63,6 +63,9 @@ def find_type_deciding_operand(arrays: list[Array]) -> Array:
 
     Of two arrays, the larger array decides, or the second array if both have the same size. If only one operand is an
     array, this array decides. If both are NumPy scalars, the first operand decides.
+
+    Args:
+        arrays: The arrays or scalars of the operands.
     """
     x = arrays[0]
     y = arrays[-1]
@@ -104,6 +107,9 @@ def convert_inputs_to_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
     """Convert the inputs of a primitive to tensors.
 
     At least one input must already be a tensor. Numbers and arrays are converted to the dtype of the first tensor.
+
+    Args:
+        inputs: Tensors, variables, arrays and Python values.
     """
     inputs = tuple(inputs)
     dtype = next(value for value in inputs if isinstance(value, Tensor)).dtype
@@ -169,7 +175,7 @@ def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
         first_dims = x.dims
         second_dims = y.dims
         if dtype is not y.dtype:
-            raise build_dtype_error(primitive.op, 1, dtype.kernel_name, y.dtype)
+            raise build_dtype_error(primitive.op, dtype.kernel_name, y.dtype)
         # Equal shapes, a bias and a scalar always broadcast, so they need no check.
         if second_dims != first_dims[len(first_dims) - len(second_dims) :] and first_dims:
             check_broadcast(primitive.op, x, y)

@@ -27,12 +27,11 @@ def build_argument_error(message: str, op: str = "", name: str = "") -> Exceptio
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
 
 
-def build_dtype_error(op: str, position: int, wanted: str, dtype: DType) -> Exception:
-    """Build the error for an operand of the wrong dtype.
+def build_dtype_error(op: str, wanted: str, dtype: DType) -> Exception:
+    """Build the error for a second operand whose dtype differs from that of the first.
 
     Args:
         op: TensorFlow's kernel name for the operation.
-        position: The position of the operand, counted from 0.
         wanted: The kernel name of the dtype that the operation requires.
         dtype: The dtype of the operand.
 
@@ -40,7 +39,7 @@ def build_dtype_error(op: str, position: int, wanted: str, dtype: DType) -> Exce
         An InvalidArgumentError, for the caller to raise.
     """
     return build_argument_error(
-        f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted} tensor but is a "
+        f"cannot compute {op} as input #1(zero-based) was expected to be a {wanted} tensor but is a "
         f"{dtype.kernel_name} tensor",
         op,
     )

@@ -87,7 +87,7 @@ class DType:
         return f"<dtype: '{self.name}'>"
 
 
-float16 = half = DType("float16", np.float16, "f", 19, "half")
+float16 = DType("float16", np.float16, "f", 19, "half")
 float32 = DType("float32", np.float32, "f", 1, "float")
 float64 = double = DType("float64", np.float64, "f", 2, "double")
 int8 = DType("int8", np.int8, "i", 6, "int8")

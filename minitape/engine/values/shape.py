@@ -188,5 +188,9 @@ class TensorShape:
 
 
 def to_shape(value: ShapeLike) -> TensorShape:
-    """Return a TensorShape unchanged, or convert sizes to a TensorShape."""
+    """Return a TensorShape unchanged, or convert sizes to a TensorShape.
+
+    Args:
+        value: A TensorShape, or the sizes of the axes.
+    """
     return value if isinstance(value, TensorShape) else TensorShape(value)
