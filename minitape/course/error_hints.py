@@ -259,7 +259,7 @@ def _find_nearest_name(name: str, names: list[str]) -> str:
 
 
 def _collect_known_names(traceback: TracebackType | None, function: Program) -> list[str]:
-    """Collect the names known where the error was raised: those of the function, and those of its notebook."""
+    """Collect the names known where the error was raised, in the function and in its notebook."""
     names = [*getattr(function, "__globals__", {})]
     while traceback is not None:
         names += traceback.tb_frame.f_locals

@@ -72,7 +72,7 @@ def read_program_text(program_name: str) -> str:
 
 
 def load_program(program_name: str) -> FrameworkProgram:
-    """Load a program and the recording of one run of it in its framework from the package."""
+    """Load a program from the package, with the recording of one run in its framework."""
     data: JsonObject = json.loads((FOLDER / f"{program_name}.json").read_text(encoding="utf-8"))
     text, file = read_and_register_program_source(program_name)  # of which the explanation shows one
     recording = Replay(data["snapshot"] | {"sources_text": {file: text}}, FRAMEWORK_NAMES[program_name])

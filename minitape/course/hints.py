@@ -148,7 +148,7 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
 
 
 def describe_wrong_value(answer: Answer, expected: Answer) -> str:
-    """Describe a wrong value, or the first of its parts of which there is something to say.
+    """Describe a wrong value, or the first of its parts that a sentence fits.
 
     Args:
         answer: The answer.

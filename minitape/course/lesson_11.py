@@ -1,4 +1,4 @@
-"""The answers of lesson 11, operations of one's own."""
+"""The answers of lesson 11, which is about operations that learners define."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers of lesson 12, a tape of one's own."""
+"""The answers of lesson 12, in which learners build a tape."""
 
 from __future__ import annotations
 

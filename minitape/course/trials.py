@@ -128,7 +128,7 @@ def run_trials_until_failure(answer_name: str, answer: Answer, trials: Sequence[
 
 
 def _iter_method_globals(answer: Answer) -> Iterator[NamedValues]:
-    """Yield what the methods of a class find outside of it."""
+    """Yield what the methods of a class find outside the class."""
     for owner in getattr(answer, "__mro__", ()):
         yield from (method.__globals__ for method in vars(owner).values() if hasattr(method, "__globals__"))
 
@@ -176,7 +176,7 @@ def _join_lines(program: str) -> str:
 
 
 def describe_non_class_answer(class_name: str, answer: Answer) -> str:
-    """Say what is expected in place of an answer that is no class."""
+    """Say what is expected in place of an answer that is not a class."""
     return say(
         "expected the class {name} itself, without parentheses, but got {given}",
         name=class_name,

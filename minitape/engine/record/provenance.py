@@ -45,7 +45,7 @@ STACK_DEPTH = 3  # The origin of a constant or a variable contains this many use
 MAX_TAPE_EVENTS = 1000  # The history of a tape contains at most this many calls such as watch().
 
 Stack = tuple[tuple[CodeType, int], ...]  # (code, bytecode offset) pairs, innermost first
-Place: TypeAlias = tuple  # The code and offset of a statement, followed by those of the caller, if any.
+Place: TypeAlias = tuple  # The code and offset of a statement, and then of the caller, if any.
 Origin: TypeAlias = Any  # A ValueOrigin, a plain tuple of its fields, or None.
 TapeEvent: TypeAlias = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
 clock = count(1).__next__

@@ -28,7 +28,7 @@ def build_argument_error(message: str, op: str = "", name: str = "") -> Exceptio
 
 
 def build_dtype_error(op: str, wanted: str, dtype: DType) -> Exception:
-    """Build the error for a second operand whose dtype differs from that of the first.
+    """Build the error for a second operand whose dtype differs from the first operand's dtype.
 
     Args:
         op: TensorFlow's kernel name for the operation.
