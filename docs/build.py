@@ -28,8 +28,9 @@ import packages  # noqa: E402
 import page_links  # noqa: E402
 import page_programs  # noqa: E402
 import reference  # noqa: E402
+import search_fields  # noqa: E402
 import tabs  # noqa: E402
-from search_words import SEARCH_WORDS  # noqa: E402
+from search_words import get_search_words  # noqa: E402
 
 from minitape.cli.chinese_search import SearchChinese  # noqa: E402
 from minitape.cli.course_map import format_lesson_list  # noqa: E402
@@ -56,10 +57,10 @@ PAGES = """
     docs/tapeview.md docs/tapeview_reading.md docs/tapeview_explore.md docs/tapeview_large.md docs/tapeview_saving.md
     docs/film.md docs/model_map.md docs/tapeview_keys.md docs/explorables.md docs/explain.md docs/explain_model.md
     docs/explain_program.md docs/explain_loop.md docs/explain_answers.md docs/causes.md docs/explain_inside.md
-    docs/add_a_cause.md docs/bridges.md docs/write_a_bridge.md docs/engine.md docs/engine_gradient.md
-    docs/engine_calls.md docs/engine_more.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/exercises.md
-    docs/snapshot.md docs/vocabulary.md docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md
-    docs/trust_tests.md docs/questions/index.md docs/gallery.md
+    docs/add_a_cause.md docs/bridges.md docs/how_often_right.md docs/write_a_bridge.md docs/engine.md
+    docs/engine_gradient.md docs/engine_calls.md docs/engine_more.md docs/engine_speed.md docs/functions.md
+    docs/lessons.md docs/exercises.md docs/snapshot.md docs/vocabulary.md docs/names.md docs/speed.md
+    docs/elsewhere.md docs/trust.md docs/trust_tests.md docs/questions/index.md docs/gallery.md
 """.split()
 GALLERY_PAGE = "docs/gallery.md"
 QUESTION_PAGES = sorted(
@@ -144,13 +145,13 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
     edition = Edition(folder, {}, "" if language_code == ENGLISH else f"{language_code}/")
     relative_root = "../" * edition.root.count("/")
     texts, suffix = edition.texts, ".md" if language_code == ENGLISH else f".{language_code}.md"
+    fields_by_page = {}
     for page in [*PAGES, *QUESTION_PAGES, *CAUSE_PAGES]:
         if (ROOT / page).with_suffix(suffix).exists():
-            text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
-            texts[page] = TWIN_LINK.sub("", text, count=1).replace(suffix, ".md")
-            if page in SEARCH_WORDS:
-                texts[page] += f"\n<!-- search: {SEARCH_WORDS[page][language_code]} -->\n"
+            texts[page] = read_page(page, language_code)
+            fields_by_page[page.removesuffix(".md")] = search_fields.find_fields(texts[page])
             texts[page] = page_programs.embed_search_words(texts[page], SearchChinese({}).split)
+    search_fields.write_fields(fields_by_page, get_extra_folder(BUILD, edition) / "_static")
     embed_pictures_of_folder(edition, QUESTION_PAGES, "questions", "docs/questions/index.md")
     embed_pictures_of_folder(edition, CAUSE_PAGES, "causes", "docs/causes.md")
     for page in CAUSE_PAGES:
@@ -212,6 +213,7 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
                 "docs/explain_inside",
                 "docs/add_a_cause",
                 "docs/bridges",
+                "docs/how_often_right",
                 "docs/write_a_bridge",
                 "docs/engine",
                 "docs/engine_gradient",
@@ -247,6 +249,20 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
         ]
     )
     return edition
+
+
+def read_page(page: str, language_code: str) -> str:
+    """Return the text of a page in a language, with the terms that it is found by and without the link to its twin.
+
+    Args:
+        page: The English page, such as "docs/explain.md".
+        language_code: The language.
+    """
+    suffix = ".md" if language_code == ENGLISH else f".{language_code}.md"
+    text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
+    text = TWIN_LINK.sub("", text, count=1).replace(suffix, ".md")
+    search_words = get_search_words(page, language_code)
+    return f"{text}\n<!-- search: {search_words} -->\n" if search_words else text
 
 
 def embed_explorables(edition: Edition) -> None:

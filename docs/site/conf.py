@@ -23,3 +23,14 @@ autodoc_mock_imports = [name for name in FRAMEWORKS if not find_spec(name)]
 minitape.bridges.framework_import.import_framework = lambda *framework: None
 # Types of other packages, and classes that are no part of the reference.
 nitpick_ignore_regex = [("py:.*", ".*")]
+
+
+def add_search_fields(app, page_name, *context):
+    """Load the parts of the pages that `build.py` wrote for the search, on the page of the search only."""
+    if page_name == "search":
+        app.add_js_file("search_fields.js")
+
+
+def setup(app):
+    """Register what the documentation adds to the settings of `minitape site`."""
+    app.connect("html-page-context", add_search_fields)

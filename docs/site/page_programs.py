@@ -53,6 +53,11 @@ def find_programs(page_text: str) -> list[PageProgram]:
     ]
 
 
+def needs_pytorch(page_text: str) -> bool:
+    """Return whether a page's programs are PyTorch's, which the site is built without."""
+    return any(program.code.startswith("import torch\n") for program in find_programs(page_text))
+
+
 def run_program(code: str, namespace: dict[str, Any]) -> str:
     """Run a program of a page and return what it prints.
 
@@ -118,7 +123,8 @@ def embed_pictures(page_text: str, views_folder: Path, views_url: str) -> str:
     """
     namespace: dict[str, Any] = {}
     frames = []
-    for number, program in enumerate(find_programs(page_text)):
+    programs = [] if needs_pytorch(page_text) else find_programs(page_text)
+    for number, program in enumerate(programs):
         run_program(program.code, namespace)
         if program.tape_name:
             write_picture(program.tape_name, namespace, views_folder / f"{number}.html")

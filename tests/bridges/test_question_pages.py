@@ -1,20 +1,27 @@
-"""The programs of the question pages print the same in TensorFlow, as their first page says."""
+"""The programs of the question pages print the same in TensorFlow and in PyTorch, as their first page says."""
 
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-tf = pytest.importorskip("tensorflow")
-
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(path for path in (DOCS / "questions").glob("*.md") if "." not in path.stem and path.stem != "index")
-find_programs = runpy.run_path(str(DOCS / "site" / "page_programs.py"))["find_programs"]
+PAGES = sorted(path for path in (DOCS / "questions").glob("*.md") if path.name.partition(".")[0] != "index")
+PAGE_PROGRAMS = SimpleNamespace(**runpy.run_path(str(DOCS / "site" / "page_programs.py")))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def needs_pytorch(page):
+    return PAGE_PROGRAMS.needs_pytorch(page.read_text(encoding="utf-8"))
+
+
+ENGLISH_PAGES_IN_TENSORFLOW = [page for page in PAGES if "." not in page.stem and not needs_pytorch(page)]
+
+
+@pytest.mark.parametrize("page", ENGLISH_PAGES_IN_TENSORFLOW, ids=lambda page: page.stem)
 def test_tensorflow_prints_what_the_page_shows(page, capsys):
-    programs, namespace = find_programs(page.read_text(encoding="utf-8")), {}
+    pytest.importorskip("tensorflow")
+    programs, namespace = PAGE_PROGRAMS.find_programs(page.read_text(encoding="utf-8")), {}
     assert programs
     for program in programs:
         if "tape.explain(" in program.code or "why." in program.code:  # minitape's own question
@@ -22,3 +29,12 @@ def test_tensorflow_prints_what_the_page_shows(page, capsys):
         code = program.code.replace("import minitape as tf", "import tensorflow as tf")
         exec(compile(code, page.name, "exec"), namespace)
         assert capsys.readouterr().out == program.output
+
+
+@pytest.mark.parametrize("page", list(filter(needs_pytorch, PAGES)), ids=lambda page: page.name)
+def test_pytorch_prints_what_the_page_shows(page, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setenv("MINITAPE_LANGUAGE", "zh" if page.name.endswith(".zh.md") else "en")
+    namespace = {}
+    for program in PAGE_PROGRAMS.find_programs(page.read_text(encoding="utf-8")):
+        assert PAGE_PROGRAMS.run_program(program.code, namespace) == program.output

@@ -1,31 +1,35 @@
 // Scores with two bonuses. Somebody who types a question wants the page that answers it before a
 // lesson that mentions its words, and of several such pages the one with the nearest title.
-// static/search.js computes the scores of pages, which are about 100 if the text has all words.
+// static/search.js reads the query and computes the scores of pages, which are about 60 if the page is about all words.
 const BONUS_BY_FOLDER = [
-  [/^docs\/(questions\/index|causes)$/, -30],
-  [/^docs\/questions\//, 60],
-  [/^docs\/causes\//, 45],
+  [/^docs\/(questions\/index|causes)$/, -20],
+  [/^docs\/questions\//, 14],
+  [/^docs\/causes\//, 9],
   [/^docs\/(vocabulary|snapshot|trust|trust_tests|speed|names|gallery)$/, 0],
-  [/^docs\/(engine\w*|functions|explain_inside|add_a_cause|lessons|write_a_bridge)$/, -20], // for contributors
-  [/^docs\/|^deploy\//, 40],
-  [/^notebooks\/\w+\/(glossary|credits)$/, -40],
-  [/^notebooks\//, -20],
-  [/^(api|reference)\//, -10],
-  [/^CHANGELOG$|^index$/, -60],
+  [/^docs\/(engine\w*|functions|explain_inside|add_a_cause|lessons|write_a_bridge)$/, -10], // for contributors
+  [/^docs\/|^deploy\//, 9],
+  [/^notebooks\/\w+\/(glossary|credits)$/, -20],
+  [/^notebooks\//, -8],
+  [/^(api|reference)\//, -8],
+  [/^CHANGELOG$|^index$/, -30],
 ];
-const TITLE_BONUS = 20;
+const TITLE_BONUS = 14;
+const OBJECT_FACTOR = 0.1; // Names of functions in the middle of a question are not what is asked for.
+const FEW_WORDS = 2;
 
 // Sphinx declares the name once more, which only `var` allows.
 // eslint-disable-next-line no-var, no-unused-vars
 var Scorer = {
-  score: ([docname, title, , , score]) => {
+  score: ([docname, title, , , score, , kind]) => {
     const bonus = BONUS_BY_FOLDER.find(([folder]) => folder.test(docname));
-    const query = new URLSearchParams(window.location.search).get("q") || "";
-    const queryWords = new Set(splitQuery(query.toLowerCase()));
-    const titleWords = splitQuery(title.toLowerCase());
-    const sharedWords = titleWords.filter((word) => queryWords.has(word));
-    const titleShare = titleWords.length ? sharedWords.length / titleWords.length : 0;
-    return score + (bonus ? bonus[1] : 0) + TITLE_BONUS * titleShare;
+    const query = readQuery().toLowerCase();
+    const hasChinese = HAN.test(title);
+    const queryStems = new Set(listStems(cleanQuery(query), hasChinese));
+    const titleStems = new Set(listStems(cleanQuery(title.toLowerCase()), hasChinese));
+    const shared = [...titleStems].filter((stem) => queryStems.has(stem)).length;
+    const titleShare = (2 * shared) / (titleStems.size + queryStems.size || 1);
+    const isInQuestion = kind === "object" && queryStems.size > FEW_WORDS;
+    return score * (isInQuestion ? OBJECT_FACTOR : 1) + (bonus ? bonus[1] : 0) + TITLE_BONUS * titleShare;
   },
   objNameMatch: 150,
   objPartialMatch: 20,

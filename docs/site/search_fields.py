@@ -1,0 +1,62 @@
+"""What the site's search knows about a page besides its words: its title, search terms, error messages and first lines.
+
+Sphinx's index stores only which page contains which word. The script ``search.js`` ranks a page higher if a word of the
+question is in one of these parts, because they say what the page is about.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from page_programs import SEARCH_COMMENT
+from tabs import TITLES
+
+LEAD_LENGTH = 600
+"""The length of the part of a page's text that counts as its first lines, in characters."""
+CODE_BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
+FRAMEWORK_HEADING = re.compile(rf"^## ({'|'.join(map(re.escape, TITLES))})$", re.MULTILINE)
+REASON = re.compile(r"^## (?:Why it happens|为什么会这样)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+def find_fields(page_text: str) -> dict[str, str]:
+    r"""Return the parts of a page that say what the page is about.
+
+    >>> find_fields("# Zero?\n\nA step has no slope.\n\n## JAX\n\n<!-- search: flat 0 -->\n")
+    {'title': 'Zero?', 'keywords': 'flat 0', 'lead': 'A step has no slope.', 'frameworks': 'JAX'}
+
+    Args:
+        page_text: The page, as Markdown, with its search comment.
+
+    Returns:
+        A dict that maps the names of the parts to their texts. Parts that the page does not have are left out.
+    """
+    title, _, body = page_text.partition("\n")
+    before_headings = re.split(r"^##", body, maxsplit=1, flags=re.MULTILINE)[0]
+    errors = [block[2] for block in CODE_BLOCK.finditer(before_headings) if block[1] == "text"]
+    reason = REASON.search(body)
+    first_text = reason[1] if reason else before_headings
+    prose = LINK_TARGET.sub("]", COMMENT.sub("", CODE_BLOCK.sub("", first_text)))
+    fields = {
+        "title": title.removeprefix("# "),
+        "keywords": " ".join(SEARCH_COMMENT.findall(page_text)),
+        "errors": "" if "```python" in before_headings else "\n".join(errors),
+        "lead": " ".join(prose.split())[:LEAD_LENGTH],
+        "frameworks": " ".join(FRAMEWORK_HEADING.findall(body)),
+    }
+    return {name: text for name, text in fields.items() if text}
+
+
+def write_fields(fields_by_page: dict[str, dict[str, str]], static_folder: Path) -> None:
+    """Write the fields of an edition's pages as a script, because a browser loads no data for a page on a local disk.
+
+    Args:
+        fields_by_page: The fields of each page. The keys are the pages' names without ".md".
+        static_folder: The folder for the script.
+    """
+    static_folder.mkdir(parents=True, exist_ok=True)
+    data = json.dumps(fields_by_page, ensure_ascii=False, separators=(",", ":"))
+    (static_folder / "search_fields.js").write_text(f"var searchFields = {data};\n", encoding="utf-8")
