@@ -9,7 +9,7 @@ import numpy as np
 
 from .engine.backward.tape import GradientTape
 from .engine.tensor.conversion import convert_to_tensor
-from .engine.tensor.tensor import Tensor, create_tensor
+from .engine.tensor.tensor import Tensor, wrap_array_with_origin
 from .functions.settings import executing_eagerly
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def compute_gradient(
     _refuse_types(tensors, out)
 
     def compute_array(*shifted: Array) -> Array:
-        return f(*map(create_tensor, shifted)).array
+        return f(*map(wrap_array_with_origin, shifted)).array
 
     arrays = [t.array for t in tensors]
     by_tape = tuple(_compute_jacobian_by_tape(tape, out, t) for t in tensors)
@@ -92,7 +92,7 @@ def _compute_jacobian_by_tape(tape: GradientTape, out: Tensor, x: Tensor) -> Arr
         return np.zeros(size, x.dtype.as_numpy_dtype) if jacobian is None else jacobian.numpy().reshape(size)
 
     def compute_vjp(seed: Array) -> Array | None:
-        g = tape.gradient(out, x, output_gradients=create_tensor(seed.copy()))
+        g = tape.gradient(out, x, output_gradients=wrap_array_with_origin(seed.copy()))
         return None if g is None else g.array
 
     return _compute_jacobian_by_rows(compute_vjp, out.array.shape, out.dtype, x.array)

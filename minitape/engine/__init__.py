@@ -7,8 +7,8 @@ something that a tape watches. The *site* of a row is the user's statement that 
 into its bytecode. The letters of a *formula* or *rule* in the table of operations are x and y for the inputs, z for the
 result and g for the adjoint of the result.
 
-The following three programs show how the modules work together. ``docs/engine_calls.md`` lists every call of these
-programs, and ``docs/engine.md`` quotes the lines that run.
+The following three programs show how the modules work together. ``docs/engine_calls.md`` lists the calls of three such
+programs in order, and ``docs/engine.md`` quotes the lines that run.
 
 **1. A product and its gradient.**
 

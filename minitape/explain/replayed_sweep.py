@@ -21,7 +21,7 @@ from ..engine.backward.targets_and_sources import find_rows_in_recording
 from ..engine.record.interrupt_safe import suspend_recording
 from ..engine.record.record import MAX_SMALL_SIZE
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
-from ..engine.tensor.tensor import create_tensor
+from ..engine.tensor.tensor import wrap_array_with_origin
 from ..recording.recorded_rows import BackwardPass
 from ..recording.tape_reachability import TapeRules
 from ..recording.value_summary import ValueSummary
@@ -129,7 +129,7 @@ def replay_call_on_new_tape(
     if any(array is None for array in arrays):
         return None
     with suspend_recording(), np.errstate(all="ignore"):
-        inputs = [create_tensor(array) for array in arrays]
+        inputs = [wrap_array_with_origin(array) for array in arrays]
         try:
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])

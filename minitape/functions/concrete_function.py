@@ -25,7 +25,7 @@ from ..engine.record.thread_state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
-from ..engine.tensor.tensor import EagerTensor, Tensor, create_tensor, from_array
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
 from ..engine.values import nest
 from . import inner_rows
 from .first_run import Feed, FirstRun, GuardError
@@ -137,6 +137,7 @@ class ConcreteFunction:
 
         Args:
             with_saved: Whether it also returns the values that the gradient reads, after the results and new states.
+                For this, the gradient must be recorded.
 
         Returns:
             A function that takes the array of each feed as an argument, and returns a tuple of arrays.
@@ -147,23 +148,22 @@ class ConcreteFunction:
             return function
         return lambda *values: function(*self.select_varying_values(values))
 
-    def collect_feed_tensors(self, arguments: Sequence) -> list:
-        """Return a tensor for each feed of a call.
-
-        Args:
-            arguments: The tensors that the caller passed as arguments.
+    def collect_outside_tensors(self) -> list:
+        """Return a tensor for each feed that is not an argument.
 
         Returns:
-            The arguments, followed by the current variable states and the captured tensors, in the order of `feeds`. If
-            a captured tensor no longer exists, a tensor with the same value replaces it.
+            The current variable states and the captured tensors, in the order of `feeds`. If a captured tensor no
+            longer exists, a tensor with the same value replaces it.
         """
-        tensors: list = [*arguments]
+        tensors: list = []
         for feed in self.feeds[self.argument_count :]:
             if feed.variable is not None:
                 tensors.append(feed.variable._read_state())
             else:
                 tensor = feed.captured_ref()  # type: ignore[misc]
-                tensors.append(create_tensor(self.traced_rows.constants[feed.row]) if tensor is None else tensor)
+                tensors.append(
+                    wrap_array_with_origin(self.traced_rows.constants[feed.row]) if tensor is None else tensor
+                )
         return tensors
 
     def call_on_tensors(self, arguments: Sequence) -> list:
@@ -182,7 +182,7 @@ class ConcreteFunction:
             GuardError: If a guard fails for these arguments.
         """
         record = state.record
-        inputs = self.collect_feed_tensors(arguments)
+        inputs = [*arguments, *self.collect_outside_tensors()]
         arrays = self.select_varying_values([tensor._value for tensor in inputs])
         if record is None:
             return self.build_outputs_and_assign(inputs, self.program.compute_fetches(arrays))
@@ -236,7 +236,7 @@ class ConcreteFunction:
         Returns:
             The results as tensors.
         """
-        outputs = [*map(from_array, arrays[: len(self.result_rows)])]
+        outputs = [*map(wrap_array, arrays[: len(self.result_rows)])]
         if state.record is None or self.assignments:
             clock, _, place, values, _, depth = origin = build_origin(
                 "op", inputs, FUNCTION_PRIMITIVE, find_place(_getframe())
@@ -245,7 +245,7 @@ class ConcreteFunction:
                 tensor._origin = origin
             for (variable, _, site), value in zip(self.assignments, arrays[len(outputs) :], strict=False):
                 state_origin = clock, "assign", (*site, *place), values, ref(variable), depth + ASSIGNMENT_GENERATIONS
-                variable._take_state_from_first_run(from_array(value), state_origin)
+                variable._take_state_from_first_run(wrap_array(value), state_origin)
         return outputs
 
 
@@ -415,7 +415,10 @@ class ConcreteGradient:
             saved_values = dict(zip(self.saved_rows, saved, strict=True))
             arguments = (*inputs, *(saved_values[row] for row in self.concrete_function.per_run_rows), *adjoints)
             computed: Any = self.pure_function.call_on_tensors(
-                [argument if isinstance(argument, Tensor) else create_tensor(argument) for argument in arguments]
+                [
+                    argument if isinstance(argument, Tensor) else wrap_array_with_origin(argument)
+                    for argument in arguments
+                ]
             )
         else:
             try:
@@ -430,7 +433,7 @@ class ConcreteGradient:
 
 def _build_stand_in_tensor(traced_rows: TracedRows, row: int) -> EagerTensor:
     """Return a tensor for a row. Its value is the row's constant, or zeros if the row can differ between calls."""
-    tensor = from_array(traced_rows.constants.get(row, get_array_spec(*traced_rows.shape_dtypes[row]).zeros))
+    tensor = wrap_array(traced_rows.constants.get(row, get_array_spec(*traced_rows.shape_dtypes[row]).zeros))
     tensor._record = traced_rows.record
     tensor._row = row
     return tensor
@@ -499,7 +502,7 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
 
     if not any(map(reaches_some_outputs, (*arguments, *first_run.variable_states.values()))):
         return returned
-    joined = [from_array(output._value) for output in outputs.values()]
+    joined = [wrap_array(output._value) for output in outputs.values()]
     record_operation(CALL_OUTPUTS_PRIMITIVE, tuple(outputs.values()), {}, tuple(joined))
     joined_by_id = dict(zip(outputs, joined, strict=True))
     return nest.map_structure(lambda leaf: joined_by_id.get(id(leaf), leaf), returned)

@@ -4,6 +4,10 @@ In eager mode, Python runs the branch or loop. In a traced function, each call i
 function for each branch, or for the condition and the body of the loop. Only pure computations are recorded in this
 way. If a function prints, draws random numbers, assigns to a variable, or fails with the values of this run, Python
 runs the branch or loop instead, and guards record Python's decisions.
+
+The rule of such a row sweeps backward through the branch that was taken, or through the iterations (*turns*) of the
+loop, from the last to the first. The row has one more output, which saves what this sweep reads. For this, the
+gradients of the concrete functions are recorded when the row is written.
 """
 
 from __future__ import annotations
@@ -34,12 +38,12 @@ class RecordedBody(NamedTuple):
     Attributes:
         concrete_function: The branch, condition or body as a concrete function.
         shape_dtypes: The shape and dtype of each result.
-        pack: A function that packs result tensors into the structure that the function returned.
+        pack_results: A function that packs result tensors into the structure that the function returned.
     """
 
     concrete_function: ConcreteFunction
     shape_dtypes: list[tuple]
-    pack: Callable[[Sequence], Any]
+    pack_results: Callable[[Sequence], Any]
 
 
 def cond(
@@ -183,14 +187,14 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Recor
         NotRecordableError: If the function raises an error.
     """
     try:
-        concrete_function, pack, _ = record_function(FirstRun(name), function, tensors)
+        concrete_function, pack_results, _ = record_function(FirstRun(name), function, tensors)
     except Exception as error:
         # If Python then runs the function for real, the error is raised again.
         raise NotRecordableError from error
     return RecordedBody(
         concrete_function,
         [concrete_function.traced_rows.shape_dtypes[row] for row in concrete_function.result_rows],
-        pack,
+        pack_results,
     )
 
 
@@ -209,7 +213,7 @@ def _write_control_flow_row(
     inputs = [*leading_inputs]
     for body in bodies:
         first_inputs.append(len(inputs))
-        inputs += body.collect_feed_tensors([None] * body.argument_count)[body.argument_count :]
+        inputs += body.collect_outside_tensors()
     row.replay = replay
     row.bodies = bodies
     row.first_inputs = first_inputs
@@ -269,7 +273,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
     row = PythonRow("cond", run_branch, sweep_branch, op="If", has_saved=True)
     row.is_blocked = is_blocked_in_its_branch
     bodies = [else_body.concrete_function, then_body.concrete_function]
-    return then_body.pack(_write_control_flow_row(row, replay_branch, [pred], bodies))
+    return then_body.pack_results(_write_control_flow_row(row, replay_branch, [pred], bodies))
 
 
 def _add_optional(total: Adjoint, share: Adjoint) -> Adjoint:

@@ -22,7 +22,7 @@ from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recordin
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
-from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
 from ..engine.values import nest
 from .first_run import (
     NO_VALUE,
@@ -252,7 +252,7 @@ def build_sweep_by_rerun(function: Callable) -> Callable:
         as_arrays = not isinstance(output_adjoints[0], Tensor)
         with suspend_recording() if as_arrays else nullcontext():
             tensors, adjoints = (
-                [value if isinstance(value, Tensor) else from_array(value) for value in group]
+                [value if isinstance(value, Tensor) else wrap_array(value) for value in group]
                 for group in (inputs, output_adjoints)
             )
             inputs_copy = [TABLE["identity"](tensor) for tensor in tensors]
@@ -288,7 +288,7 @@ def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequ
             arrays = compute(*[tensor._value for tensor in tensors])
     else:
         arrays = tuple([np.broadcast_to(np.zeros((), dtype), shape)[()] for shape, dtype in zero_shape_dtypes])
-    outputs = [*map(from_array, arrays)]
+    outputs = [*map(wrap_array, arrays)]
     record_operation(row, tuple(tensors), {}, tuple(outputs))
     return outputs
 
@@ -347,7 +347,7 @@ class _ReplayableCall:
     def compute_arrays(self, arrays: Sequence, with_saved: bool) -> list:
         """Call the function with these arrays, and return the arrays in its result."""
         with suspend_recording():
-            return [tensor._value for tensor in self([*map(from_array, arrays)])] or [NO_VALUE]
+            return [tensor._value for tensor in self([*map(wrap_array, arrays)])] or [NO_VALUE]
 
 
 def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Object) -> Structure:
@@ -470,7 +470,7 @@ def write_py_function_row(
         return [convert_to_tensor(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
     def run_function(arrays: Sequence, with_saved: bool) -> list:
-        tensors = [*map(from_array, arrays)]
+        tensors = [*map(wrap_array, arrays)]
         with suspend_recording(), ExitStack() as blocks:
             for (variable, _), tensor in zip(changed_variables, tensors[input_count:], strict=True):
                 blocks.enter_context(TemporaryAttributes(variable, _state=tensor, _tape_set=None))
@@ -481,13 +481,13 @@ def write_py_function_row(
         return [*(output._value for output in call.outputs), call]
 
     def sweep_function(positions: Sequence, inputs: Sequence, adjoints: Sequence, call: Any) -> list:
-        gradients = call.compute_gradients_off_tape([g if isinstance(g, Tensor) else from_array(g) for g in adjoints])
+        gradients = call.compute_gradients_off_tape([g if isinstance(g, Tensor) else wrap_array(g) for g in adjoints])
         shares = [
             np.broadcast_to(gradient._value, inputs[i].shape)[()]
             for i, gradient in zip(positions, gradients, strict=True)
         ]
         if isinstance(adjoints[0], Tensor):
-            return [*map(from_array, shares)]
+            return [*map(wrap_array, shares)]
         return shares
 
     op = "EagerPyFunc" if differentiate else "PyFunc"

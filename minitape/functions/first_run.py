@@ -23,7 +23,7 @@ from ..engine.record.row_parts import LEAF, Leaf
 from ..engine.record.thread_state import get_current_first_run, state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
 from ..engine.values.argument_errors import build_argument_error
 from ..recording.graph_nodes import find_operation_and_inputs
 
@@ -278,7 +278,7 @@ class FirstRun:
         Returns:
             A new tensor of the run.
         """
-        tensor = from_array(value)
+        tensor = wrap_array(value)
         owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
         leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
         row = self._write_leaf(tensor, leaf, self.record.find_current_offset())

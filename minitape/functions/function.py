@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, cast, overload
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
-from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
 from ..engine.types import Params, Returned
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
@@ -217,7 +217,7 @@ class Function(Generic[Params, Returned]):
         if kind is None or kind.unguarded_function is None:
             return self._call_fitting_function_or_trace(args, kwargs, tensor_types)
         if kind.plain_program is not None and not needs_row_or_origin:
-            return kind.pack_results([*map(from_array, kind.plain_program.compute_fetches(arrays))])
+            return kind.pack_results([*map(wrap_array, kind.plain_program.compute_fetches(arrays))])
         return kind.pack_results(kind.unguarded_function.call_on_tensors(args))
 
     def _run_in_outer_function(self, outer_run: FirstRun, args: tuple, kwargs: dict) -> Structure:
@@ -299,8 +299,8 @@ class Function(Generic[Params, Returned]):
                 if tensor_types is not None and not kwargs and self.input_signature is None:
                     self._kinds_by_types[tensor_types] = kind
             if state.record is None:
-                feeds = concrete_function.collect_feed_tensors(tensors)
-                return pack_results(concrete_function.build_outputs_and_assign(feeds, arrays))
+                inputs = [*tensors, *concrete_function.collect_outside_tensors()]
+                return pack_results(concrete_function.build_outputs_and_assign(inputs, arrays))
             # Under a tape, the first call computes everything twice: only the row of a call saves the values that the
             # gradient reads, and the first run has released them. The log returns the results of effects that already
             # ran.

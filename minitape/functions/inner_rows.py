@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, create_tensor
+from ..engine.tensor.tensor import EagerTensor, wrap_array_with_origin
 
 if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
@@ -31,11 +31,13 @@ def replay_concrete_function(
     """
     saved_values = dict(zip(concrete_function.record_gradient_once().saved_rows, saved, strict=False))
     values: dict = dict(zip((feed.row for feed in concrete_function.feeds), inputs, strict=True))
-    values |= {row: create_tensor(saved_values[row]) for row in concrete_function.per_run_rows if row in saved_values}
+    values |= {
+        row: wrap_array_with_origin(saved_values[row]) for row in concrete_function.per_run_rows if row in saved_values
+    }
     calls, constants = concrete_function.traced_rows.find_needed_operations_and_constants(
         concrete_function.fetch_rows, list(values)
     )
-    values |= {row: create_tensor(value) for row, value in constants.items() if row not in values}
+    values |= {row: wrap_array_with_origin(value) for row, value in constants.items() if row not in values}
     for call in calls:
         with TemporaryAttributes(state, fixed_site=concrete_function.traced_rows.record.find_site(call.row)):
             call_inputs = tuple([values[row] for row in call.inputs])

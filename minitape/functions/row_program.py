@@ -16,7 +16,7 @@ from ..engine.record.row_parts import LEAF, Call, build_elementwise_call
 from ..engine.table.accelerator import fast
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import OPERAND_CHECKS
-from ..engine.tensor.tensor import EagerTensor, from_array
+from ..engine.tensor.tensor import EagerTensor, wrap_array
 from ..recording.sites import describe_line_of_row
 from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 
@@ -295,7 +295,7 @@ def build_call_function(record: Record, call: Call, with_saved: bool = True) -> 
 
     def check_operands_and_run(x: Array, y: Array) -> Array:
         try:
-            check(primitive, from_array(x), from_array(y), **call.attrs)
+            check(primitive, wrap_array(x), wrap_array(y), **call.attrs)
         except Exception as error:
             from ..common.translation import say
 

@@ -14,7 +14,7 @@ from ..engine.derivatives.custom_gradient import (
 )
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import record_operation
-from ..engine.tensor.tensor import Tensor, from_array
+from ..engine.tensor.tensor import Tensor, wrap_array
 
 if TYPE_CHECKING:
     from ..engine.types import Adjoint, Structure
@@ -63,7 +63,7 @@ def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Stru
     """
 
     def record_results_row(call: CustomCall, results: list, inputs: list) -> list:
-        outputs = [from_array(result._value) for result in results]
+        outputs = [wrap_array(result._value) for result in results]
         record_operation(CUSTOM_GRADIENT, (*results, *inputs), {"call": call, "results": len(results)}, tuple(outputs))
         return outputs
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..engine.backward.tape import GradientTape
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.record.thread_state import state
-from ..engine.tensor.tensor import EagerTensor, create_tensor
+from ..engine.tensor.tensor import EagerTensor, wrap_array_with_origin
 from .reader import TapeReader
 from .shown_values import to_value_fields
 from .stepper import MAX_EAGER_ROWS, build_tape_stepper
@@ -97,7 +97,7 @@ def _build_function_inside(
     # The inside rows belong to the statement that called the function.
     call_site = place and (place[0], site if place[1] is None else place[1])
     with suspend_recording(), TemporaryAttributes(state, fixed_site=call_site), np.errstate(all="ignore"):
-        inputs = [create_tensor(array) for array in arrays]
+        inputs = [wrap_array_with_origin(array) for array in arrays]
         try:
             with GradientTape() as tape:
                 tape.watch([input_row for input_row in inputs if input_row.dtype.differentiable])
@@ -116,7 +116,7 @@ def _build_function_inside(
         [inner_row.to_row_fields() for inner_row in inner_rows], 0
     )
     seeded_outputs = [
-        (output, create_tensor(output_adjoints[call_row + output_number]))
+        (output, wrap_array_with_origin(output_adjoints[call_row + output_number]))
         for output_number, output in enumerate(outputs)
         if call_row + output_number in output_adjoints
     ]

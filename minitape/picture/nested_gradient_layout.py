@@ -18,7 +18,7 @@ from ..engine.backward.reachability import propagate_marks_to_consumers
 from ..engine.backward.sweep import Sweep
 from ..engine.backward.tape import GradientTape
 from ..engine.record.interrupt_safe import suspend_recording
-from ..engine.tensor.tensor import create_tensor
+from ..engine.tensor.tensor import wrap_array_with_origin
 from ..recording.graph_nodes import find_operation_and_inputs
 from .expressions import Expressions, format_circled_row_number
 
@@ -104,7 +104,7 @@ def _locate_rows_of_one_gradient(
         propagate_marks_to_consumers(record, reachable, max(first, min(sources) + 1), min(end, written_rows.start))
     below_by_row: dict[int, int] = {}  # For each row of the new tape, the row of `record` below which it is drawn.
     with suspend_recording(), np.errstate(all="ignore"), GradientTape() as new_tape:
-        adjoints = {row: create_tensor(np.ones(*record.get_shape_and_dtype(row))[()]) for row in targets}
+        adjoints = {row: wrap_array_with_origin(np.ones(*record.get_shape_and_dtype(row))[()]) for row in targets}
         sweep = Sweep(record, adjoints, set(sources), reachable, is_recorded=True)
         for step in sweep.iter_steps():
             new_record: Object = new_tape.record

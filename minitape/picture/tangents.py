@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engine.derivatives.forward_mode import ForwardTape
 from ..engine.record.interrupt_safe import suspend_recording
-from ..engine.tensor.tensor import create_tensor
+from ..engine.tensor.tensor import wrap_array_with_origin
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
@@ -48,7 +48,9 @@ def compute_tangents(record: Record, tapes: list[Object]) -> ArraysByRow:
         for row in range(len(record))
         if record.get_shape_and_dtype(row)[1].kind in "fc"
     )
-    tensors_by_row = {row: create_tensor(np.asarray(value)) for row, value in recorded_values if value is not None}
+    tensors_by_row = {
+        row: wrap_array_with_origin(np.asarray(value)) for row, value in recorded_values if value is not None
+    }
     # A failure, for instance because of a released value, must not prevent the picture.
     with suppress(Exception), suspend_recording(), np.errstate(all="ignore"):
         return {row: tangent.numpy() for row, tangent in accumulator._compute_tangents_by_row(tensors_by_row).items()}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..engine.record.interrupt_safe import suspend_recording
-from ..engine.tensor.tensor import Tensor, create_tensor
+from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
@@ -191,7 +191,7 @@ def compute_custom_gradient_shares(record: Record, call: Call) -> list[Tensor | 
         The share of each input, or None if the gradient function raised an error.
     """
     specs = [record.get_shape_and_dtype(row) for row in range(call.row, call.row + call.outputs)]
-    unit_adjoints = [create_tensor(np.ones(shape, dtype)) for shape, dtype in specs]
+    unit_adjoints = [wrap_array_with_origin(np.ones(shape, dtype)) for shape, dtype in specs]
     try:
         with suspend_recording(), contextlib.redirect_stdout(io.StringIO()):
             return list(call.attrs["call"].shares(unit_adjoints))

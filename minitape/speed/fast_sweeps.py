@@ -254,7 +254,7 @@ def _write_share_lines(
         may_overwrite: Whether the share may reuse the memory of ``g``.
     """
     mismatches = []
-    if value_type not in SCALAR and len(primitive.texts) == 3:
+    if value_type not in SCALAR and primitive.is_binary:
         mismatches.append(f"share.shape != {x}.shape")
     if "(" in rule or "." in rule:
         mismatches.append(f"share.dtype is not {x}.dtype")
@@ -282,7 +282,7 @@ class _StepFunctions(dict["Object", "Function"]):
         is_recorded = value_type is EagerTensor
         text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
         # This rule is the last rule that reads g, so it may overwrite g.
-        last_row = "b" if inputs_matter[1] and len(primitive.texts) == 3 else "a"
+        last_row = "b" if inputs_matter[1] and primitive.is_binary else "a"
         for rule, x, row, matters in zip(primitive.texts[1:], "xy", "ab", inputs_matter, strict=False):
             if rule == "-" or not matters:
                 continue

@@ -142,7 +142,7 @@ def _build_row_writer(primitive: Primitive) -> Function:
             untracked.add(row)
         return row
 
-    return write_binary if len(primitive.texts) == 3 else write_unary
+    return write_binary if primitive.is_binary else write_unary
 
 
 def _find_or_add_number_row(record: Record, number: float, like_row: int) -> int:

@@ -15,7 +15,7 @@ from ..engine.record.thread_state import state
 from ..engine.table.float_warnings import ignore_fp_errors
 from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import select_form_for_kind
-from ..engine.tensor.tensor import EagerTensor, from_array
+from ..engine.tensor.tensor import EagerTensor, wrap_array
 
 if TYPE_CHECKING:
     from ..engine.types import Array, Function, Object
@@ -59,9 +59,9 @@ def apply(plain: Function) -> Function:
             result._origin = None
             tensors = (result,)
         elif result_type is tuple:
-            result = tensors = tuple(map(from_array, out))
+            result = tensors = tuple(map(wrap_array, out))
         else:
-            result = from_array(out)
+            result = wrap_array(out)
             tensors = (result,)
         if record is None:
             home.record_operation(primitive, inputs, attrs, tensors, frame or _getframe(1))

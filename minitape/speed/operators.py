@@ -227,7 +227,7 @@ def build_operation_function(
     Returns:
         The generated function. The function returns an ``EagerTensor``, or the result of ``general``.
     """
-    is_binary = len(primitive.texts) == 3
+    is_binary = primitive.is_binary
     arguments = "a, b" if is_binary else "a"
     operands = signature.split(", ")[: 1 + is_binary] if signature else []
     first_operand = ""  # The first operand of an operator is a tensor, so there is nothing to read.

@@ -16,7 +16,7 @@ from ..engine.record.provenance import ASSIGNMENT_GENERATIONS, build_origin, fin
 from ..engine.record.row_parts import FLOAT_TYPES
 from ..engine.record.thread_state import state
 from ..engine.table.float_warnings import ignore_fp_errors
-from ..engine.tensor.tensor import EagerTensor, from_array
+from ..engine.tensor.tensor import EagerTensor, wrap_array
 from ..engine.tensor.variable import ResourceVariable
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def update_variables(plain: Function) -> Function:
             origin = build_origin(
                 "assign_sub", (gradient_tensor, old_state), weakref.ref(variable), place, ASSIGNMENT_GENERATIONS
             )
-            variable._store_state(from_array(new_values[start:end].reshape(shape)), origin)
+            variable._store_state(wrap_array(new_values[start:end].reshape(shape)), origin)
             for slot, buffer in zip(variable_slots, new_slots, strict=True):
-                slot._store_state(from_array(buffer[start:end].reshape(shape)), slot._state._origin)
+                slot._store_state(wrap_array(buffer[start:end].reshape(shape)), slot._state._origin)
             start = end
 
     return update_variables

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.tensor.conversion import constant as dense_constant
 from ..engine.tensor.conversion import convert_to_tensor
-from ..engine.tensor.tensor import Tensor, create_tensor
+from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error, check_indices
 from ..engine.values.shape import TensorShape
@@ -87,7 +87,7 @@ class RaggedTensor:
         Returns:
             An int64 tensor with one length per row.
         """
-        return create_tensor(np.array(self._lengths, np.int64))
+        return wrap_array_with_origin(np.array(self._lengths, np.int64))
 
     def to_list(self) -> list:
         """Return the rows as lists.
@@ -110,7 +110,7 @@ class RaggedTensor:
         dense = np.zeros((len(row_ends), longest, *self.values.dims[1:]), self.values.array.dtype)
         for row, elements in zip(dense, np.split(self.values.array, row_ends), strict=False):
             row[: len(elements)] = elements
-        return create_tensor(dense)
+        return wrap_array_with_origin(dense)
 
     def __repr__(self) -> str:
         """Return the rows as a string."""
@@ -235,7 +235,7 @@ def to_dense(sp_input: SparseTensor) -> Tensor:
     check_indices(sp_input.indices.array, sizes)
     values = sp_input.values
     return apply_primitive(
-        "tensor_scatter_update", create_tensor(np.zeros(sizes, values.array.dtype)), sp_input.indices, values
+        "tensor_scatter_update", wrap_array_with_origin(np.zeros(sizes, values.array.dtype)), sp_input.indices, values
     )
 
 

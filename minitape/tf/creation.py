@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.record.provenance import set_origin_of_range
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
-from ..engine.tensor.tensor import Tensor, create_tensor
+from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_integer, to_sizes, to_tensor
@@ -47,7 +47,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName =
     >>> tf.zeros([2]).numpy(), tf.zeros([1], tf.int32).numpy()
     (array([0., 0.], dtype=float32), array([0], dtype=int32))
     """
-    return create_tensor(_create_filled_array(to_sizes(shape), dtypes.as_dtype(dtype), 0))
+    return wrap_array_with_origin(_create_filled_array(to_sizes(shape), dtypes.as_dtype(dtype), 0))
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
@@ -76,7 +76,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = 
     dtype = dtypes.as_dtype(dtype)
     if dtype.kind == "s":
         raise TypeError("tf.ones creates numbers or bools, not strings")
-    return create_tensor(_create_filled_array(to_sizes(shape), dtype, 1))
+    return wrap_array_with_origin(_create_filled_array(to_sizes(shape), dtype, 1))
 
 
 def _create_filled_array(sizes: Sizes, dtype: dtypes.DType, fill_value: int) -> Array:
@@ -206,7 +206,7 @@ def eye(
     """
     rows, columns = to_sizes([num_rows, num_rows if num_columns is None else num_columns])
     matrix = np.eye(rows, columns, dtype=dtypes.as_dtype(dtype).as_numpy_dtype)
-    return create_tensor(matrix if batch_shape is None else np.tile(matrix, (*to_sizes(batch_shape), 1, 1)))
+    return wrap_array_with_origin(matrix if batch_shape is None else np.tile(matrix, (*to_sizes(batch_shape), 1, 1)))
 
 
 _DTYPE_ORDER = ["int32", "int64", "float16", "float32", "float64"]
@@ -258,7 +258,7 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
         numbers = np.asarray(
             start_number + step_numbers.astype(result_dtype.as_numpy_dtype) * step, result_dtype.as_numpy_dtype
         )
-    return set_origin_of_range(create_tensor(numbers), bounds)
+    return set_origin_of_range(wrap_array_with_origin(numbers), bounds)
 
 
 def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis: Value = 0) -> Tensor:
@@ -309,7 +309,7 @@ def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis
     step = (stop_tensor - start_tensor) / float(count - 1)
     sizes = [-1 if i == axis_index else 1 for i in builtins.range(start_tensor.ndim)]
     inner_steps = np.arange(1, count - 1).astype(start_tensor.dtype.as_numpy_dtype).reshape(sizes)
-    return concat([start_tensor, start_tensor + step * create_tensor(inner_steps), stop_tensor], axis_index)
+    return concat([start_tensor, start_tensor + step * wrap_array_with_origin(inner_steps), stop_tensor], axis_index)
 
 
 def one_hot(

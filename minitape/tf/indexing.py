@@ -17,7 +17,7 @@ from ..engine.record.provenance import build_origin, log_escape
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import OPERAND_CHECKS, apply
 from ..engine.tensor.partial_updates import attach_assign_to_slice, build_slice_assign
-from ..engine.tensor.tensor import EagerTensor, Tensor, create_tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error, check_indices
 from ..functions.traced_calls import wrap_for_first_runs
@@ -272,7 +272,7 @@ def gather(
 def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
     """Prepend to each index vector its position along the first ``batch_rank`` axes."""
     batch_indices = np.moveaxis(np.indices(indices.dims[:-1], indices.dtype.as_numpy_dtype)[:batch_rank], 0, -1)
-    return apply_primitive("concat", create_tensor(batch_indices), indices, axis=-1)
+    return apply_primitive("concat", wrap_array_with_origin(batch_indices), indices, axis=-1)
 
 
 def _check_gather_indices(primitive: Primitive, x: Tensor, indices: Tensor, axis: int = 0) -> None:
@@ -367,7 +367,7 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
             f"{x.shape}"
         )
     flattened = apply_primitive("reshape", x, shape=(*sizes[:first_axis], mask.array.size, *sizes[end_axis:]))
-    indices = create_tensor(np.flatnonzero(mask.array).astype(np.int64))
+    indices = wrap_array_with_origin(np.flatnonzero(mask.array).astype(np.int64))
     indices._origin = build_origin("value", (mask,), "boolean_mask")
     return apply_primitive("gather", flattened, indices, axis=first_axis)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.tensor.tensor import Tensor, create_tensor
+from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
 from .arguments import to_integer_vector, to_sizes, to_tensor
@@ -131,7 +131,7 @@ def uniform(
     low, high = (to_tensor(bound, number_dtype).array for bound in (minval, maxval))
     if not np.all(low < high):
         raise build_argument_error(f"minval must be less than maxval, got {low} and {high}")
-    return create_tensor(_get_generator(seed).integers(low, high, sizes, number_dtype.as_numpy_dtype))
+    return wrap_array_with_origin(_get_generator(seed).integers(low, high, sizes, number_dtype.as_numpy_dtype))
 
 
 def _scale_and_shift(numbers: Array, dtype: DTypeLike, scale: Value, offset: Value) -> Tensor:
@@ -139,5 +139,5 @@ def _scale_and_shift(numbers: Array, dtype: DTypeLike, scale: Value, offset: Val
     number_dtype = as_dtype(dtype)
     if not number_dtype.is_floating:
         raise TypeError(f"tf.random creates floats or integers, not {number_dtype.name}")
-    shifted: Tensor = create_tensor(numbers.astype(number_dtype.as_numpy_dtype)) * scale + offset
+    shifted: Tensor = wrap_array_with_origin(numbers.astype(number_dtype.as_numpy_dtype)) * scale + offset
     return shifted

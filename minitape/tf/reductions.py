@@ -15,7 +15,7 @@ from ..engine.table.primitives import TABLE, sorting, special  # noqa: F401 - Im
 from ..engine.table.primitives.numerics import get_extreme_value_of_dtype
 from ..engine.tensor.conversion import cast_tensor
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, create_tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_integer, to_integers, to_tensor
@@ -363,7 +363,9 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
         sorted_values = -sorted_values
     else:  # Subtracting from this bound reverses the order. Unlike -x, this difference never overflows.
         dtype = np.dtype(x.dtype.as_numpy_dtype)
-        upper_bound = create_tensor(dtype.type(get_extreme_value_of_dtype(dtype, 1) if dtype.kind == "u" else -1))
+        upper_bound = wrap_array_with_origin(
+            dtype.type(get_extreme_value_of_dtype(dtype, 1) if dtype.kind == "u" else -1)
+        )
         sorted_values, positions = top_k(upper_bound - x, x.shape[-1])
         sorted_values = upper_bound - sorted_values
     return TopKV2(swap_axes(sorted_values), swap_axes(positions))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.tensor.conversion import convert_to_tensor
-from ..engine.tensor.tensor import Tensor, create_tensor
+from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import to_integer
@@ -39,7 +39,7 @@ def length(input: Value, name: GraphName = None) -> Tensor:
     array([1, 3], dtype=int32)
     """
     texts = np.asarray(convert_to_tensor(input, dtypes.string).array)
-    return create_tensor(np.array([*map(len, texts.flat)], np.int32).reshape(texts.shape))
+    return wrap_array_with_origin(np.array([*map(len, texts.flat)], np.int32).reshape(texts.shape))
 
 
 def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tensor:
@@ -72,4 +72,4 @@ def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tens
         if not 0 <= first_byte <= text.__len__():
             raise build_argument_error(f"pos {start} is outside the string {text!r}")
         parts[text_index] = text[first_byte : first_byte + count if count >= 0 else None]
-    return create_tensor(parts)
+    return wrap_array_with_origin(parts)

@@ -9,7 +9,7 @@ import numpy as np
 from minitape.engine.backward.tape import GradientTape
 from minitape.engine.derivatives.forward_mode import ForwardAccumulator
 from minitape.engine.tensor.conversion import convert_to_tensor
-from minitape.engine.tensor.tensor import Tensor, create_tensor
+from minitape.engine.tensor.tensor import Tensor, wrap_array_with_origin
 
 
 def check_grads(
@@ -43,11 +43,11 @@ def check_grads(
     rng = np.random.default_rng(0)
     tensors = [convert_to_tensor(np.asarray(argument, np.float64)) for argument in arguments]
     out = f(*tensors)
-    weights = create_tensor(rng.standard_normal(out.dims))
+    weights = wrap_array_with_origin(rng.standard_normal(out.dims))
     directions = [rng.standard_normal(t.array.shape) for t in tensors]
     expected = _compute_directional_difference(lambda *xs: f(*xs).array, tensors, directions, eps)
     if "fwd" in modes:
-        with ForwardAccumulator(tensors, [create_tensor(d) for d in directions]) as accumulator:
+        with ForwardAccumulator(tensors, [wrap_array_with_origin(d) for d in directions]) as accumulator:
             out = f(*tensors)
         tangent = accumulator.jvp(out)
         actual = np.zeros(expected.shape) if tangent is None else tangent.array
@@ -86,7 +86,7 @@ def _compute_gradient_or_zeros(
     f: Callable[..., Tensor], weights: Tensor, argument_index: int, *tensors: Tensor
 ) -> Tensor:
     g = _compute_weighted_gradients(f, tensors, weights)[argument_index]
-    return create_tensor(np.zeros(tuple(tensors[argument_index].shape))) if g is None else g
+    return wrap_array_with_origin(np.zeros(tuple(tensors[argument_index].shape))) if g is None else g
 
 
 def _compute_directional_difference(
@@ -94,7 +94,8 @@ def _compute_directional_difference(
 ) -> Any:
     """Compute the directional derivative by central differences."""
     shifted_up, shifted_down = (
-        [create_tensor(t.array + sign * eps * d) for t, d in zip(tensors, directions, strict=True)] for sign in (1, -1)
+        [wrap_array_with_origin(t.array + sign * eps * d) for t, d in zip(tensors, directions, strict=True)]
+        for sign in (1, -1)
     )
     return np.asarray((f(*shifted_up) - f(*shifted_down)) / (2 * eps))
 

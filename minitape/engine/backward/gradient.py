@@ -16,7 +16,7 @@ from numpy import ndarray
 from ..record.record import DIFFERENTIABLE_KINDS, Record
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
-from ..tensor.tensor import EagerTensor, Tensor, from_array
+from ..tensor.tensor import EagerTensor, Tensor, wrap_array
 from .nested_sweep import run_recorded_sweep
 from .reachability import mark_reachable_rows
 from .row_marks import has_differentiable_dtype
@@ -88,7 +88,7 @@ def compute_gradients(
     gradients: list[Result] = []
     for source, rows in zip(sources, rows_by_source):  # noqa: B905 - A strict zip is slower.
         g = adjoint_of(rows[0]) if len(rows) == 1 else None
-        if type(g) in FLOAT_TYPES or (type(g) is ndarray and g.shape):  # This is from_array, without the call.
+        if type(g) in FLOAT_TYPES or (type(g) is ndarray and g.shape):  # This is wrap_array, without the call.
             tensor = EagerTensor()
             tensor._value = g
             tensor._record = None
@@ -244,4 +244,4 @@ def _collect_gradient(
         gradient = compute_gradient_if_also_target(tape, source, targets, output_gradients)
     if gradient is None or isinstance(gradient, Tensor):
         return gradient
-    return from_array(gradient)
+    return wrap_array(gradient)

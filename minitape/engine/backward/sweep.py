@@ -17,7 +17,7 @@ from ..table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..table.primitives.choice import build_complex_rules
 from ..table.primitives.elementwise import select_form_for_kind
 from ..tensor.rule_functions import compile_recorded_rules
-from ..tensor.tensor import create_tensor
+from ..tensor.tensor import wrap_array_with_origin
 from .row_marks import ENDS_HERE
 from .row_values import (
     Cells,
@@ -224,7 +224,7 @@ class Sweep:
     def build_zero_adjoint(self, row: int) -> Adjoint:
         """Return zeros as the adjoint of an output that the targets do not depend on."""
         zeros = np.zeros(*self.record.get_shape_and_dtype(row))[()]
-        return create_tensor(zeros) if self.is_recorded else zeros
+        return wrap_array_with_origin(zeros) if self.is_recorded else zeros
 
 
 @fast.replace

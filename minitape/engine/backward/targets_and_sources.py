@@ -16,7 +16,7 @@ from ..table.primitives import TABLE
 from ..table.primitives.reduce import unbroadcast
 from ..tensor.conversion import convert_to_tensor
 from ..tensor.operation import check_broadcast
-from ..tensor.tensor import EagerTensor, Tensor, create_tensor
+from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..tensor.variable import ResourceVariable
 from ..values import nest
 from ..values.argument_errors import build_argument_error, build_dtype_error
@@ -245,7 +245,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
         else:
             scalar_type = target._value.dtype.type
             ones = ONE_BY_TYPE.get(scalar_type) or scalar_type(1)
-        return create_tensor(ones) if is_recorded else ones
+        return wrap_array_with_origin(ones) if is_recorded else ones
     if not isinstance(output_gradient, Tensor):
         return output_gradient
     if output_gradient.dtype is not target.dtype:
@@ -386,4 +386,4 @@ def build_zeros_like_source(source: TargetOrSource) -> Tensor:
     """
     # The shape of a variable may be unknown, but the shape of its state is known.
     value: Object = getattr(source, "_state", source)
-    return create_tensor(np.zeros(tuple(value.shape), source.dtype.as_numpy_dtype))
+    return wrap_array_with_origin(np.zeros(tuple(value.shape), source.dtype.as_numpy_dtype))

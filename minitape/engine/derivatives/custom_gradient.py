@@ -23,7 +23,7 @@ from ..record.thread_state import append_to_list_or_tuple, get_current_first_run
 from ..table.primitives import TABLE, Primitive, Rule
 from ..tensor.conversion import convert_to_tensor
 from ..tensor.operation import record_operation
-from ..tensor.tensor import EagerTensor, Tensor, create_tensor
+from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..values import nest
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def convert_adjoint_to_tensor(adjoint: Adjoint) -> Tensor | None:
     Args:
         adjoint: An array, a NumPy scalar, a tensor or None. Tensors and None are returned unchanged.
     """
-    return adjoint if adjoint is None or isinstance(adjoint, Tensor) else create_tensor(adjoint)
+    return adjoint if adjoint is None or isinstance(adjoint, Tensor) else wrap_array_with_origin(adjoint)
 
 
 # -- custom_gradient -------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: li
     if record is not None and all(row is None or row in record.untracked for row in map(record.find_row, inputs)):
         # No argument is watched, so gradients flow through the rows that the function itself wrote.
         return [TABLE["identity"](result) for result in results]
-    outputs = [create_tensor(result.array) for result in results]
+    outputs = [wrap_array_with_origin(result.array) for result in results]
     record_operation(CUSTOM, tuple(inputs), {"call": call}, tuple(outputs))
     return outputs
 

@@ -24,7 +24,7 @@ from ..record.row_parts import Call
 from ..record.thread_state import get_current_first_run, state
 from ..table.primitives import TABLE
 from ..table.primitives.reduce import unbroadcast
-from ..tensor.tensor import create_tensor, from_array
+from ..tensor.tensor import wrap_array, wrap_array_with_origin
 from ..values import nest
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def jacobian(
     """
     _begin_jacobian(tape, "jacobian", parallel_iterations, use_pfor)
     if isinstance(target, ndarray):
-        target = create_tensor(target)
+        target = wrap_array_with_origin(target)
     returns_zeros = should_return_zeros(unconnected_gradients)
     flat_sources = [unwrap_keras_variable(s) for s in nest.flatten(sources)]
     shape = tuple(target.shape)
@@ -169,7 +169,7 @@ def _compute_stacked_gradients(
         return [None] * len(sources)
     if not state.tapes and get_current_first_run() is None:
         return _sweep_stacked_seeds(tape, target, sources, seeds)
-    gradients_by_seed = [compute_gradients(tape, [target], sources, [create_tensor(g[()])]) for g in seeds]
+    gradients_by_seed = [compute_gradients(tape, [target], sources, [wrap_array_with_origin(g[()])]) for g in seeds]
     return [
         None if not column or column[0] is None else TABLE["stack"](*column, axis=0)
         for column in ([row[k] for row in gradients_by_seed] for k in range(len(sources)))
@@ -209,7 +209,7 @@ def _add_up_adjoints(sweep: StackedSweep, rows: Sequence[int]) -> Result:
         The sum as a tensor, or None if no row has an adjoint.
     """
     adjoints = [g for row in rows if (g := sweep.get_adjoint(row)) is not None]
-    return from_array(sum(adjoints[1:], adjoints[0])) if adjoints else None
+    return wrap_array(sum(adjoints[1:], adjoints[0])) if adjoints else None
 
 
 class StackedSweep(Sweep):
@@ -344,4 +344,4 @@ def _get_numpy_type(target: TargetOrSource) -> type:
 
 
 def _build_zeros(shape: Sizes, like: TargetOrSource) -> Result:
-    return create_tensor(np.zeros(shape, _get_numpy_type(like)))
+    return wrap_array_with_origin(np.zeros(shape, _get_numpy_type(like)))

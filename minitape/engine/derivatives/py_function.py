@@ -1,5 +1,8 @@
 """Define ``tf.py_function`` and ``tf.numpy_function``, which run Python functions as operations.
 
+While a recording is open, ``py_function`` runs the function under a separate tape. The call is a single row of the open
+recording. The rule of this row asks the separate tape for the gradients (:class:`PythonCall`).
+
 While a ``tf.function`` is traced, :mod:`minitape.functions.effect_rows` writes their rows.
 """
 
@@ -17,7 +20,7 @@ from ..record.thread_state import state
 from ..table.primitives import Primitive
 from ..tensor.conversion import convert_to_tensor, is_numpy_value
 from ..tensor.operation import record_operation
-from ..tensor.tensor import EagerTensor, Tensor, create_tensor
+from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..values import errors, nest
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType, as_dtype
@@ -74,7 +77,7 @@ class PythonCall:
         if integer_dtype is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {integer_dtype}")
         # As in TensorFlow, an input without a gradient gets a scalar zero, whatever its shape.
-        zeros = (create_tensor(input_tensor.dtype.as_numpy_dtype(0)) for input_tensor in sources)
+        zeros = (wrap_array_with_origin(input_tensor.dtype.as_numpy_dtype(0)) for input_tensor in sources)
         return [zero if g is None else convert_to_tensor(g) for g, zero in zip(gradients, zeros, strict=True)]
 
     def compute_gradients_off_tape(self, adjoints: Sequence[Adjoint]) -> list[Tensor]:
@@ -106,7 +109,7 @@ def _apply_python_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: Py
         )
     return [
         convert_share_to_array(share)
-        for share in call.compute_gradients_off_tape([create_tensor(adjoint) for adjoint in adjoints])
+        for share in call.compute_gradients_off_tape([wrap_array_with_origin(adjoint) for adjoint in adjoints])
     ]
 
 
@@ -139,7 +142,7 @@ def run_python_function(
     Raises:
         OpError: If the function raises an exception or returns too few values.
     """
-    arguments = [create_tensor(input_tensor.array) for input_tensor in inputs]
+    arguments = [wrap_array_with_origin(input_tensor.array) for input_tensor in inputs]
     tape: GradientTape | None = None
     with suspend_recording():
         try:
@@ -192,7 +195,7 @@ def _convert_result(value: Value, dtype: DType) -> Tensor:
             "variable's value() instead."
         )
     if is_numpy_value(value) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
-        return create_tensor(np.asarray(value).astype(dtype.as_numpy_dtype))
+        return wrap_array_with_origin(np.asarray(value).astype(dtype.as_numpy_dtype))
     return convert_to_tensor(value, dtype)
 
 
@@ -250,7 +253,7 @@ def py_function(
     dtypes, is_list = parse_result_types(Tout)
     inputs = tuple(map(convert_to_tensor, inp))
     call = run_python_function(func, inputs, dtypes, needs_gradient=state.record is not None)
-    outputs = [create_tensor(output.array) for output in call.outputs]
+    outputs = [wrap_array_with_origin(output.array) for output in call.outputs]
     if outputs and call.tape is not None:
         record_operation(PYTHON, inputs, {"call": call}, tuple(outputs))
     return outputs if is_list or not outputs else outputs[0]

@@ -49,14 +49,14 @@ class InterruptSafeExit(property):
         super().__init__(build_exit_method)
         self._leave = leave
 
-    def __call__(self, block: object, *error: object) -> bool | None:
+    def __call__(self, block: object, *exit_arguments: object) -> bool | None:
         """Leave the block when ``contextlib.ExitStack`` calls ``type(block).__exit__(block, ...)``.
 
         Args:
             block: The block.
-            *error: The type, value and traceback of the exception that ends the block, or three Nones.
+            *exit_arguments: The type, value and traceback of the exception that ends the block, or three Nones.
         """
-        return self._leave(block, *error)
+        return self._leave(block, *exit_arguments)
 
 
 def leave_ended_tapes() -> None:
@@ -108,7 +108,7 @@ class TemporaryAttributes:
             if getattr(self._owner, name) is self._values[name]:
                 setattr(self._owner, name, saved_value)
 
-    def _leave(self, *error: object) -> None:
+    def _leave(self, *exit_arguments: object) -> None:
         self._restore_attributes()
         self._saved_values = {}
         self._exit_ref = None
@@ -195,8 +195,8 @@ class _GeneratorBlock:
         """Run the generator up to ``yield``, and return the yielded value."""
         return self._generator_context.__enter__()
 
-    def _leave(self, *error: Object) -> bool | None:
-        is_handled = self._generator_context.__exit__(*error)
+    def _leave(self, *exit_arguments: Object) -> bool | None:
+        is_handled = self._generator_context.__exit__(*exit_arguments)
         self._exit_ref = None
         return is_handled
 

@@ -36,7 +36,7 @@ class Pause:
         """
         self.tape._begin_pause()
 
-    def _leave(self, *error: object) -> None:
+    def _leave(self, *exit_arguments: object) -> None:
         self.tape._end_pause()
         self._exit_ref = None
 

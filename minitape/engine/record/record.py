@@ -147,9 +147,11 @@ class Record(RowTable):
             that type, and the number alone leads to the first tensor that was created for it, whatever its type. Only
             :mod:`minitape.speed.operators` looks up numbers alone, and then checks the type.
         variables: A dict that maps the id of each variable to the variable and the rows of its states.
-        untracked: The rows that are not on any tape: unwatched leaves, and rows computed only from unwatched leaves. In
-            the recording of a first run, the feeds are unwatched leaves, so all rows are untracked unless the function
-            opens a tape. Gradients of such a recording do not read this set (``FirstRun.build_tape_of_rows_so_far``).
+        untracked: The rows that cannot be on any tape: unwatched leaves, and rows computed only from unwatched leaves.
+            A row that was written during a pause may be missing here although no tape has it. A tape with a pause is
+            irregular, so its gradients do not rely on this set. In the recording of a first run, the feeds are
+            unwatched leaves, so all rows are untracked unless the function opens a tape. Gradients of such a recording
+            do not read this set (``FirstRun.build_tape_of_rows_so_far``).
         untracked_end: All untracked rows precede this row. :mod:`minitape.speed.operators` compares with it before it
             searches the set.
         tape_entries: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.

@@ -131,5 +131,5 @@ def build_elementwise_call(row: int, code: int, a: int, b: int) -> Call:
         A call with one output and no attributes.
     """
     primitive = BY_CODE[code - FIRST_CODE]
-    inputs = (a, b) if len(primitive.texts) == 3 else (a,)  # The first text is the formula, and the others are rules.
+    inputs = (a, b) if primitive.is_binary else (a,)
     return Call(row, primitive, inputs, NO_ATTRS, 1)

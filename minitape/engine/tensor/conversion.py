@@ -18,7 +18,7 @@ from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType
 from ..values.errors import UnimplementedError
 from ..values.shape import TensorShape
-from .tensor import EagerTensor, Tensor, create_tensor, from_array
+from .tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
 
 if TYPE_CHECKING:
     from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
@@ -105,7 +105,7 @@ def convert_to_tensor(
         and _find_first_tensor_as_list(value)
     ):
         return _stack_sequence_with_tensors(value, wanted_dtype)
-    return _set_constant_origin(from_array(convert_to_new_array(value, wanted_dtype)), value)
+    return _set_constant_origin(wrap_array(convert_to_new_array(value, wanted_dtype)), value)
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
@@ -143,16 +143,16 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
     wanted_dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor"):
         value = value.numpy()
-    tensor: Tensor = _set_constant_origin(from_array(convert_to_new_array(value, wanted_dtype)), value)
+    tensor: Tensor = _set_constant_origin(wrap_array(convert_to_new_array(value, wanted_dtype)), value)
     return tensor if shape is None else _reshape_or_fill(tensor, value, TensorShape(shape))
 
 
 def _reshape_or_fill(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
     array = tensor.array
     if array.size == shape.num_elements():
-        return create_tensor(np.reshape(array, tuple(shape)))
+        return wrap_array_with_origin(np.reshape(array, tuple(shape)))
     if array.size == 1 and shape.is_fully_defined():
-        return create_tensor(np.full(tuple(shape), array.reshape(())[()], array.dtype))
+        return wrap_array_with_origin(np.full(tuple(shape), array.reshape(())[()], array.dtype))
     raise TypeError(f"A tensor with {array.size} elements, converted from {value!r}, does not fit the shape {shape}.")
 
 
@@ -172,7 +172,7 @@ def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) ->
         TypeError: If ``strict`` is true and the value cannot be converted.
     """
     if is_numpy_value(value) and value.dtype.kind in "fiubc" and dtype.kind in "fiucb":
-        return _set_constant_origin(from_array(value.astype(dtype.as_numpy_dtype)), value)
+        return _set_constant_origin(wrap_array(value.astype(dtype.as_numpy_dtype)), value)
     return convert_to_tensor(value, dtype) if strict else convert_to_tensor(value, dtype_hint=dtype)
 
 

@@ -18,7 +18,7 @@ from ..table.primitives import Primitive
 from ..table.primitives.elementwise import select_form_for_kind
 from ..values.argument_errors import build_argument_error, build_dtype_error
 from .conversion import convert_to_tensor
-from .tensor import EagerTensor, Tensor, from_array
+from .tensor import EagerTensor, Tensor, wrap_array
 
 if TYPE_CHECKING:
     from ..types import Array, Attributes, Result, Value
@@ -53,7 +53,7 @@ def apply(
         forward = select_form_for_kind(primitive.code, find_type_deciding_operand(arrays)).forward
     out = ignore_fp_errors().run(forward, *arrays, **attrs)
     has_several = type(out) is tuple
-    tensors = tuple(map(from_array, out if has_several else (out,)))
+    tensors = tuple(map(wrap_array, out if has_several else (out,)))
     record_operation(primitive, inputs, attrs, tensors, frame or _getframe(1))
     return tensors if has_several else tensors[0]
 

@@ -20,7 +20,7 @@ from .checked_operators import CHECKED_OPERATORS
 from .conversion import cast_tensor, convert_operand_to_dtype, convert_to_tensor
 from .numbers import convert_number_operand
 from .operation import apply, run_binary
-from .tensor import EagerTensor, Tensor, create_tensor
+from .tensor import EagerTensor, Tensor, wrap_array_with_origin
 
 if TYPE_CHECKING:
     from ..types import Function, Result, Value
@@ -130,7 +130,7 @@ def _build_equality(primitive: Primitive, result_if_unlike: bool) -> Function:
             return run_binary(primitive, a, _convert_other_operand(a, b))
         except InvalidArgumentError as error:
             if "Incompatible shapes" in str(error):
-                return create_tensor(np.bool_(result_if_unlike))
+                return wrap_array_with_origin(np.bool_(result_if_unlike))
             raise
 
     return compare_equal

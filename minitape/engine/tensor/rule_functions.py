@@ -44,7 +44,7 @@ def build_recorded_functions() -> dict[str, Function]:
     functions = dict(RECORDED_FUNCTIONS)
     for primitive in BY_CODE:
         general = PYTHON_OPERATORS.get(primitive.name, primitive)
-        signature = "a, b" if len(primitive.texts) == 3 else "a"
+        signature = "a, b" if primitive.is_binary else "a"
         is_called = not called_names.isdisjoint((primitive.name, f"{primitive.name}_number"))
         # Every sweep adds shares, even if no rule contains an addition.
         if primitive.name == "add" or is_called:

@@ -329,7 +329,7 @@ class Reference:
         return f"<Reference wrapping {self._referent!r}>"
 
 
-def create_tensor(value: Array) -> EagerTensor:
+def wrap_array_with_origin(value: Array) -> EagerTensor:
     """Wrap an array in a tensor, and store the statement that created it as the origin of the tensor.
 
     ``explain`` reads the origin. While a recording is open, no origin is needed, because the tensor gets a row there
@@ -338,13 +338,13 @@ def create_tensor(value: Array) -> EagerTensor:
     Args:
         value: A NumPy scalar, or an array that no other code will change.
     """
-    tensor = from_array(value)
+    tensor = wrap_array(value)
     if state.record is None:
         tensor._origin = build_origin("made")
     return tensor
 
 
-def from_array(value: Array) -> EagerTensor:
+def wrap_array(value: Array) -> EagerTensor:
     """Wrap a NumPy scalar or an array in a tensor, without copying it.
 
     Args:

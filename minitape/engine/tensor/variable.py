@@ -29,7 +29,7 @@ from ..values.argument_errors import build_argument_error
 from ..values.shape import TensorShape
 from .conversion import convert_to_tensor
 from .operation import apply
-from .tensor import EagerTensor, Reference, Tensor, from_array
+from .tensor import EagerTensor, Reference, Tensor, wrap_array
 from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
     # -- state -------------------------------------------------------------------------------------
 
     def _set_first_state(self, array: Array) -> None:
-        self._state: Tensor = from_array(array)
+        self._state: Tensor = wrap_array(array)
         self._tape_set: object = None
 
     def _read_state(self) -> Tensor:
@@ -228,7 +228,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         if record.first_run is not None:
             record.first_run.add_equal_state(self)
             return
-        new_state = from_array(state_tensor._value)
+        new_state = wrap_array(state_tensor._value)
         new_state._origin = state_tensor._origin
         if self._state is state_tensor:  # Another thread may have assigned a new state.
             self._state = new_state
@@ -439,7 +439,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             InvalidArgumentError: If a delta does not have the shape of the variable.
         """
         if method == "assign":
-            self._replace_state(from_array(value_or_delta._value), method, (value_or_delta,))
+            self._replace_state(wrap_array(value_or_delta._value), method, (value_or_delta,))
             return
         old_state = self._state
         is_addition = method == "assign_add"
@@ -451,7 +451,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
                 f"shape {value.shape}."
             )
         new_value = ignore_fp_errors().run(operator.add if is_addition else operator.sub, old_value, value)
-        self._replace_state(from_array(new_value), method, (value_or_delta, old_state))
+        self._replace_state(wrap_array(new_value), method, (value_or_delta, old_state))
 
     def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:
         """Set the state that a function computes from the current state and a new part.
@@ -464,7 +464,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             The variable.
         """
         old_state = self._state
-        new_state = from_array(ignore_fp_errors().run(update, old_state._value, part._value))
+        new_state = wrap_array(ignore_fp_errors().run(update, old_state._value, part._value))
         self._replace_state(new_state, "assign", (part, old_state))
         return UnreadVariable(self)
 

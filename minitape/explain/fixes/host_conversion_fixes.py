@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tensor.tensor import from_array
+from ...engine.tensor.tensor import wrap_array
 from ..reasons.program_text import BINDABLE_NODES, find_last_name, parse_expression, rewrite_tree, unparse
 from .fault_site import (
     SIMPLE_STATEMENTS,
@@ -36,7 +36,7 @@ _BUILTINS_FOR_TENSORS = "abs sum pow max min print float range zip enumerate isi
 _TENSOR_PACKAGES = ("minitape", "tensorflow", "keras", "torch", "jax", "functools")
 _NUMPY_CONSTANTS = set("float16 float32 float64 int32 int64 pi inf newaxis e".split())
 _NESTED_NODES = (ast.ListComp, ast.GeneratorExp, ast.List, ast.Dict, ast.Lambda, ast.JoinedStr)
-_SAMPLE_TENSOR = from_array(np.ones(1, np.float32))
+_SAMPLE_TENSOR = wrap_array(np.ones(1, np.float32))
 
 
 def strip_conversion(node: Any) -> ast.expr:

@@ -120,6 +120,11 @@ class Primitive:
         return self.forward(*inputs, **attrs)
 
     @property
+    def is_binary(self) -> bool:
+        """Whether the primitive has a formula with two inputs, x and y. It then has a text for each rule."""
+        return len(self.texts) == 3
+
+    @property
     def is_nondifferentiable(self) -> bool:
         """Whether the primitive has no derivative with respect to any input."""
         rules = self.rules

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...tensor.tensor import Tensor, create_tensor
+from ...tensor.tensor import Tensor, wrap_array_with_origin
 from ...values.dtypes import DType, find_dtype_of_any
 from . import TABLE, Primitive, Rule, declare
 from .elementwise import RECORDED_FUNCTIONS
@@ -60,8 +60,8 @@ def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
     if not (isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor)):
         return TABLE["select"](condition, x, y)
     real = find_dtype_of_any(x if hasattr(x, "dtype") else y).as_numpy_dtype
-    x, y = (branch if isinstance(branch, Tensor) else create_tensor(real(branch)) for branch in (x, y))
-    return TABLE["select"](condition if isinstance(condition, Tensor) else create_tensor(condition), x, y)
+    x, y = (branch if isinstance(branch, Tensor) else wrap_array_with_origin(real(branch)) for branch in (x, y))
+    return TABLE["select"](condition if isinstance(condition, Tensor) else wrap_array_with_origin(condition), x, y)
 
 
 def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> list[Rule | None]:

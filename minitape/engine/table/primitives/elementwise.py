@@ -185,7 +185,7 @@ STOP_CODE = TABLE["stop_gradient"].code
 _FORMULAS_IN_TABLE = {
     replace_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})"
     for p in BY_CODE
-    if len(p.texts) == 3
+    if p.is_binary
     for operands in ("zg", "xg")
 }
 

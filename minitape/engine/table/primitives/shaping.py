@@ -27,9 +27,9 @@ def create_constant_like_adjoint(g: Array, array: ndarray) -> Array:
     Returns:
         The array itself, or a tensor with its elements.
     """
-    from ...tensor.tensor import Tensor, create_tensor
+    from ...tensor.tensor import Tensor, wrap_array_with_origin
 
-    return create_tensor(array) if isinstance(g, Tensor) else array
+    return wrap_array_with_origin(array) if isinstance(g, Tensor) else array
 
 
 def _split_concat_adjoint(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
