@@ -39,6 +39,7 @@ def summarize(run_watch, findings):
     return summarize_run(run_watch.accounts, run_watch.find_name, keys, not findings)
 
 
+@pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_cause_and_line(name):
     cause, text = PROGRAMS[name]
@@ -60,6 +61,28 @@ def test_the_repaired_program_is_not_accused(name):
     assert text != strip_fix_comments(PROGRAMS[name][1])
     run_watch, findings = watch(text)
     assert not findings and summarize(run_watch, findings).startswith("Healthy: "), findings
+
+
+def test_layers_in_a_compiled_or_traced_model_are_left_alone():
+    text = """
+net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(), nn.Linear(8, 1))
+nodes = [node.op for node in torch.fx.symbolic_trace(net).graph.nodes]
+compiled = torch.compile(net, backend="eager", fullgraph=True)(torch.randn(8, 4))
+"""
+    run_watch, findings = watch("import torch.fx\n" + text)
+    assert run_watch.namespace["nodes"].count("call_module") == 4 and not findings
+    assert run_watch.namespace["compiled"].shape == (8, 1)
+    assert "__call__" not in vars(torch.nn.Dropout)
+
+
+def test_a_warning_about_a_schedule_names_the_line_of_the_program():
+    text = """
+optimizer = torch.optim.SGD(nn.Linear(4, 1).parameters(), 0.1)
+torch.optim.lr_scheduler.StepLR(optimizer, 2).step()
+"""
+    with pytest.warns(UserWarning, match="Detected call") as warnings:
+        watch(text)
+    assert (warnings[0].filename, warnings[0].lineno) == ("program.py", 6)
 
 
 def test_the_summary_counts_the_losses_that_were_not_finite():

@@ -167,6 +167,73 @@ for step in range(5):
     optimizer.zero_grad()
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
+#@ an_epoch_schedule_is_stepped_in_each_batch schedule
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
+for epoch in range(4):
+    for batch in range(8):
+        optimizer.zero_grad()
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        optimizer.step()
+        schedule.step()  #!  #- pass
+    #+ schedule.step()
+#@ a_batch_schedule_is_stepped_in_each_epoch schedule
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=33)
+for epoch in range(4):
+    for batch in range(8):
+        optimizer.zero_grad()
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        optimizer.step()
+        #+ schedule.step()
+    schedule.step()  #!  #- pass
+#@ the_schedule_has_another_optimizer schedule
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)  #!
+optimizer = torch.optim.Adam(net.parameters(), 0.01)  #- pass
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    if step % 3 == 2:
+        schedule.step()
+#@ the_function_of_a_schedule_returns_a_rate schedule
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+Schedule = torch.optim.lr_scheduler.LambdaLR
+schedule = Schedule(optimizer, lambda step: 0.01)  #!  #- schedule = Schedule(optimizer, lambda step: 0.9**step)
+for step in range(12):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    schedule.step()
+#@ an_evaluation_in_training_mode layer_mode
+net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for epoch in range(3):
+    net.train()
+    for batch in range(4):
+        optimizer.zero_grad()
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        optimizer.step()
+    #+ net.eval()
+    with torch.no_grad():
+        print(net(torch.randn(8, 4)).pow(2).mean())  #!
+#@ training_goes_on_in_evaluation_mode layer_mode
+net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for epoch in range(3):
+    #+ net.train()
+    for batch in range(4):
+        optimizer.zero_grad()
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        optimizer.step()
+    net.eval()  #!
+    with torch.no_grad():
+        print(net(torch.randn(8, 4)).pow(2).mean())
 #@ lbfgs_clears_inside_its_step connected
 w = nn.Parameter(torch.randn(4))
 optimizer = torch.optim.LBFGS([w], lr=0.1)
@@ -327,9 +394,9 @@ schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.1)
 for batch in range(24):
     optimizer.zero_grad()
     net(torch.randn(8, 4)).pow(2).mean().backward()
-    optimizer.step()  #!
+    optimizer.step()
     if True:  #- if batch % 8 == 7:
-        schedule.step()
+        schedule.step()  #!
 #@ the_rate_ends_near_zero connected
 net = nn.Linear(4, 1)
 optimizer = torch.optim.Adam(net.parameters(), 0.01)
@@ -372,4 +439,24 @@ for step in range(12):
         optimizer.zero_grad()
         d(g(torch.randn(8, 2))).pow(2).mean().backward()
         optimizer.step()
+#@ frozen_normalization connected
+net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.0), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    net.train()
+    net[1].eval().requires_grad_(False)
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ warmup_and_then_a_cosine connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+Schedule = torch.optim.lr_scheduler.SequentialLR
+warmup = torch.optim.lr_scheduler.LinearLR(optimizer, 0.01, total_iters=4)
+schedule = Schedule(optimizer, [warmup, torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 16)], [4])
+for step in range(20):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    schedule.step()
 """

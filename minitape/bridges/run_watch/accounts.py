@@ -10,9 +10,12 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...recording.sites import NOWHERE, Site
+
+if TYPE_CHECKING:
+    from .schedules import LayerMode, ScheduleAccount
 
 # The possible fates of a gradient.
 STEPPED = "stepped"  # An optimizer step used it.
@@ -194,6 +197,7 @@ class OptimizerAccount:
         norms: The norm of the whole gradient in each measured step.
         followed_steps: The number of steps in which the gradients were examined.
         rates: The smallest and largest learning rates.
+        peak_step: The first step with the largest learning rate.
         accounts: The accounts of its parameters.
     """
 
@@ -211,6 +215,7 @@ class OptimizerAccount:
     norms: list[float] = field(default_factory=list)
     followed_steps: int = 0
     rates: tuple[float, float] = (math.inf, 0.0)
+    peak_step: int = 0
     accounts: list[Account] = field(default_factory=list)
 
 
@@ -298,6 +303,8 @@ class RunAccounts:
         accounts: The accounts of the parameters, by key.
         optimizers: The accounts of the optimizers, in the order in which they were first seen.
         scalers: The accounts of the gradient scalers.
+        schedules: The accounts of the learning-rate schedules.
+        layer_modes: The modes of normalization and dropout layers.
         clips: The calls that clip gradients, by line.
         passes: The number of backward passes so far.
         losses: The value of the loss in each backward pass.
@@ -325,6 +332,8 @@ class RunAccounts:
         self.accounts = accounts
         self.optimizers: list[OptimizerAccount] = []
         self.scalers: list[ScalerAccount] = []
+        self.schedules: list[ScheduleAccount] = []
+        self.layer_modes: list[LayerMode] = []
         self.clips: dict[Site, ClipCalls] = {}
         self.passes = 0
         self.losses = array("d")

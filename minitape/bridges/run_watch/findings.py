@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
 
 from ...explain.caller import format_bracketed_place
-from ...explain.explanation import Explanation, explain_cause
 from ...explain.reasons.suspects import format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.sites import NOWHERE, Site
@@ -31,6 +29,8 @@ from .accounts import (
     Route,
     RunAccounts,
 )
+from .run_finding import RunFinding
+from .schedules import find_layers_in_wrong_mode, find_misused_schedules
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
 MAX_SINGLE_BIRTHS = 2  # So many parameters may be created on a line, get one gradient and be replaced.
@@ -39,35 +39,6 @@ SHORT_RUN = 3  # In a run of so few backward passes, one occurrence is enough.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
 # purpose.
 HALF_DTYPES = ("float16", "bfloat16")
-
-
-class RunFinding(NamedTuple):
-    """A problem with the fate of gradients.
-
-    Attributes:
-        cause: One of the causes in ``explain.causes``.
-        variant: The variant of the cause's sentences to use.
-        site: The line to blame.
-        fields: The values of the sentence's fields.
-        keys: The keys of the affected parameters. Empty if the problem concerns the whole run.
-    """
-
-    cause: str
-    variant: str
-    site: Site
-    fields: Mapping[str, Any]  # Any, because the types of the values depend on the sentence.
-    keys: frozenset[int]
-
-    def to_explanation(self, framework: str, name: str = "") -> Explanation:
-        """Return the finding as an explanation of a parameter's gradient.
-
-        Args:
-            framework: The name of the framework, such as "torch".
-            name: The program's name for the parameter, or "" if the finding concerns the whole run.
-        """
-        explanation = explain_cause(framework, self.cause, self.site, self.variant, self.fields)
-        explanation.name = name
-        return explanation
 
 
 def find_run_findings(
@@ -305,16 +276,17 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
         elif optimizer.zero_rate_steps > 2 and optimizer.zero_rate_steps >= optimizer.followed_steps - 1 and keys:
             yield RunFinding("not_applied", "rate", optimizer.site, {"n": optimizer.zero_rate_steps}, keys)
         else:
-            yield from _find_decayed_rate(optimizer, keys)
+            yield from _find_decayed_rate(run, optimizer, keys)
             yield from _find_vanished_updates(run, optimizer)
 
 
-def _find_decayed_rate(optimizer: OptimizerAccount, keys: frozenset[int]) -> Iterator[RunFinding]:
+def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: frozenset[int]) -> Iterator[RunFinding]:
     """Report an optimizer whose learning rate was too small in most steps to change anything."""
     if optimizer.tiny_rate_steps > max(10, optimizer.steps // 2):
         counts = {"n": optimizer.tiny_rate_steps, "all": optimizer.steps}
         rates = {"rate": optimizer.rates[0], "from_": optimizer.rates[1]}
-        yield RunFinding("not_applied", "decayed", optimizer.site, counts | rates, keys)
+        sites = [schedule.site for schedule in run.schedules if schedule.optimizer is optimizer and schedule.calls]
+        yield RunFinding("not_applied", "decayed", sites[-1] if sites else optimizer.site, counts | rates, keys)
 
 
 def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Iterator[RunFinding]:
@@ -421,7 +393,9 @@ RULES: tuple[Rule, ...] = (
     find_reused_gradients,
     find_wrong_clipping,
     find_unoptimized_parameters,
+    find_misused_schedules,
     find_optimizers_without_effect,
     find_growth,
     find_remade_optimizers,
+    find_layers_in_wrong_mode,
 )

@@ -1,12 +1,17 @@
-"""Add hooks to all modules and optimizers of PyTorch, so that they can be removed at any moment."""
+"""Add hooks to all modules and optimizers of PyTorch, and hide hooks in warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from os.path import dirname
+from typing import Any
 
 from torch.utils.hooks import RemovableHandle
 
+from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches
+
+FOLDER_OF_HOOKS = dirname(__file__)
 
 
 def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *mark_registries: dict) -> None:
@@ -26,3 +31,18 @@ def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *
     for mark_registry in mark_registries:
         mark_registry[handle.id] = True
     registry[handle.id] = hook
+
+
+def show_warning_at_call(original: Callable, message: Any, category: Any, filename: str, line: int, *rest: Any) -> None:
+    """Attribute a warning about a call to the program's line instead of the line of a hook.
+
+    Args:
+        original: The function that shows a warning.
+        message: The warning.
+        category: Its class.
+        filename: The file to which Python attributes the warning.
+        line: The line in this file.
+        *rest: The remaining arguments of ``warnings.showwarning``.
+    """
+    is_in_hook = filename.startswith(FOLDER_OF_HOOKS)
+    original(message, category, *(find_user_site() if is_in_hook else (filename, line)), *rest)

@@ -392,7 +392,9 @@ class WatchedProgram:
             new_keys = finding.keys - accused
             names = sorted(map(find_name, new_keys))
             group = build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
-            if new_keys or not finding.keys:
+            if finding.is_remark:
+                report.remarks.append(str(group))
+            elif new_keys or not finding.keys:
                 accused |= new_keys
                 report.problems.append(group)
         # A mistake found in the run may have caused the non-finite values.

@@ -19,7 +19,8 @@ from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.suspects import CheckedRun, Suspicion
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
-from ..run_watch.findings import RunFinding, find_run_findings
+from ..run_watch.findings import find_run_findings
+from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
 from .model_parameters import iter_unregistered_parameters
 from .row_log import PAUSE_BLOCKS, get_extra
@@ -116,8 +117,9 @@ def check_accounts(run: CheckedRun) -> Iterator[Suspicion]:
     for finding in find_run_findings(
         recording.log.run_watch.accounts, lambda finding: locate_finding(recording, finding)
     ):
-        keys = finding.keys or run.sources_with_gradient.keys()
-        yield Suspicion(finding.cause, finding.site, finding.fields, source_keys=keys, variant=finding.variant)
+        if not finding.is_remark:
+            keys = finding.keys or run.sources_with_gradient.keys()
+            yield Suspicion(finding.cause, finding.site, finding.fields, source_keys=keys, variant=finding.variant)
 
 
 def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding:
@@ -128,7 +130,8 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
         finding: The finding.
     """
     watch = recording.log.run_watch
-    if finding.variant in ("rate", "decayed"):
+    step_sites = {optimizer.site for optimizer in watch.accounts.optimizers}
+    if finding.variant in ("rate", "decayed") and finding.site in step_sites:
         return finding._replace(site=find_learning_rate_site(finding.site))
     if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
         return finding

@@ -23,7 +23,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack,
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches, Watcher
-from .global_hooks import add_global_hook
+from .global_hooks import add_global_hook, show_warning_at_call
 from .parameter_history import ParameterCopy
 from .row_log import GradClearing, TorchLog, is_differentiable
 
@@ -165,7 +165,7 @@ class TorchWatcher(Watcher):
         patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
         self._add_global_hook(self._on_registration_in_module, modules._global_parameter_registration_hooks)
         self._add_global_hook(self._on_registration_in_module, modules._global_module_registration_hooks)
-        patches.wrap_function(warnings, "showwarning", _show_warning_at_call)
+        patches.wrap_function(warnings, "showwarning", show_warning_at_call)
         patches.wrap_function(torch, "compile", self._on_compile)
         if "torch._dynamo" in sys.modules:
             self._run_compiled_code_eagerly()
@@ -513,13 +513,6 @@ class TorchWatcher(Watcher):
             for tensor in group["params"]:
                 if self.log.list_rows(tensor):
                     self._run_safely(self.log.on_assign, tensor)
-
-
-def _show_warning_at_call(
-    original: Callable, message: Any, category: Any, filename: str, line: int, *rest: Any
-) -> None:
-    """Attribute a warning about a call in the block to the program's line instead of this file's line."""
-    original(message, category, *(find_user_site() if filename == __file__ else (filename, line)), *rest)
 
 
 def iter_tensors(values: Any) -> Iterable[torch.Tensor]:

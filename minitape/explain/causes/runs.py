@@ -92,6 +92,46 @@ CAUSES = (
         """,
     ),
     Cause(
+        "schedule",
+        "suspect",
+        """
+        [torch: fast]
+        {what} was created for {one} steps, but scheduler.step(){line} was called {n} times, once for each optimizer
+        step, so the learning rate has fallen and risen again.
+        Fix: Call scheduler.step() once for each epoch, or create the schedule for the number of optimizer steps.
+
+        [torch: slow]
+        {what} was created for {one} steps, and the optimizer took {all} steps, but scheduler.step() was called
+        only {n} times{line}. The learning rate has hardly begun to follow its schedule.
+        Fix: Call scheduler.step() after each optimizer.step().
+
+        [torch: other]
+        {what}{line} changes the learning rate of an optimizer that takes no steps. Another optimizer{other} trains the
+        same parameters, and its learning rate does not change.
+        Fix: Create the schedule after the optimizer, and pass it the optimizer that takes the steps.
+
+        [torch: factor]
+        The optimizer was created with the learning rate {from_:g}, but in {all} steps it used at most {to:.2g}. The
+        function that LambdaLR receives{line} returns a factor for the learning rate, not the learning rate itself.
+        Fix: Return a factor that is 1 when the optimizer should use its full learning rate.
+        """,
+    ),
+    Cause(
+        "layer_mode",
+        "suspect",
+        """
+        [torch]
+        {what} was in training mode in {n} calls without gradients{line}. If this is an evaluation, its result depends
+        on the rest of the batch or on random numbers.
+        Fix: Call model.eval() before the evaluation, and model.train() after it.
+
+        [torch: fixed]
+        {what} was in evaluation mode{line} in the last {n} of {all} calls with gradients, although the model was being
+        trained.
+        Fix: If this is not intended, call model.train() at the start of each epoch.
+        """,
+    ),
+    Cause(
         "grad_off",
         "suspect",
         """

@@ -103,6 +103,7 @@ CAUSES = (
         In {n} of {all} optimizer steps, the learning rate{line} was so small that nothing was learned: it fell from
         {from_:.2g} to {rate:.1g}.
         Fix: Check the schedule. If it counts epochs, call scheduler.step() once for each epoch, and not for each batch.
+        If it is a ReduceLROnPlateau, check its mode.
 
         [jax: dropped]
         {n} steps computed new values{line}, but each subsequent step started from the old values.

@@ -40,6 +40,7 @@ from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
 from .leaf_search import LeafSearch
 from .scaler_watch import ScalerWatch
+from .schedule_watch import ScheduleWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
 
 FIRST_STEPS = 64  # The number of steps to follow without a new route before the watch rests.
@@ -48,7 +49,7 @@ FOLLOWED_STEPS, RESTING_STEPS = 8, 56
 FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in every eighth step.
 # Elements of the weights are sampled in the first steps, and then at this interval.
 FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16
-TINY_RATE = 1e-5  # Steps with so small a part of the largest learning rate change nothing.
+TINY_RATE = 1e-3  # Steps with so small a part of the largest learning rate change nothing.
 LATE_LOSSES = 8  # On devices other than the CPU, losses are read in groups, so that no pass waits for the device.
 
 
@@ -154,6 +155,7 @@ class TorchRunWatch:
             patches.wrap_function(owner, "clip_grad_value_", self._on_clip)
         patches.wrap_function(torch.set_grad_enabled, "__init__", self._on_grad_switched)
         self._scaler_watch.install_hooks(patches)
+        ScheduleWatch(self).install_hooks(patches)
         for registry, hook in (
             (optimizers._global_optimizer_pre_hooks, self._on_step_begin),
             (optimizers._global_optimizer_post_hooks, self._on_step_end),
@@ -572,6 +574,8 @@ class TorchRunWatch:
         if self.is_resting and not all(isinstance(rate, float) for rate in rates):
             return  # Reading a tensor would make the step wait for the device.
         rates = [float(rate) for rate in rates]
+        if max(rates) > account.rates[1]:
+            account.peak_step = account.steps
         account.rates = min(account.rates[0], *rates), max(account.rates[1], *rates)
         account.zero_rate_steps = 0 if any(rates) else account.zero_rate_steps + 1
         account.tiny_rate_steps += max(rates) < TINY_RATE * account.rates[1]

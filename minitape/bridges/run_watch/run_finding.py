@@ -1,0 +1,40 @@
+"""Define a problem that the accounts of a run show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ...explain.explanation import Explanation, explain_cause
+from ...recording.sites import Site
+
+
+class RunFinding(NamedTuple):
+    """A problem with the fate of gradients.
+
+    Attributes:
+        cause: One of the causes in ``explain.causes``.
+        variant: The variant of the cause's sentences to use.
+        site: The line to blame.
+        fields: The values of the sentence's fields.
+        keys: The keys of the affected parameters. Empty if the problem concerns the whole run.
+        is_remark: Whether the program may do this on purpose, so that it is only mentioned.
+    """
+
+    cause: str
+    variant: str
+    site: Site
+    fields: Mapping[str, Any]  # Any, because the types of the values depend on the sentence.
+    keys: frozenset[int]
+    is_remark: bool = False
+
+    def to_explanation(self, framework: str, name: str = "") -> Explanation:
+        """Return the finding as an explanation of a parameter's gradient.
+
+        Args:
+            framework: The name of the framework, such as "torch".
+            name: The program's name for the parameter, or "" if the finding concerns the whole run.
+        """
+        explanation = explain_cause(framework, self.cause, self.site, self.variant, self.fields)
+        explanation.name = name
+        return explanation

@@ -1,0 +1,103 @@
+"""Keep accounts of learning-rate schedules and of the modes of layers, and find mistakes in their use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...explain.caller import format_bracketed_place
+from ...recording.sites import NOWHERE, Site
+from .accounts import OptimizerAccount
+from .run_finding import RunFinding
+
+if TYPE_CHECKING:
+    from .accounts import RunAccounts
+
+FEW_STEPS = 10  # In a run of fewer steps, a schedule may not have been due.
+FULL_SHARE = 0.9  # A schedule that is stepped in this share of the steps is stepped in each step.
+
+
+@dataclass
+class ScheduleAccount:
+    """The account of a learning-rate schedule.
+
+    Attributes:
+        optimizer: The account of its optimizer.
+        kind: The name of its class.
+        made_at: The line that created it.
+        period: The number of calls after which a schedule of a fixed length ends, or 0 for other schedules.
+        site: The line of its last step, or the line that created it.
+        calls: The number of its steps.
+    """
+
+    optimizer: OptimizerAccount
+    kind: str
+    made_at: Site
+    period: int
+    site: Site
+    calls: int = 0
+
+
+@dataclass
+class LayerMode:
+    """The modes in which a normalization or dropout layer was called.
+
+    Attributes:
+        kind: The name of its class.
+        trained_calls: The number of calls in training mode with gradients.
+        fixed_calls: The number of calls in evaluation mode with gradients since the last call in training mode.
+        switched_at: The line that last switched the layer to another mode, or NOWHERE if none did.
+        unrecorded_calls: The number of calls in training mode without gradients.
+        site: The line of the last such call.
+    """
+
+    kind: str
+    trained_calls: int = 0
+    fixed_calls: int = 0
+    switched_at: Site = NOWHERE
+    unrecorded_calls: int = 0
+    site: Site = NOWHERE
+
+
+def find_misused_schedules(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find schedules that are stepped too often or too rarely, or that change the rate of an idle optimizer.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for schedule in run.schedules:
+        optimizer, calls, steps = schedule.optimizer, schedule.calls, schedule.optimizer.steps
+        keys = frozenset(account.key for account in optimizer.accounts)
+        fields = {"what": schedule.kind, "n": calls, "all": steps, "one": schedule.period}
+        others = [other for other in run.optimizers if other.steps and other.accounts == optimizer.accounts]
+        if calls and not steps and others:
+            fields["other"] = format_bracketed_place(*others[-1].made_at)
+            yield RunFinding("schedule", "other", schedule.made_at, fields, keys)
+        elif steps < FEW_STEPS:
+            continue
+        elif schedule.kind == "LambdaLR" and calls and optimizer.rates[1] < 0.05 * optimizer.chosen_rate:
+            if optimizer.peak_step < steps / 2:  # Otherwise, the rate may still be rising.
+                fields |= {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
+                yield RunFinding("schedule", "factor", schedule.made_at, fields, keys)
+        elif schedule.kind == "CosineAnnealingLR" and calls > max(FULL_SHARE * steps, 2 * schedule.period):
+            yield RunFinding("schedule", "fast", schedule.site, fields, keys)
+        elif schedule.kind == "OneCycleLR" and calls < schedule.period / 2 < FULL_SHARE * steps:
+            yield RunFinding("schedule", "slow", schedule.site, fields, keys)
+
+
+def find_layers_in_wrong_mode(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find layers that were in training mode in an evaluation, or in evaluation mode during training.
+
+    Both may be intended, so these findings are remarks.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for mode in run.layer_modes:
+        fields = {"what": mode.kind, "n": mode.unrecorded_calls, "all": mode.trained_calls + mode.fixed_calls}
+        if 0 < 2 * mode.unrecorded_calls <= mode.trained_calls:
+            yield RunFinding("layer_mode", "", mode.site, fields, frozenset(), is_remark=True)
+        if mode.fixed_calls > max(2, mode.trained_calls) and run.count_steps()[0]:
+            fields = fields | {"n": mode.fixed_calls}
+            yield RunFinding("layer_mode", "fixed", mode.switched_at, fields, frozenset(), is_remark=True)

@@ -1,0 +1,114 @@
+"""Follow learning-rate schedules, and the modes of layers that behave differently in evaluation."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from torch._C import DisableTorchFunction
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.optim.lr_scheduler import LRScheduler
+
+from ....engine.record.user_frames import find_user_frame
+from ....recording.sites import NOWHERE, Site, find_user_site
+from ...framework_patches import FrameworkPatches
+from ...run_watch.schedules import LayerMode, ScheduleAccount
+from ..global_hooks import show_warning_at_call
+
+if TYPE_CHECKING:
+    from .run_watch import TorchRunWatch
+
+LAYER_CLASSES = (_BatchNorm, nn.Dropout)
+MODULE_CALL = nn.Module.__call__
+
+
+class ScheduleWatch:
+    """The hooks on schedules, and on normalization and dropout layers.
+
+    Attributes:
+        watch: The watch of the run.
+    """
+
+    def __init__(self, watch: TorchRunWatch) -> None:
+        """Prepare to follow a run's schedules and layers."""
+        self.watch = watch
+        self._layer_patches = FrameworkPatches()
+        self._schedules: weakref.WeakKeyDictionary[LRScheduler, ScheduleAccount] = weakref.WeakKeyDictionary()
+        self._modes: weakref.WeakKeyDictionary[nn.Module, LayerMode] = weakref.WeakKeyDictionary()
+
+    def install_hooks(self, patches: FrameworkPatches) -> None:
+        """Wrap the methods of schedules and layers.
+
+        Args:
+            patches: The collection of changes to PyTorch. These wrappers are added to it.
+        """
+        patches.wrap_function(LRScheduler, "step", self._on_schedule_step)
+        patches.wrap_function(warnings, "showwarning", show_warning_at_call)
+        patches.wrap_function(nn.Module, "train", self._on_mode_switched)
+        patches.wrap_function(torch, "compile", self._on_compile)
+        patches.add_undo_action(self._layer_patches.undo_all)
+        self._layer_patches.activate_in_this_thread()
+        for layer_class in LAYER_CLASSES:
+            self._layer_patches.wrap_function(layer_class, "__call__", self._on_layer_called)
+
+    def _on_compile(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+        """Stop following layers, because the compiler would compile the wrappers as well."""
+        self._layer_patches.undo_all()
+        return original(*args, **kwargs)
+
+    def _on_schedule_step(self, original: Callable, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
+        original(schedule, *args, **kwargs)
+        site = find_user_site()
+        account = self._schedules.get(schedule)
+        if account is None:  # A schedule calls its own step once when it is created.
+            period = int(getattr(schedule, "total_steps", 0) or getattr(schedule, "T_max", 0))
+            with DisableTorchFunction():
+                optimizer = self.watch.find_or_follow_optimizer(schedule.optimizer).account
+            account = self._schedules[schedule] = ScheduleAccount(
+                optimizer, type(schedule).__name__, site, period, site
+            )
+            self.watch.accounts.schedules.append(account)
+        else:
+            account.calls += 1
+            account.site = site
+
+    def _find_or_open_mode(self, layer: nn.Module) -> LayerMode:
+        mode = self._modes.get(layer)
+        if mode is None:
+            mode = self._modes[layer] = LayerMode(type(layer).__name__)
+            self.watch.accounts.layer_modes.append(mode)
+        return mode
+
+    def _on_mode_switched(self, original: Callable, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(module, LAYER_CLASSES):
+            self._find_or_open_mode(module).switched_at = find_user_site()
+        return original(module, *args, **kwargs)
+
+    def _on_layer_called(self, original: Callable, layer: Any, *args: Any, **kwargs: Any) -> Any:
+        if nn.Module.__call__ is not MODULE_CALL:
+            return nn.Module.__call__(layer, *args, **kwargs)  # torch.fx replaces this method while it traces a model.
+        if layer.p > 0 if isinstance(layer, nn.Dropout) else layer.affine and layer.weight.requires_grad:
+            mode = self._find_or_open_mode(layer)
+            if not layer.training:
+                mode.fixed_calls += torch.is_grad_enabled()
+            elif torch.is_grad_enabled():
+                mode.trained_calls += 1
+                mode.fixed_calls = 0
+            else:
+                mode.unrecorded_calls += 1
+                mode.site = _find_line_outside_modules()
+        return original(layer, *args, **kwargs)
+
+
+def _find_line_outside_modules() -> Site:
+    """Return the running line of the innermost function of the program that is not a module's ``forward``."""
+    frame: FrameType | None = find_user_frame(sys._getframe(1))
+    while frame is not None and frame.f_code.co_name == "forward":
+        frame = find_user_frame(frame.f_back)
+    return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
