@@ -69,8 +69,6 @@ class Exercise:
         expect: The expected answer: a number, a text, None, an array, a tensor, or a list, tuple or dict of these. If
             the exercise asks for a function, the correct function.
         mistakes: Likely wrong answers with their hints. The first one that matches is used.
-        slips: Likely wrong values with their hints, tried after the mistakes. For an answer with several parts, the
-            hints are grouped by the keys of the parts, or by their places, counted from 1.
         changes: For a function, pieces of the lesson's solution and what learners write instead, as "old => new", with
             the hint for an answer that behaves like the changed solution.
         hint: The hint for all other wrong answers. If there are several hints, each try receives one more: a question,
@@ -99,7 +97,6 @@ class Exercise:
     name: str
     expect: Answer
     mistakes: Sequence[Mistake] = ()
-    slips: dict[Answer, str | dict[Answer, str]] = field(default_factory=dict, repr=False)
     changes: dict[str, str] = field(default_factory=dict, repr=False)
     hint: str | tuple[str, ...] = ""
     because: str = ""
@@ -122,10 +119,6 @@ class Exercise:
         mistakes = list(self.mistakes)
         if type(self.expect) is dict:
             mistakes = [replace(mistake, answer=self.expect | mistake.answer) for mistake in mistakes]
-        for place, slip in self.slips.items():
-            slip_hints = slip.items() if isinstance(slip, dict) else ()
-            mistakes += [Mistake(self._replace_expected_part(place, value), hint) for value, hint in slip_hints]
-            mistakes += [Mistake(place, slip)] if isinstance(slip, str) else []
         object.__setattr__(self, "mistakes", mistakes)
 
     def _replace_expected_part(self, place: Answer, value: Answer) -> Answer:

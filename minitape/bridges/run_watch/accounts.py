@@ -82,11 +82,10 @@ class Route(NamedTuple):
 
 @dataclass(slots=True)
 class Occurrences:
-    """The number of occurrences of an event, with the backward passes of the first and last."""
+    """The number of occurrences of an event, with the backward pass of the first."""
 
     count: int
     first_pass: int
-    last_pass: int
 
 
 class ParameterFacts(NamedTuple):
@@ -373,10 +372,9 @@ class RunAccounts:
         """
         occurrences = account.occurrences.get(route_number)
         if occurrences is None:
-            account.occurrences[route_number] = Occurrences(1, self.passes, self.passes)
+            account.occurrences[route_number] = Occurrences(1, self.passes)
         else:
             occurrences.count += 1
-            occurrences.last_pass = self.passes
 
     def iter_routes(self, account: Account) -> Iterator[tuple[Route, Occurrences]]:
         """Yield each route that an account's gradients took, with its occurrences, and the gradient that is left.
@@ -390,8 +388,7 @@ class RunAccounts:
         if account.pending and not account.used_by:
             pass_sites = tuple(contribution.site for contribution in account.pending)
             first = account.pending[0].pass_number
-            last = account.pending[-1].pass_number
-            yield Route(pass_sites, account.acts, LEFT, NOWHERE, 0), Occurrences(1, first, last)
+            yield Route(pass_sites, account.acts, LEFT, NOWHERE, 0), Occurrences(1, first)
 
     def clear_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
         """Record that the gradient of an account was cleared.

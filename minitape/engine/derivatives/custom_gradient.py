@@ -105,14 +105,12 @@ class CustomCall:
         grad_fn: The user's function that computes the gradients of this call.
         variables: The trainable variables that the function has read.
         argument_count: The number of positional arguments after flattening.
-        structure: The result of the function. The outputs are packed into its structure.
     """
 
     name: str
     grad_fn: Function
     variables: list[ResourceVariable]
     argument_count: int
-    structure: Structure
 
     def compute_shares(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
         """Call the user's gradient function to compute the gradients with respect to the arguments and variables.
@@ -295,7 +293,7 @@ def call_with_custom_gradient(
         for argument in [*arguments, *variables]
     ]
     results = [convert_to_tensor(leaf) for leaf in nest.flatten(result)]
-    call = CustomCall(getattr(function, "__name__", "custom"), grad_fn, variables, len(arguments), result)
+    call = CustomCall(getattr(function, "__name__", "custom"), grad_fn, variables, len(arguments))
     outputs = write_row(call, results, inputs)
     return nest.pack_sequence_as(result, [*outputs])
 

@@ -186,8 +186,8 @@ def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding, row: Rec
         for statement in map(program_text.find_statement, row.call_stack)
     ]
     start = functions.index(block.enclosing_functions) if block and block.enclosing_functions in functions else 0
-    divergence = checks.find_call_stack_divergence(row.call_stack[start:], question.adapter.find_block_call_stack())
-    finding.site = divergence or finding.site
+    block_call_stack = question.adapter.find_block_call_stack()
+    finding.site = checks.find_call_stack_divergence(row.call_stack[start:], block_call_stack)
 
 
 def find_unused_layer(question: TapeQuestion) -> Finding | None:
