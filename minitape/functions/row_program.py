@@ -6,7 +6,7 @@ The plain form applies one primitive after another. ``speed/`` compiles the same
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -218,7 +218,7 @@ class RowProgram:
     feed_rows: Sequence
     effects: Sequence[Call] = ()
     run_count: int = 0
-    next_fuse: int = FUSE_AFTER_RUNS
+    next_fuse: int = field(default_factory=lambda: FUSE_AFTER_RUNS)  # Tests change the number.
 
     @cached_property
     def evaluator(self) -> RowEvaluator:
