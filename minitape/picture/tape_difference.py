@@ -170,6 +170,8 @@ class Alignment:
             elif leaves[0]["inputs"] or leaves[1]["inputs"]:
                 # An operation without a counterpart has already been noted.
                 continue
+            elif not self._has_same_value(*leaves) and _get_role(leaves[0]) != _get_role(leaves[1]):
+                return False  # The second leaf is not the counterpart of the first.
             else:
                 self.partners[own_input] = other_input
                 self._compare_values(leaves[0], leaves[1], "start")
@@ -263,6 +265,11 @@ class Alignment:
 def _get_operation(row: RowFields) -> tuple[str, str]:
     """Return what a row computes, apart from its inputs."""
     return row["op"], row["label"]
+
+
+def _get_role(leaf: RowFields) -> tuple[str, str | None]:
+    """Return what tells a leaf apart from other leaves, apart from its value."""
+    return leaf["kind"], leaf["name"]
 
 
 def _is_same_value(own_value: ValueFields | None, other_value: ValueFields | None) -> bool:

@@ -23,6 +23,12 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
      "the solution\'s tape does not."),
     ("01.2", "tf.constant(value)", "tf.constant(value + 1)",
      "In your line tape.watch(x), your tape has x = 3.0, but the solution's tape has x = 2.0."),
+    ("04.3", "f(a, b)", "f(b, a)",
+     "Up to your line y = f(b, a), both tapes are the same. Next, your tape has b × b = 25.0, but the solution's tape "
+     "has a × a = 4.0."),
+    ("09.2", "        total = x + 2.0 * y", "        total = x",
+     "Up to your line z = f(total), both tapes are the same. Next, your tape has x × x = 9.0, but the "
+     "solution's tape has 2.0 × y = 8.0."),
     ("02.6", "tape.gradient", "tape.jacobian",
      "Both tapes have the same rows. In the backward sweep, y has [1. 0. 0.] on your tape, but [1. 1. 1.] on the "
      "solution's tape."),
