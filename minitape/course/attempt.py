@@ -14,31 +14,30 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from copy import copy
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..common.translation import say
 from ..engine.record import log_warnings
-from .answer_comparison import compare_answers, has_blank_part, to_numpy_value
+from .answer_comparison import compare_answers, has_blank_part
 from .call_log import ObservedRun, ObservedRuns, limit_iterations, observe_run
 from .error_hints import find_error_hint
-from .exercise import Answer, Case, Exercise, NamedValues, Program
+from .exercise import Answer, Case, Exercise, Program
 from .hints import (
     describe_common_error,
     describe_rearrangement,
     describe_wrong_places,
     has_unconditional_loop_return,
     map_places_to_parts,
-    unwrap_labeled_value,
 )
+from .line_difference import rename_as_learner
 from .loop_hints import find_substitution_hint
 from .program_hints import (
     find_tape_outside_loop_hint,
     find_uncalled_method_hint,
     find_unused_value_hint,
-    run_and_capture_final_locals,
+    iter_programs_with_other_results,
 )
 from .solution_variants import iter_variants_with_hints, measure_variant_evidence
 from .tape_playback import build_solution_function, find_solution_text
@@ -103,13 +102,6 @@ class Attempt:
     def expected_value(self) -> Answer:
         """What the function should have returned."""
         return self.expected_values[self.failed_index]
-
-    @cached_property
-    def final_locals(self) -> list[NamedValues]:
-        """The values of the function's names when it returned its result, for each case."""
-        with suppress_output(), suppress(Exception), limit_iterations(self.function):
-            return [run_and_capture_final_locals(self.function, _copy_case(case)) for case in self.exercise.cases]
-        return [{} for _ in self.runs]
 
     @property
     def results(self) -> list[Answer]:
@@ -211,9 +203,10 @@ def find_attempt_hint(attempt: Attempt) -> str:
         or find_uncalled_method_hint(attempt.source)
         or _find_exercise_hint(attempt)
     )
-    questions = (question for run in attempt.runs for question in run.observed.questions)
     none_hints = (
-        _select_explanation_of_unexpected_none(question.explanations, expected_value) for question in questions
+        _select_explanation_of_unexpected_none(question.explanations, expected_value)
+        for run in attempt.runs
+        for question in run.observed.questions
     )
     none_hint = next(filter(None, none_hints), "")
     if failed_run.error:
@@ -221,21 +214,22 @@ def find_attempt_hint(attempt: Attempt) -> str:
     is_nearly_right = compare_answers(
         failed_run.value, expected_value, NEAR_TOLERANCE, NEAR_TOLERANCE
     ).is_right  # as differences give it
+    unused_tape_hint = find_unused_tape_hint(exercise, [run.observed for run in attempt.runs])
+    returned_function_hint = say("You return a function but never call it. Which arguments should you call it with?")
     case_results = [*zip(exercise.cases, attempt.results, strict=True)]
     return (
         hint
-        or (find_unused_tape_hint(exercise, [run.observed for run in attempt.runs]) if is_nearly_right else "")
+        or (unused_tape_hint if is_nearly_right else "")
         or describe_rearrangement(failed_run.value, expected_value)
         or (none_hint if _has_none_for_number(failed_run.value, expected_value) else "")
         or _find_misplaced_result_hint(attempt)
-        or _find_uncalled_function_hint(failed_run.value)
+        or (returned_function_hint if inspect.isroutine(failed_run.value) else "")
         or find_unused_value_hint(attempt.source, solution)
         or find_tape_outside_loop_hint(attempt.source, solution)
         or find_substitution_hint(exercise.expect, case_results, attempt.is_same_result)
-        or _find_misused_function_hint(attempt)
         or describe_common_error(attempt.results, attempt.expected_values)
         or _find_solution_variant_hint(attempt)
-        or find_unused_tape_hint(exercise, [run.observed for run in attempt.runs])
+        or unused_tape_hint
         or describe_wrong_places(failed_run.value, expected_value, attempt.is_same_result)
     )
 
@@ -264,10 +258,9 @@ def _find_exercise_hint(attempt: Attempt) -> str:
         wrong_program = find_solution_text(exercise.name).replace(piece, replacement) if arrow else change
         if attempt.matches_results_of(build_solution_function(wrong_program, attempt.function)):
             return hint
-    if exercise.of_wrong and attempt.failed_run.observed.calls:
-        with suppress(Exception):  # the look is not made for all that a learner can hand in
-            return exercise.say(exercise.of_wrong(attempt.failed_run.value, *exercise.cases[attempt.failed_index]))
-    return ""
+    if not attempt.failed_run.observed.calls:
+        return ""
+    return exercise.find_own_hint(attempt.failed_run.value, *exercise.cases[attempt.failed_index])
 
 
 def _select_explanation_of_unexpected_none(explanations: tuple[str, ...], expected_value: Answer) -> str:
@@ -291,23 +284,11 @@ def _has_none_for_number(value: Answer, expected_value: Answer) -> bool:
 
 
 def _find_misplaced_result_hint(attempt: Attempt) -> str:
-    """Say which name, or which place in the returned value, contains the right result in each case."""
-    for names_per_case in attempt.final_locals, [*map(map_places_to_parts, attempt.results)]:
-        for name in names_per_case[0]:
-            value_pairs = [
-                (case_names.get(name), expected_value)
-                for case_names, expected_value in zip(names_per_case, attempt.expected_values, strict=True)
-            ]
-            if all(
-                value is not None and attempt.is_same_result(value, expected_value)
-                for value, expected_value in value_pairs
-            ):
-                if names_per_case is attempt.final_locals:
-                    return say("The right result is in {name}, but your function returns something else.", name=name)
-                return say(
-                    "Your function returns the right result at position {name}. Return only this result.",
-                    name=name,
-                )
+    """Say which name, or which part of the returned value, is the right result in each case."""
+    right_attempt = replace(attempt, runs=[*map(CheckRun, attempt.expected_values)])
+    for text, program in iter_programs_with_other_results(attempt.source):
+        if right_attempt.matches_results_of(build_solution_function(program, attempt.function)):
+            return say("The right result is in {name}, but your function returns something else.", name=text)
     return ""
 
 
@@ -317,7 +298,7 @@ def _find_solution_variant_hint(attempt: Attempt) -> str:
     Returns:
         The sentence, or "" if a None has other reasons or if trying would take too long.
     """
-    program = find_solution_text(attempt.exercise.name)
+    program = rename_as_learner(find_solution_text(attempt.exercise.name), attempt.source)
     if (
         "while" in program
         or _has_none_for_number(attempt.failed_run.value, attempt.expected_value)
@@ -338,31 +319,6 @@ def _find_solution_variant_hint(attempt: Attempt) -> str:
                 best_evidence = variant_evidence
                 hint = sentence
     return hint
-
-
-def _find_uncalled_function_hint(value: Answer) -> str:
-    if inspect.isroutine(value):
-        return say("You return a function but never call it. Which arguments should you call it with?")
-    return ""
-
-
-def _find_misused_function_hint(attempt: Attempt) -> str:
-    """Say that the learner's function returns the results of the given function unchanged."""
-    run_results = [(run.value, run.observed.call_results) for run in attempt.runs]
-    if all(
-        call_results and (_is_same_value(value, call_results[-1]) or _is_same_value(value, call_results))
-        for value, call_results in run_results
-    ):
-        return say("Your result is the value of the function itself. What does the exercise ask about the function?")
-    return ""
-
-
-def _is_same_value(value: Answer, other_value: Answer) -> bool:
-    """Return whether a result is this value, even if it was converted to a number or put into a container."""
-    try:
-        return compare_answers(unwrap_labeled_value(value), to_numpy_value(other_value), 0.0, 0.0).is_right
-    except TypeError:  # a tensor of a traced function has no value outside of it
-        return False
 
 
 def find_unused_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> str:

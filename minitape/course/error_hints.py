@@ -88,6 +88,16 @@ ERROR_HINTS = {
     r"ValueError.*to.unpack": (
         "A line unpacks a list or tuple into the wrong number of names. What does the list or tuple contain?"
     ),
+    r"indices.must.be.integers": (
+        "The value in the square brackets is not a whole number. Does the loop go over the items themselves instead of "
+        "their positions?"
+    ),
+    r"takes.tensors.with.at.least.two.axes": (
+        "@ multiplies matrices, but these are single lists. Multiply them with *, and add up the products."
+    ),
+    r"was.expected.to.be.a.\w+.tensor": (
+        "Two tensors of different dtypes meet here. Convert one of them, as in tf.cast(a, b.dtype)."
+    ),
     r"slice.scalar": "A single number has no parts and no order. Remove the square brackets.",
     r"truth.value.of.an.array|only.0-dimensional": (
         "Python's if, -1 < x < 1 and float need a single number, but this tensor has many. Compute with the tensor as "

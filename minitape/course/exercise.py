@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -134,6 +135,17 @@ class Exercise:
             name: The name of the sentence, as `also` and `of_wrong` return it, or the sentence itself.
         """
         return say(self.sentences.get(name, name), self.lesson)
+
+    def find_own_hint(self, answer: Answer, *case: Answer) -> str:
+        """Find what the exercise's own check says about a wrong answer, or return "" if it says nothing.
+
+        Args:
+            answer: The answer, or what a function returned.
+            *case: The arguments of the function.
+        """
+        with suppress(Exception):  # the check is not made for all that a learner can hand in
+            return self.say(self.of_wrong(answer, *case)) if self.of_wrong else ""
+        return ""
 
     @property
     def lesson(self) -> str:

@@ -208,7 +208,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         or describe_rounding(answer, exercise.expect)
         or _find_partial_mistake_hint(exercise, answer)
         or _find_membership_hint(exercise, answer)
-        or _find_custom_hint(exercise, original)
+        or exercise.find_own_hint(original)
     )
     compares_text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
     describe_wrong = (
@@ -239,13 +239,6 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         else _describe_difference(comparison, hides_answer=True),
         further_hints=general_hints[bool(hint) :],
     )
-
-
-def _find_custom_hint(exercise: Exercise, answer: Answer) -> str:
-    """Find what the exercise's own check says about a wrong answer."""
-    with suppress(Exception):  # the look is not made for all that a learner can hand in
-        return exercise.say(exercise.of_wrong(answer)) if exercise.of_wrong else ""
-    return ""
 
 
 def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
@@ -384,34 +377,22 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
 def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) -> list[str]:
     """List what to say next about a wrong function if the same hint did not help.
 
-    The list names the point where the function's tape departs from the solution's, and then the line that differs. It
-    contains a general hint only if nothing else is known about the function and the hint's premise holds.
+    The list names the line that differs from the solution or, if the learner has read about this line, contains the
+    exercise's pointer. The line of the solution comes last.
     """
-    exercise = attempt.exercise
-    general_hints = [
-        say(general_hint, exercise.lesson) if _is_premise_met(general_hint, attempt) else ""
-        for general_hint in exercise.hints
-    ]
-    question, pointer, line = general_hints if len(general_hints) == 3 else (general_hints[0], "", "")
-    difference = find_line_difference(attempt.source, find_solution_text(exercise.name))
+    question, pointer, line, *_ = (*(say(text, attempt.exercise.lesson) for text in attempt.exercise.hints), "", "")
+    difference = find_line_difference(attempt.source, find_solution_text(attempt.exercise.name))
+    line_question = ""
     if difference and difference.own_lines:
-        question = say("Look again at your line {line}. What should this line do?", line=difference.own_lines[0])
+        own_line = difference.own_lines[0].strip()
+        line_question = say("Look again at your line {line}. What should this line do?", line=own_line)
+        if hint and own_line not in f"{hint} {playback and playback.text}":
+            pointer = line_question
     return [
-        "" if hint else question,
-        playback.text if playback else pointer,
+        "" if hint else line_question or question,
+        pointer,
         _format_line_difference(difference) if difference else line,
     ]
-
-
-def _is_premise_met(general_hint: str, attempt: Attempt) -> bool:
-    """Return whether a general hint fits a program.
-
-    Args:
-        general_hint: The hint in English.
-        attempt: The learner's program. Pieces of the given program that the hint names must still be in it.
-    """
-    pieces = re.findall(r"\w+(?:\.\w+)+", general_hint)
-    return all(piece in attempt.source for piece in pieces if piece in attempt.exercise.start)
 
 
 def _format_line_difference(difference: LineDifference) -> str:

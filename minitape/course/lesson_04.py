@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .answer_comparison import append_colon_zero_to_names
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, complete_exercises
+from .exercise import Answer, Exercise, Mistake, complete_exercises
 from .unknown_functions import UnknownFunction
 
 F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
@@ -97,6 +97,9 @@ with tf.GradientTape(persistent=True) as tape:
             "04.3",
             expect=lambda f, a, b: [None, f.compute_derivatives(a, b)[1]],
             cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
+            mistakes=[
+                Mistake(lambda f, a, b: [*f.compute_derivatives(a, b)], named="a in watch", where=r"watch\(\W*a\b")
+            ],
             also=_find_hint_if_a_was_watched,
         ),
         Exercise(

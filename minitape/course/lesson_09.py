@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .exercise import Answer, Exercise, complete_exercises, say_from_lesson
+from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error, say_from_lesson
 from .unknown_functions import Polynomial, UnknownFunction, run_gradient_descent
 
 F = Polynomial(0, 0, 1)
@@ -71,6 +71,7 @@ EXERCISES = complete_exercises(
             "09.2",
             expect=lambda f, a, b: 2.0 * f.derivative(a + 2.0 * b),
             cases=[(F, 3.0, 4.0), (G, 1.0, -2.0), (G, 0.5, -0.25)],
+            mistakes=[Mistake(raise_error, named="plus equals", error="is not supported")],
             start="""
 def gradient_for_y(f, a, b):
     x = tf.Variable(a)

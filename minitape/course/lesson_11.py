@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engine.tensor.conversion import convert_to_tensor
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Program, complete_exercises
+from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, raise_error
 from .unknown_functions import Polynomial
 
 F = Polynomial(0, 0, 1)
@@ -65,7 +65,13 @@ EXERCISES = complete_exercises(
         Exercise(
             "11.2", expect=_compute_distance_gradient, cases=[(1.0, 3.0, 4.0), (2.0, -1.0, 0.5), (-1.0, 0.0, 2.0)]
         ),
-        Exercise("11.3", expect=_compute_halved_slope, cases=CASES, also=_find_unused_rule_hint),
+        Exercise(
+            "11.3",
+            expect=_compute_halved_slope,
+            cases=CASES,
+            also=_find_unused_rule_hint,
+            mistakes=[Mistake(raise_error, named="grad called", where=r", *grad\(", error="not callable")],
+        ),
         Exercise(
             "11.4",
             expect=lambda upstream, x: upstream / (1.0 + np.exp(np.minimum(-x.numpy(), 80.0))),
@@ -88,6 +94,7 @@ EXERCISES = complete_exercises(
             expect=_compute_straight_through_slope,
             cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
             also=_find_batch_failure_hint,
+            mistakes=[Mistake(raise_error, named="no third value", error="both x and y")],
         ),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -13,7 +14,7 @@ MAX_LINES = 2
 
 @dataclass(frozen=True)
 class LineDifference:
-    """The first lines in which two programs differ.
+    """The first lines in which two programs differ, each as far indented as it is with respect to the others.
 
     Attributes:
         own_lines: The lines of the learner's function. Empty if only the solution has lines there.
@@ -39,8 +40,8 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
     >>> find_line_difference("def g(a):\n    b = a + a\n    return b", solution)
     LineDifference(own_lines=['b = a + a'], solution_lines=['b = a * a'])
     """
-    own_function = _find_function(source)
-    solution_function = _find_function(rename_as_learner(solution, source))
+    own_function = find_function(source)
+    solution_function = find_function(rename_as_learner(solution, source))
     if own_function is None or solution_function is None:
         return None
     own_lines = _list_body_lines(own_function)
@@ -54,7 +55,8 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
             solution_part = solution_lines[solution_begin:solution_end]
             if max(len(own_part), len(solution_part)) > MAX_LINES:
                 return None
-            return LineDifference(*([line.strip() for line in part] for part in (own_part, solution_part)))
+            lines = textwrap.dedent("\n".join([*own_part, *solution_part])).split("\n")
+            return LineDifference(lines[: len(own_part)], lines[len(own_part) :])
     return None
 
 
@@ -66,16 +68,21 @@ def rename_as_learner(solution: str, source: str) -> str:
         source: The source of the learner's function.
 
     Returns:
-        The program. It keeps its own names if the two functions do not have the same number of names.
+        The program. It keeps the names that both functions have, and all of its names if the functions do not have the
+        same number of names.
 
     >>> rename_as_learner("def f(x):\n    y = x * x\n    return y", "def g(a):\n    b = a\n    return b")
     'def f(a):\n    b = a * a\n    return b'
     """
-    own_function = _find_function(source)
-    solution_function = _find_function(solution)
+    own_function = find_function(source)
+    solution_function = find_function(solution)
     if own_function is None or solution_function is None:
         return solution
     own_names, solution_names = map(_list_names_in_order, (own_function, solution_function))
+    own_names, solution_names = (
+        [name for name in names if name not in other_names]  # a name that both have stays
+        for names, other_names in ((own_names, solution_names), (solution_names, own_names))
+    )
     names = dict(zip(solution_names, own_names, strict=False)) if len(own_names) == len(solution_names) else {}
     tree = ast.parse(solution)
     for node in ast.walk(tree):
@@ -86,7 +93,12 @@ def rename_as_learner(solution: str, source: str) -> str:
     return ast.unparse(tree)
 
 
-def _find_function(program: str) -> ast.FunctionDef | None:
+def find_function(program: str) -> ast.FunctionDef | None:
+    """Find the last function that a program defines, or return None if it defines none or is not Python.
+
+    Args:
+        program: The text of the program.
+    """
     try:
         tree = ast.parse(program)
     except SyntaxError:

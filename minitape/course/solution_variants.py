@@ -24,11 +24,11 @@ VARIANTS = {
     r"~\*~=>~/~": "You get this result if you divide instead of multiplying.",
     "~/~=>~*~": "You get this result if you multiply instead of dividing.",
     r"~/~@VALUE=>": "You get this result if you leave out a division.",
-    r"@VALUE~\*~=>": "You get this result if you leave out one of the factors.",
-    r"~[*@]~@VALUE=>": "You get this result if you leave out one of the factors.",
-    r"@VALUE~[-+]~=>": "You get this result if you leave out one of the terms.",
-    r"@VALUE~-~=>-": "You get this result if you leave out one of the terms.",
-    r"~[-+]~@VALUE=>": "You get this result if you leave out one of the terms.",
+    r"(@VALUE)~\*~=>": "You get this result if you leave out {piece}.",
+    r"~[*@]~(@VALUE)=>": "You get this result if you leave out {piece}.",
+    r"(@VALUE)~[-+]~=>": "You get this result if you leave out {piece}.",
+    r"(@VALUE)~-~=>-": "You get this result if you leave out {piece}.",
+    r"~[-+]~(@VALUE)=>": "You get this result if you leave out {piece}.",
     r"(@VALUE(?:~[*/]~@VALUE)*)~-~(@VALUE(?:~[*/]~@VALUE)*)=>\2~-~\1": (
         "You get this result if you swap the two sides of a subtraction."
     ),
@@ -53,9 +53,9 @@ def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
     >>> for text, told in iter_variants_with_hints("lambda x, y: x - y"):
     ...     print(text.partition(": ")[2], "|", told)
     x + y | You get this result if you use a plus instead of a minus.
-    y | You get this result if you leave out one of the terms.
-    -y | You get this result if you leave out one of the terms.
-    x | You get this result if you leave out one of the terms.
+    y | You get this result if you leave out x.
+    -y | You get this result if you leave out x.
+    x | You get this result if you leave out y.
     y - x | You get this result if you swap the two sides of a subtraction.
     y - y | You get this result if you use y instead of x.
     x - x | You get this result if you use x instead of y.
@@ -75,7 +75,7 @@ def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
         while match:
             yield (
                 head + body[: match.start()] + match.expand(replacement) + body[match.end() :],
-                say((VARIANTS | name_variants)[change], piece=match[0]),
+                say((VARIANTS | name_variants)[change], piece=match[match.lastindex or 0]),
             )
             match = re.compile(pattern).search(body, match.end())
 

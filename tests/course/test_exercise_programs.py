@@ -486,7 +486,7 @@ def values_and_slopes(f, values):
     (
         "09.6",
         SOLUTIONS["09.6"].replace("return [w, b]", "return [w * v + b for v in x]"),
-        "at your line return [w * v + b",
+        "The right result is in (w, b)",
     ),
     ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "0.6 * d"), "try a smaller learning rate"),
     ("09.6", SOLUTIONS["09.6"].replace("assign_sub", "assign_add"), "subtract each variable's own gradient"),
@@ -624,7 +624,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("05.2", (
         "[tape.gradient(y, x), tape.gradient(z, x)]"
     ), "tape.gradient([y, z], x)", "your answer is a number, not a list of length 2"),
-    ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]", "the value of the function itself"),
+    ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]", "you never called tape.gradient"),
     ("05.4", "loss_of(*variables)", "loss_of(variables)", "loss_of takes the variables one by one, and"),
     ("05.4", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),
     ("05.4", "assign_sub", "assign_add", "Your steps go uphill"),

@@ -16,23 +16,70 @@ def read_hints(name, program, count=3):
 
 
 def test_each_rung_speaks_of_this_program():
-    what, where, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
-    assert what == "That's the derivative of the sum. A mean also divides by the count."
-    assert where == (
+    first_reply = check_program("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
+    assert "Hint: That's the derivative of the sum. A mean also divides by the count." in first_reply
+    assert (
         "Up to your line y = tf.reduce_sum(results), both tapes are the same. "
         "Next, your tape has Σ(results) = 35.0, but the solution's tape has mean(results) = 11.666667."
-    )
+    ) in first_reply
+    pointer, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"), 2)
+    assert pointer.startswith("A path from x to the result needs a tf function for the mean of all results")
     assert line.split("\n")[1:] == ["  - y = tf.reduce_sum(results)", "  + y = tf.reduce_mean(results)"]
+
+
+def test_the_second_rung_names_a_line_that_the_first_reply_did_not_name():
+    for name, right, wrong in [
+        ("08.3", "gradient(y, x)", "gradient(results, x)"),
+        ("09.2", "gradient(z, y)", "gradient(z, total)"),
+        ("10.2", "found.append(tape.gradient(y, x))", "found.append(y)"),
+    ]:
+        program = solved(name, right, wrong)
+        own_line = next(line.strip() for line in program.split("\n") if wrong in line)
+        first_reply = check_program(name, program)
+        assert own_line not in first_reply
+        assert read_hints(name, program, 1) == [f"Look again at your line {own_line}. What should this line do?"]
+
+
+@pytest.mark.parametrize("name", ["08.3", "09.2", "10.2"])
+def test_no_rung_repeats_what_stood_below_the_one_before(name):
+    programs = {
+        "08.3": solved("08.3", "reduce_mean", "reduce_max"),
+        "09.2": solved("09.2", "f(total)", "f(x)"),
+        "10.2": solved("10.2", "penalty * x", "penalty"),
+    }
+    replies = [check_program(name, programs[name]) for _ in range(3)]
+    below = replies[0].partition("Hint: ")[2]
+    for reply in replies[1:]:
+        rung = reply.partition("Hint: ")[2].partition("\n  Your tape")[0]
+        assert rung not in below
+        below += reply
+
+
+def test_a_line_that_is_too_far_left_is_shown_where_it_stands():
+    outside = solved("08.3", "        y = tf.reduce_mean(results)", "    y = tf.reduce_mean(results)")
+    assert read_hints("08.3", outside)[2].split("\n")[1:] == [
+        "  - y = tf.reduce_mean(results)",
+        "  +     y = tf.reduce_mean(results)",
+    ]
+
+
+def test_names_that_both_programs_have_are_not_exchanged():
+    program = """
+def learn(loss_of, start, steps):
+    for _ in range(steps):
+        w = tf.Variable(start)
+        with tf.GradientTape() as tape:
+            loss = loss_of(w)
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+    return w"""
+    assert "your tape has w = -2.0, but the solution's tape has w = -1.4." in check_program("03.2", program)
 
 
 def test_another_wrong_program_hears_first_what_it_does():
     read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
     twice = SOLUTIONS["08.3"].replace("return tape.gradient(y, x)", "return 2.0 * tape.gradient(y, x)")
-    assert (
-        check_program("08.3", twice)
-        .partition("Hint: ")[2]
-        .startswith("In each case, your result is 2 times what it should be")
-    )
+    hint = check_program("08.3", twice).partition("Hint: ")[2]
+    assert hint.startswith("The right result is in tape.gradient(y, x), but your function returns something else.")
 
 
 def test_the_line_is_in_the_names_of_the_learner():
@@ -64,9 +111,11 @@ def test_no_rung_speaks_of_a_line_that_the_program_does_not_have(name, program, 
 
 def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     program = solved("01.4", "outer.watch(x)", "pass")
-    what, where, line = read_hints("01.4", program)
-    assert what.startswith("outer: x is a tensor that the tape does not watch")
-    assert "Next, the solution's tape recorded ∂y/∂y × x = 1.0, but your tape did not." in where
+    first_reply = check_program("01.4", program)
+    assert "Hint: outer: x is a tensor that the tape does not watch" in first_reply
+    assert "Next, the solution's tape recorded ∂y/∂y × x = 1.0, but your tape did not." in first_reply
+    question, line = read_hints("01.4", program, 2)
+    assert question == "Look again at your line pass. What should this line do?"
     assert line.endswith("  - pass\n  + outer.watch(x)")
 
 
