@@ -63,6 +63,12 @@ def test_the_repaired_program_is_not_accused(name):
     assert not findings and summarize(run_watch, findings).startswith("Healthy: "), findings
 
 
+@pytest.mark.parametrize("name", ["an_epoch_schedule_is_stepped_in_each_batch", "an_evaluation_in_training_mode"])
+def test_what_may_be_intended_is_only_a_remark(name):
+    _, findings = watch(strip_fix_comments(PROGRAMS[name][1]))
+    assert [finding.is_remark for finding in findings] == [True]
+
+
 def test_layers_in_a_compiled_or_traced_model_are_left_alone():
     text = """
 net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(), nn.Linear(8, 1))

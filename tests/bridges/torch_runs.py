@@ -459,4 +459,13 @@ for step in range(20):
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
     schedule.step()
+#@ a_schedule_that_computes_the_rate connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters(), 1.0)
+schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.1 * min((step + 1) ** -0.5, (step + 1) * 0.1))
+for step in range(24):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    schedule.step()
 """

@@ -22,6 +22,15 @@ weight = torch.rand(12, 1)
 per = F.cross_entropy(model(x), y, reduction="none")
 loss = (per * weight).mean()  #! #- loss = (per * weight.squeeze(-1)).mean()
 opt.zero_grad(); loss.backward(); opt.step()
+#@ rewards_broadcast_with_the_values_of_a_target_network broadcast
+q, target = nn.Linear(4, 2), nn.Linear(4, 2).requires_grad_(False)
+opt = torch.optim.SGD(q.parameters(), 0.1)
+state, action, reward = torch.randn(8, 4), torch.randint(0, 2, (8, 1)), torch.randn(8)
+with torch.no_grad():
+    best = target(state).max(1, keepdim=True)[0]
+    goal = reward + 0.9 * best  #! #- goal = reward[:, None] + 0.9 * best
+loss = F.smooth_l1_loss(q(state).gather(1, action), goal)
+opt.zero_grad(); loss.backward(); opt.step()
 #@ sigmoid_twice activation_twice
 enc = nn.Linear(7, 3)
 opt = torch.optim.SGD(enc.parameters(), 0.5)

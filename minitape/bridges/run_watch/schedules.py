@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .accounts import RunAccounts
 
 FEW_STEPS = 10  # In a run of fewer steps, a schedule may not have been due.
+LARGE_RATE = 0.5  # No optimizer is created with so large a rate unless its schedule computes the rate.
 FULL_SHARE = 0.9  # A schedule that is stepped in this share of the steps is stepped in each step.
 
 
@@ -77,11 +78,12 @@ def find_misused_schedules(run: RunAccounts) -> Iterator[RunFinding]:
         elif steps < FEW_STEPS:
             continue
         elif schedule.kind == "LambdaLR" and calls and optimizer.rates[1] < 0.05 * optimizer.chosen_rate:
-            if optimizer.peak_step < steps / 2:  # Otherwise, the rate may still be rising.
+            # Otherwise, the rate may still be rising, or a rate of 1 shows that the function returns the rate itself.
+            if optimizer.peak_step < steps / 2 and optimizer.chosen_rate < LARGE_RATE:
                 fields |= {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
                 yield RunFinding("schedule", "factor", schedule.made_at, fields, keys)
         elif schedule.kind == "CosineAnnealingLR" and calls > max(FULL_SHARE * steps, 2 * schedule.period):
-            yield RunFinding("schedule", "fast", schedule.site, fields, keys)
+            yield RunFinding("schedule", "fast", schedule.site, fields, frozenset(), is_remark=True)
         elif schedule.kind == "OneCycleLR" and calls < schedule.period / 2 < FULL_SHARE * steps:
             yield RunFinding("schedule", "slow", schedule.site, fields, keys)
 

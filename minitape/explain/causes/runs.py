@@ -98,7 +98,8 @@ CAUSES = (
         [torch: fast]
         {what} was created for {one} steps, but scheduler.step(){line} was called {n} times, once for each optimizer
         step, so the learning rate has fallen and risen again.
-        Fix: Call scheduler.step() once for each epoch, or create the schedule for the number of optimizer steps.
+        Fix: If this is not intended, call scheduler.step() once for each epoch, or create the schedule for the number
+        of optimizer steps.
 
         [torch: slow]
         {what} was created for {one} steps, and the optimizer took {all} steps, but scheduler.step() was called

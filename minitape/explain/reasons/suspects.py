@@ -349,7 +349,8 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
         for consumer in (run.rows[index] for index in run.consumers.get(current.index, ())):
             if _is_softmax(run, consumer):
                 return set()  # The program compares each element with all others, so the table is intended.
-            is_table = consumer.op in run.op_names.sum_ops or tuple(consumer.shape) == shape
+            is_summary = consumer.op in run.op_names.sum_ops or consumer.op in run.op_names.loss_ops
+            is_table = is_summary or tuple(consumer.shape) == shape
             if is_table and consumer.index not in table:
                 table.add(consumer.index)
                 waiting.append(consumer)
