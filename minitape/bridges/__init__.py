@@ -57,7 +57,7 @@ the same names as in
     ``function_calls``      repeats a ``tf.function`` call, for ``explain`` and for pictures that open the call
     ``model_variables``     variables by name
     ``numpy_calls``         finds the lines where NumPy reads a tensor's memory
-    ``loss_checks``         finds losses that a training step forgets to scale or to add
+    ``loss_checks``         finds losses that a training step forgets, and optimizers that it replaces
     ``traced_values``       the Python values that a ``tf.function`` keeps from its trace
     ``guard``               keeps errors in the bridge from stopping the program
 

@@ -22,6 +22,8 @@ from .recording import Recording, RowNumber
 # A suspicion with this cause may replace an explanation of this kind. "" allows any suspicion.
 SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
+# At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
+INVERSE_OPS = {"acos", "arccos", "asin", "arcsin", "atanh", "arctanh", "Acos", "Asin", "Atanh"}
 
 if TYPE_CHECKING:
     from ..explain.reasons.suspects import CheckedRun
@@ -78,15 +80,19 @@ class Checkup:
                 explanation.intended = is_untrained and self.checked_run.has_named_sources
             elif explanation.connected:
                 # A bias before a normalization layer has zero gradient even though its layer learns.
-                explanation.intended |= (
-                    explanation.cause in CANCELLING_CAUSES and name.rpartition(".")[0] in learning_layers
-                )
+                is_cancelled = explanation.cause in CANCELLING_CAUSES and name.rpartition(".")[0] in learning_layers
+                explanation.intended |= is_cancelled or self._is_clip_of_angle(explanation)
             elif is_untrained and explanation.kind == "unused":
                 explanations[name] = Explanation("connected", "", "")
                 explanations[name].intended = True
             elif explanation.kind != "error":
                 explanation.intended |= is_untrained or self._is_frozen_by_call(explanation, named_sources[name])
         return ModelPage(explanations)
+
+    def _is_clip_of_angle(self, explanation: Explanation) -> bool:
+        """Return whether a saturated clip keeps the input of an arc cosine or a similar function finite."""
+        users = [row.op for row in self.recording.rows if not {*explanation._rows}.isdisjoint(row.inputs)]
+        return explanation.cause == "saturated" and not INVERSE_OPS.isdisjoint(users)
 
     def _is_frozen_by_call(self, explanation: Explanation, source: Any) -> bool:
         """Return whether the program passes the source itself, not a value computed from it, to ``stop_gradient``."""

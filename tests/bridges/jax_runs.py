@@ -35,6 +35,18 @@ def loss(w):
     return jnp.mean(h) * 1e-5  #!
 for _ in range(2):
     print(jax.grad(loss)(jnp.ones(4096)))
+#@ a_mean_in_half_precision_underflows zero_factor
+def loss(w):
+    h = (w * 3.0).astype(jnp.float16)  #- h = w * 3.0
+    return jnp.mean((h - 1.0) ** 2) * 1e-5  #!
+for _ in range(2):
+    print(jax.grad(loss)(jnp.ones(4096)))
+#@ an_angle_at_the_end_of_its_domain connected
+def angle(w):
+    overlap = jnp.vdot(jnp.sqrt(jax.nn.softmax(w)), jnp.full(4, 0.5))
+    return jnp.arccos(jnp.clip(overlap, 0.0, 1.0 - 1e-6)) ** 2
+for _ in range(2):
+    print(jax.grad(angle)(jnp.zeros(4)))
 #@ the_step_changes_nothing not_applied
 def loss(w):
     return jnp.sum((w - 1.0) ** 2)

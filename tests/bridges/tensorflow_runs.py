@@ -97,6 +97,22 @@ model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
 base.trainable = True  #!
 #+ model.compile("sgd", "mse")
 model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
+#@ each_step_creates_an_optimizer optimizer_remade
+import keras
+w = tf.Variable([1.0, 2.0])
+optimizer = keras.optimizers.Adam(0.1)
+for number in range(5):
+    optimizer = keras.optimizers.Adam(0.1)  #!  #- pass
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+#@ plain_descent_may_be_created_again connected
+import keras
+w = tf.Variable([1.0, 2.0])
+for number in range(5):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    keras.optimizers.SGD(0.1 / (number + 1)).apply_gradients([(tape.gradient(loss, w), w)])
 #@ a_loss_that_is_not_scaled scaler
 import keras
 w = keras.Variable([1.0, 2.0])

@@ -179,11 +179,13 @@ class OptimizerStep(NamedTuple):
         site: The line of the step.
         handle_ids: The handle identities of the changed variables.
         row_count: The number of rows before the step.
+        new_class: The name of the optimizer's class if this is its first step, otherwise "".
     """
 
     site: Site
     handle_ids: set[int]
     row_count: int
+    new_class: str
 
 
 class ReturnedGradient(NamedTuple):

@@ -1,4 +1,4 @@
-"""Find losses that a training step of the program's own forgets to scale or to add."""
+"""Find mistakes in a training step of the program's own: losses that it forgets, and optimizers that it replaces."""
 
 from __future__ import annotations
 
@@ -42,6 +42,26 @@ def explain_unscaled_loss(recording: TensorFlowRecording) -> Explanation | None:
     later = [line for line in lines if line > step_line]
     site = step[0], max(earlier, default=min(later, default=step[1]))
     return explain_cause("tensorflow", "scaler", site, "unscaled_loss")
+
+
+def explain_remade_optimizer(recording: TensorFlowRecording) -> Explanation | None:
+    """Explain that each step creates a new optimizer.
+
+    Args:
+        recording: The recording of the program.
+
+    Returns:
+        The explanation, or None if an optimizer took two of the last three steps.
+    """
+    steps = recording.log.optimizer_steps[-3:]
+    if len(steps) < 3 or not all(step.new_class and step.site == steps[0].site for step in steps):
+        return None
+    statements = program_text.list_statements(steps[0].site[0])
+    creations = [
+        statement.site for statement in statements if statement.enclosing and statement.find_call(steps[0].new_class)
+    ]
+    site = creations[-1] if creations else steps[0].site
+    return explain_cause("tensorflow", "optimizer_remade", site, fields={"n": len(recording.log.optimizer_steps)})
 
 
 def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | None:

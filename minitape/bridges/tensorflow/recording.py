@@ -135,13 +135,13 @@ class TensorFlowRecording(FrameworkRecording):
 
     def list_run_problems(self) -> list[Explanation]:
         """Explain the problems of the run that no single gradient shows."""
-        from .loss_checks import explain_forgotten_losses, explain_unscaled_loss
+        from .loss_checks import explain_forgotten_losses, explain_remade_optimizer, explain_unscaled_loss
 
         targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
         explanations = (explain_nonfinite_target(self, row) for row in targets)
         functions = dict.fromkeys(call.function for call in self.log.function_calls if call.function is not None)
         found = [explanation for explanation in explanations if explanation is not None][:1]
-        losses = (explain_unscaled_loss(self), explain_forgotten_losses(self))
+        losses = (explain_unscaled_loss(self), explain_forgotten_losses(self), explain_remade_optimizer(self))
         found += [explanation for explanation in losses if explanation is not None]
         return found + [stale for function in functions if (stale := explain_stale_trace(function)) is not None]
 

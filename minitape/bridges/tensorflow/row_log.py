@@ -319,12 +319,16 @@ class TensorFlowLog:
                 dtype = tf.as_dtype(handle_data.shape_and_type[0].dtype)
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
-    def on_apply_gradients(self, gradients_with_variables: Sequence[tuple]) -> None:
+    def on_apply_gradients(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
         """Record an optimizer step that is about to change variables.
 
         Args:
             gradients_with_variables: (gradient or None, variable) pairs.
+            optimizer: The Keras optimizer.
         """
+        # Plain gradient descent has nothing to remember.
+        has_state = type(optimizer) is not tf.keras.optimizers.SGD or optimizer.momentum
+        new_class = type(optimizer).__name__ if has_state and not optimizer.built else ""
         gradient_rows = [
             (to_handle_or_value(variable), self.tensor_rows.list_rows(gradient)[-1:])
             for gradient, variable in gradients_with_variables
@@ -332,7 +336,7 @@ class TensorFlowLog:
         handle_ids = {
             id(to_handle_or_value(variable)) for gradient, variable in gradients_with_variables if gradient is not None
         }
-        self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows)))
+        self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows), new_class))
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
 
     def log_assignments_and_forget_rows(self, inputs: Sequence, graph: Any) -> None:

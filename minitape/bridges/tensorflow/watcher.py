@@ -269,7 +269,7 @@ class TensorFlowWatcher(Watcher):
         gradients_with_variables = list(zip(grads, variables, strict=False))
         is_eager = tf.executing_eagerly()
         if is_eager:
-            self.writer.run_safely(self.log.on_apply_gradients, gradients_with_variables)
+            self.writer.run_safely(self.log.on_apply_gradients, gradients_with_variables, optimizer)
         self._apply_depth += is_eager
         try:
             return original(optimizer, grads, trainable_variables)

@@ -89,6 +89,10 @@ CAUSES = (
         {n} optimizers were created{line} for the same parameters, and each took only one step. The moments of each new
         optimizer start at zero.
         Fix: Create the optimizer once, before the loop.
+
+        [tensorflow]
+        {n} optimizers in a row took only one step each{line}. The moments of each new optimizer start at zero.
+        Fix: Create the optimizer once, before the loop.
         """,
     ),
     Cause(

@@ -426,7 +426,8 @@ def _is_saturated(question: Question, row: int, mechanism: str) -> bool:
 
 
 def _has_tiny_half_adjoint(question: Question, row: int) -> bool:
-    if question.rows[row].dtype != "float16":
+    rows = question.rows
+    if "float16" not in [rows[index].dtype for index in (row, *rows[row].inputs)]:
         return False
     adjoint = find_adjoint(question, row)
     return adjoint is not None and bool(np.abs(adjoint).max(initial=0.0) < SMALLEST_NORMAL_HALF)
