@@ -366,8 +366,7 @@ def find_operand_expressions(site: Site, operation: str) -> list[ast.expr]:
         The operands of the operator, or the first two arguments of the call. The list is empty unless the line has
         exactly one candidate.
     """
-    statement = find_statement(site)
-    nodes = [] if statement is None else statement.nodes
+    nodes = find_statement(site).nodes
     operator_sides = [
         [n.left, n.right]
         for n in nodes
@@ -669,47 +668,48 @@ def _is_rebound_between(key: ScopedName, carrier: Statement, reader: Statement) 
 
 def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool) -> set[tuple[ScopedName, str]]:
     """Return the names and parts that receive the value from a statement that reads it."""
-    receivers: set[tuple[ScopedName, str]] = set()
-    whole_receivers = set[ScopedName]()
-    for target in statement.targets:
-        receivers |= find_scoped_names_and_parts(target, statement)
-    if isinstance(statement.node, FUNCTION_NODES):
-        whole_receivers |= {
-            (statement.node, argument.arg) for argument in statement.node.args.args + statement.node.args.kwonlyargs
-        }
-    if isinstance(statement.node, ast.Return) or any(
-        isinstance(n, (ast.Yield, ast.YieldFrom)) for n in statement.nodes
-    ):
-        whole_receivers |= {(CALL_RESULTS, statement.function_name)} | (
-            {(CALL_RESULTS, "")} if statement.function_name in CALL_METHODS else set()
-        )
-        receivers.add(((ATTRIBUTES, statement.function_name), ""))
+    receivers = {
+        name_and_part for n in statement.targets for name_and_part in find_scoped_names_and_parts(n, statement)
+    }
+    node, function_name = statement.node, statement.function_name
+    if isinstance(node, FUNCTION_NODES):
+        receivers |= {((node, argument.arg), "") for argument in node.args.args + node.args.kwonlyargs}
+    if isinstance(node, ast.Return) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in statement.nodes):
+        receivers |= {((CALL_RESULTS, function_name), ""), ((ATTRIBUTES, function_name), "")}
+        if function_name in CALL_METHODS:
+            receivers.add(((CALL_RESULTS, ""), ""))
     for call in statement.calls:
-        values = [*call.args, *(keyword.value for keyword in call.keywords)]
-        read_values = [value for value in values if is_start or _does_code_read_value(flow, ast.walk(value), statement)]
-        name = find_last_name(call.func)
-        if isinstance(call.func, ast.Attribute) and name in STORING_METHODS and read_values:
-            receivers |= find_scoped_names_and_parts(call.func.value, statement)
-        for function in flow.definitions.get(name, ()):
-            names = [argument.arg for argument in function.args.args]
-            names = names[1:] if names[:1] == ["self"] else names
-            pairs = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
-            whole_receivers |= {(function, str(name)) for name, value in pairs if value in read_values}
-            filled_names = {
-                key[1]
-                for key in flow.carriers
-                if key[0] is function and (FILLED_ARGUMENTS, function.name) in flow.carriers
-            }
-            receivers |= {
-                key
-                for name, value in pairs
-                if name in filled_names
-                for key in find_scoped_names_and_parts(value, statement)
-            }
+        receivers.update(_iter_receivers_of_call(flow, statement, call, is_start))
+    if _modifies_argument(statement):
+        receivers.add(((FILLED_ARGUMENTS, function_name), ""))
+    return receivers
+
+
+def _iter_receivers_of_call(
+    flow: ValueFlow, statement: Statement, call: ast.Call, is_start: bool
+) -> Iterator[tuple[ScopedName, str]]:
+    """Yield the container in which a call stores the value, the parameters that get it, and the arguments it fills."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    read_values = [value for value in values if is_start or _does_code_read_value(flow, ast.walk(value), statement)]
+    called_name = find_last_name(call.func)
+    if isinstance(call.func, ast.Attribute) and called_name in STORING_METHODS and read_values:
+        yield from find_scoped_names_and_parts(call.func.value, statement)
+    for function in flow.definitions.get(called_name, ()):
+        names = [argument.arg for argument in function.args.args]
+        names = names[1:] if names[:1] == ["self"] else names
+        pairs = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
+        fills_arguments = (FILLED_ARGUMENTS, function.name) in flow.carriers
+        for name, value in pairs:
+            parameter = (function, str(name))
+            if value in read_values:
+                yield parameter, ""
+            if fills_arguments and parameter in flow.carriers:
+                yield from find_scoped_names_and_parts(value, statement)
+
+
+def _modifies_argument(statement: Statement) -> bool:
+    """Return whether a statement changes a part of an argument of its function, such as an item."""
     changed_names = {find_root_name(target) for target in statement.targets if not isinstance(target, ast.Name)}
     changed_names |= {find_root_name(c.func) for c in statement.calls if find_last_name(c.func) in STORING_METHODS}
-    if statement.enclosing_functions and changed_names & {
-        argument.arg for argument in statement.enclosing_functions[0].args.args
-    } - {"self"}:
-        whole_receivers.add((FILLED_ARGUMENTS, statement.function_name))
-    return receivers | {(key, "") for key in whole_receivers}
+    arguments = (argument.arg for function in statement.enclosing_functions[:1] for argument in function.args.args)
+    return not changed_names.isdisjoint({*arguments} - {"self"})
