@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..explain.caller import find_asking_frame
-from ..explain.reasons import program_text, zero_nan
+from ..explain.reasons import program_text
 from ..explain.reasons.adapter import Adapter
-from ..explain.reasons.question import Finding, Question
 from ..picture.reader_base import collect_namespaces
 from ..recording.variable_names import list_collected_namespaces
-
-if TYPE_CHECKING:
-    from .recording import Recording
 
 
 class RowNumber(int):
@@ -57,28 +53,3 @@ def is_any_name_read_later(statement: program_text.Statement, names: Iterable[st
         if is_later and not name_set.isdisjoint(later_statement.read_names):
             return True
     return False
-
-
-def find_first_nonfinite_cause(
-    question: Any,  # Any, because each bridge has its own types of question and recording.
-    build_question: Callable[[Any, RowNumber, Any], Question],
-) -> Finding | None:
-    """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN.
-
-    Args:
-        question: The question about the gradient of the last backward pass.
-        build_question: Builds a question from a recording, a target and a source.
-    """
-    finding = zero_nan.find_cause_of_nonfinite(question)
-    if finding is None or finding.variant != "trained":
-        return finding
-    recording: Recording = question.adapter.recording
-    for sweep in recording.sweeps:
-        if sweep is question.sweep:
-            break
-        if sweep.target:
-            earlier_question = build_question(recording, RowNumber(sweep.target[-1]), question.source)
-            earlier_finding = zero_nan.find_cause_of_nonfinite(earlier_question)
-            if earlier_finding is not None:
-                return earlier_finding
-    return finding

@@ -67,6 +67,7 @@ class JaxAdapter(FrameworkAdapter):
     def __init__(self, recording: JaxRecording) -> None:
         """Create the adapter of a recording."""
         self.recording = recording
+        self.sweeps = recording.sweeps
         self.origin = JaxOrigin(*recording.recorded_call)
 
     def describe_operation(self, question: Question, row: int) -> str:

@@ -123,6 +123,7 @@ class TensorFlowAdapter(FrameworkAdapter):
     def __init__(self, recording: TensorFlowRecording, target_row: int | None, source: Any) -> None:
         """Select the backward pass and the tape for a question about a target and a source."""
         self.recording = recording
+        self.sweeps = recording.sweeps
         self.log = recording.log
         handle = to_handle_or_value(source)
         sweeps = recording.list_sweeps_from_or_through(target_row)

@@ -21,7 +21,6 @@ from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
-from ..framework_adapter import find_first_nonfinite_cause
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
 from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_compiled_steps
 from .function_graphs import has_gradient_tape
@@ -59,9 +58,13 @@ PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "P
 def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
     """Find a target that is not a tensor, or that is itself a gradient returned by a tape.
 
+    If the target is None, check the source first.
+
     Args:
         question: The question about the source.
     """
+    if question.target is None:
+        return None
     if not isinstance(to_handle_or_value(question.target), tf.Tensor) and not isinstance(question.target, int):
         return Finding("target_not_tensor", detail=type(question.target).__name__)
     if not question.target_rows:
@@ -184,6 +187,19 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
         if program_text.find_statement(edge.site).covers_site(question.rows[question.path[0].row].site):
             return build_row_finding(question, "variable_assign", row, site=edge.site)
     return None
+
+
+def find_missing_target(question: TensorFlowQuestion) -> Finding | None:
+    """Find out why no gradient was requested, if no target is known.
+
+    Args:
+        question: The question about the source.
+    """
+    if question.target is not None:
+        return None
+    calls = question.adapter.log.function_calls
+    has_tape_inside = any(has_gradient_tape(call.graph) for call in calls if call.graph)
+    return Finding("no_backward", variant="inside" if has_tape_inside else "")
 
 
 class SourceUse(NamedTuple):
@@ -919,7 +935,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     find_invalid_target=find_invalid_target,
     find_non_float_source=combine_checks(find_source_left_out_by_keras, find_integer_source),
     find_untracked_source=combine_checks(
-        find_cause_in_compiled_step, find_variable_filled_from_source, find_unwatched_source
+        find_missing_target, find_cause_in_compiled_step, find_variable_filled_from_source, find_unwatched_source
     ),
     find_missing_derivative=find_operation_without_derivative,
     specialize_break=specialize_break_finding,
@@ -931,27 +947,10 @@ TENSORFLOW_CHECKS = FrameworkChecks(
         _find_variable_of_copy, _find_recreated_source, _find_derived_source, _find_equal_object
     ),
     find_uncalled_layer=find_uncalled_layer_of_source,
-    find_nonfinite_cause=lambda question: find_first_nonfinite_cause(question, build_question),
     refine_nonfinite_finding=find_cause_in_called_code,
     refine_zero_finding=find_cause_in_called_code,
     find_missing_recording=find_missing_tape,
 )
-
-
-def find_cause_even_without_target(question: TensorFlowQuestion) -> Finding:
-    """Return the first finding about a source, or else the reason why the target is missing.
-
-    Args:
-        question: The question about the source.
-    """
-    if question.target is not None:
-        return run_checks(question, TENSORFLOW_CHECKS)
-    integer_finding = find_integer_source(question)
-    if integer_finding is not None:
-        return integer_finding
-    calls = question.adapter.log.function_calls
-    has_tape_inside = any(has_gradient_tape(call.graph) for call in calls if call.graph)
-    return Finding("no_backward", variant="inside" if has_tape_inside else "")
 
 
 def build_named_question(
@@ -988,20 +987,6 @@ def find_source_name(question: TensorFlowQuestion) -> str:
     )
 
 
-def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanation:
-    """Convert a finding to an explanation.
-
-    If a custom derivative rule of the program sends zeros, the gradient exists, so the explanation is "connected".
-
-    Args:
-        question: The question about the source.
-        finding: The finding of the shared checks.
-    """
-    explanation = finding_sentences.to_explanation_with_fixes(question, finding)
-    explanation.connected |= (finding.cause, finding.variant) == ("custom_rule", "")
-    return explanation
-
-
 def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -> Explanation:
     """Explain why a gradient is None, or what is wrong with an existing gradient.
 
@@ -1014,7 +999,7 @@ def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -
         TypeError: If the source is neither a tensor nor a variable.
     """
     question = build_named_question(recording, target, source)
-    return to_explanation(question, find_cause_even_without_target(question))
+    return finding_sentences.to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))
 
 
 def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explanation:
@@ -1052,4 +1037,4 @@ def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explan
     question.adapter.is_left_out_by_keras = (
         not source_sweeps and not source_steps and not getattr(source, "trainable", True)
     )
-    return to_explanation(question, find_cause_even_without_target(question))
+    return finding_sentences.to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Creation, Question
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .recording import TorchRecording
 
 
-def build_question(recording: TorchRecording, target: Any, source: Any) -> Question:
+def build_question(recording: TorchRecording, target: Any, source: Any) -> TorchQuestion:
     """Return a question about a recording.
 
     The values of a leaf may come from other rows. If the leaf is the source, the edges from those rows are not breaks.
@@ -32,7 +32,7 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
     for row in source_rows:
         rows[row] = rows[row].copy_with_edges([edge._replace(cause="") for edge in rows[row].edges])
     target_row = recording.find_row(target)
-    return Question(
+    return TorchQuestion(
         adapter=TorchAdapter(recording),
         rows=rows,
         source_rows=source_rows,
@@ -43,11 +43,6 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
         sweep=recording.find_last_sweep_from_or_through(target_row),
         shared_rows=recording.rows,
     )
-
-
-def get_torch_adapter(question: Question) -> TorchAdapter:
-    """Return the adapter of a question, typed as ``TorchAdapter``."""
-    return cast("TorchAdapter", question.adapter)
 
 
 class TorchAdapter(FrameworkAdapter):
@@ -68,6 +63,7 @@ class TorchAdapter(FrameworkAdapter):
     def __init__(self, recording: TorchRecording) -> None:
         """Adapt ``recording``."""
         self.recording = recording
+        self.sweeps = recording.sweeps
         self.log = recording.log
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
@@ -85,3 +81,13 @@ class TorchAdapter(FrameworkAdapter):
     def find_custom_rule(self, row: RecordedRow) -> Function | None:
         """Return the ``backward()`` of a custom autograd Function, or None if another operation computed the row."""
         return get_extra(row).custom_rule
+
+
+class TorchQuestion(Question):
+    """A question about a PyTorch recording.
+
+    Attributes:
+        adapter: The adapter for PyTorch.
+    """
+
+    adapter: TorchAdapter

@@ -16,14 +16,13 @@ import torch
 from ...explain.explanation import Explanation
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
-from ...explain.reasons.question import Finding, Question
+from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
-from ..framework_adapter import find_first_nonfinite_cause
 from ..recording import RowNumber
-from .adapter import build_question, get_torch_adapter
+from .adapter import TorchQuestion, build_question
 from .autograd_graph import strip_node_name
 from .operation_families import SAMPLING_OPS
 from .row_log import PAUSE_BLOCKS, GradClearing, get_extra
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 # -- errors ----------------------------------------------------------------------------------------
 
 
-def find_cause_of_backward_error(question: Question) -> Finding | None:
+def find_cause_of_backward_error(question: TorchQuestion) -> Finding | None:
     """Find the line that explains the error that ended a backward pass.
 
     Returns None if the error has no known explanation, or if there was no error.
@@ -43,7 +42,7 @@ def find_cause_of_backward_error(question: Question) -> Finding | None:
     Args:
         question: The question about the source.
     """
-    error, site = get_torch_adapter(question).recording.error or (None, NOWHERE)
+    error, site = question.adapter.recording.error or (None, NOWHERE)
     message = str(error)
     if "modified by an inplace operation" in message:
         return _find_in_place_change(question, message)
@@ -57,18 +56,16 @@ def find_cause_of_backward_error(question: Question) -> Finding | None:
     return None
 
 
-def _find_in_place_change(question: Question, error_message: str) -> Finding:
+def _find_in_place_change(question: TorchQuestion, error_message: str) -> Finding:
     """Find the operation that changed a value that the backward pass needs.
 
     Args:
         question: The question about the gradient.
         error_message: PyTorch's error, which names the node of the changed value.
     """
-    recording = get_torch_adapter(question).recording
+    recording = question.adapter.recording
     # Each change is a pair of rows, with the value before and after the change.
-    changes = [
-        rows for rows in get_torch_adapter(question).log.in_place_changes if not question.ancestors.isdisjoint(rows)
-    ]
+    changes = [rows for rows in question.adapter.log.in_place_changes if not question.ancestors.isdisjoint(rows)]
     node = strip_node_name("".join(re.findall(r"output \d+ of (\w+), is at version", error_message)))
     named = [
         rows for rows in changes if node in [strip_node_name(get_extra(question.rows[row]).node_name) for row in rows]
@@ -90,7 +87,7 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 # -- the source ------------------------------------------------------------------------------------
 
 
-def find_invalid_target(question: Question) -> Finding | None:
+def find_invalid_target(question: TorchQuestion) -> Finding | None:
     """Find a target that is not a tensor. If the target is None, check the source first.
 
     Args:
@@ -101,13 +98,13 @@ def find_invalid_target(question: Question) -> Finding | None:
     return Finding("not_tensor", detail=type(question.target).__name__)
 
 
-def find_source_without_requires_grad(question: Question) -> Finding | None:
+def find_source_without_requires_grad(question: TorchQuestion) -> Finding | None:
     """Find a source that does not require a gradient, or did not require one when it was used.
 
     Args:
         question: The question about the source.
     """
-    log, source = get_torch_adapter(question).log, question.source
+    log, source = question.adapter.log, question.source
     first = question.rows[question.used_source_rows[0]] if question.used_source_rows else None
     if source.requires_grad:
         if first is None or first.tracked or first.kind == "operation":
@@ -137,12 +134,12 @@ def _find_freezing_site_or_use(use_site: Site, is_parameter: bool) -> Site:
 REGISTER_METHODS = ("register_buffer", "register_parameter")
 
 
-def find_creation_site(question: Question, row: RecordedRow) -> Site:
+def find_creation_site(question: TorchQuestion, row: RecordedRow) -> Site:
     """Return the line that created a tensor.
 
     If the recorder did not see the creation, search for the tensor's name in the program's text.
     """
-    log = get_torch_adapter(question).log
+    log = question.adapter.log
     name = finding_sentences.find_access_path(question, row.find_object())
     was_recorded = row.index not in log.unrecorded_rows and not log.is_leaf_created_before_block(row.index)
     if not name or was_recorded:
@@ -178,7 +175,7 @@ def find_creation_site(question: Question, row: RecordedRow) -> Site:
 LEAF_VALUE_ORIGINS = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}
 
 
-def specialize_break_finding(question: Question, finding: Finding, row: RecordedRow) -> None:
+def specialize_break_finding(question: TorchQuestion, finding: Finding, row: RecordedRow) -> None:
     """Specialize a finding for a leaf, a sample, or code in a function without gradients.
 
     Args:
@@ -214,7 +211,7 @@ def build_escape_finding(escape: Escape) -> Finding:
     return Finding("left_torch", escape.site, escape.row, finding_sentences.describe_escape_method(escape.method))
 
 
-def find_statement_of_rowless_target(question: Question) -> program_text.Statement | None:
+def find_statement_of_rowless_target(question: TorchQuestion) -> program_text.Statement | None:
     """Return the statement that created a target from plain numbers, or None if a row computed the target.
 
     Args:
@@ -222,10 +219,10 @@ def find_statement_of_rowless_target(question: Question) -> program_text.Stateme
     """
     if question.target_rows:
         return None
-    return program_text.find_statement(get_torch_adapter(question).log.creations.get(question.target, NOWHERE))
+    return program_text.find_statement(question.adapter.log.creations.get(question.target, NOWHERE))
 
 
-def does_escape_matter(question: Question, escape: Escape) -> bool:
+def does_escape_matter(question: TorchQuestion, escape: Escape) -> bool:
     """Return whether an escaped value decided a branch, or flows into the target or its creation.
 
     Args:
@@ -242,7 +239,7 @@ def does_escape_matter(question: Question, escape: Escape) -> bool:
     )
 
 
-def build_finding_of_escapes(question: Question, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
     """Return the finding about the values that returned to PyTorch, or else about the value that decided a branch.
 
     Args:
@@ -264,7 +261,7 @@ def build_finding_of_escapes(question: Question, escapes: Sequence[Escape]) -> F
     return first
 
 
-def list_breaks_at_rebuilt_tensor(question: Question, escape_finding: Finding) -> list[Finding]:
+def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Finding) -> list[Finding]:
     """Return the break at the line that builds a new tensor from values that had left PyTorch, if any."""
     start = program_text.find_statement(escape_finding.site)
     if not start or escape_finding.cause == "branch":
@@ -280,13 +277,13 @@ def list_breaks_at_rebuilt_tensor(question: Question, escape_finding: Finding) -
 # -- another object --------------------------------------------------------------------------------
 
 
-def find_replaced_source(question: Question) -> Finding | None:
+def find_replaced_source(question: TorchQuestion) -> Finding | None:
     """Find a different parameter, or a copy, that the program used instead of the source.
 
     Args:
         question: The question about the source.
     """
-    log, source = get_torch_adapter(question).log, question.source
+    log, source = question.adapter.log, question.source
     if not question.source_rows and not source.is_leaf:
         return Finding("non_leaf", variant="anew")
     replaced_at = log.history.find_removal_site(source)
@@ -298,7 +295,7 @@ def find_replaced_source(question: Question) -> Finding | None:
     return Finding("unknown", variant="before") if uses_unseen_rows else None
 
 
-def _find_rows_with_path_to_target(question: Question) -> set[int]:
+def _find_rows_with_path_to_target(question: TorchQuestion) -> set[int]:
     """Return the rows with a gradient path to the target, or all ancestors of the target if no such row exists.
 
     The program does not train a copy without such a path, such as a target network.
@@ -310,27 +307,27 @@ def _find_rows_with_path_to_target(question: Question) -> set[int]:
     return question.find_ancestors(tracked_targets, open_only=True) or question.ancestors
 
 
-def find_use_of_deep_copy(question: Question) -> Finding | None:
+def find_use_of_deep_copy(question: TorchQuestion) -> Finding | None:
     """Find a use of a deep copy of the source.
 
     Args:
         question: The question about the source.
     """
     copy_sites = (
-        get_torch_adapter(question).log.history.find_deep_copy_site(question.rows[row].find_object(), question.source)
+        question.adapter.log.history.find_deep_copy_site(question.rows[row].find_object(), question.source)
         for row in sorted(_find_rows_with_path_to_target(question))
     )
     site = next((site for site in copy_sites if site is not NOWHERE), None)
     return None if site is None else Finding("rebound", site, variant="copied")
 
 
-def find_use_in_unrecorded_call(question: Question) -> Finding | None:
+def find_use_in_unrecorded_call(question: TorchQuestion) -> Finding | None:
     """Find a call to a transform, such as ``torch.func.grad``, that used the source but recorded no rows.
 
     Args:
         question: The question about the source.
     """
-    log = get_torch_adapter(question).log
+    log = question.adapter.log
     related_tensors = [
         question.source,
         *(tensor for row in question.descendants if (tensor := question.rows[row].find_object()) is not None),
@@ -343,7 +340,7 @@ def find_use_in_unrecorded_call(question: Question) -> Finding | None:
     return None
 
 
-def find_uncalled_layer_of_source(question: Question) -> Finding | None:
+def find_uncalled_layer_of_source(question: TorchQuestion) -> Finding | None:
     """Find a layer that the source belongs to and that the program never called.
 
     The finding names the line that assigns the layer to the model.
@@ -351,7 +348,7 @@ def find_uncalled_layer_of_source(question: Question) -> Finding | None:
     Args:
         question: The question about the source.
     """
-    log = get_torch_adapter(question).log
+    log = question.adapter.log
     root, path = log.history.find_root_module_and_path(question.source)
     layer = path.rpartition(".")[0]
     if root is None or any(
@@ -368,7 +365,7 @@ def find_uncalled_layer_of_source(question: Question) -> Finding | None:
     return None
 
 
-def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer: str) -> bool:
+def _is_one_of_several_choices(question: TorchQuestion, root: torch.nn.Module, layer: str) -> bool:
     """Return whether a layer is one of several alternatives, such as one expert in a mixture.
 
     Such layers are kept in one list and called from one line in a loop, and a condition on a value selects which of
@@ -386,7 +383,7 @@ def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer:
             break
     else:
         return False
-    log = get_torch_adapter(question).log
+    log = question.adapter.log
     siblings = [[*sibling.parameters()] for sibling in container.children()]
     used = [any(not question.ancestors.isdisjoint(log.list_rows(p)) for p in parameters) for parameters in siblings]
     branches = {escape.site for escape in question.escapes if escape.is_condition}
@@ -399,7 +396,7 @@ def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer:
 # -- .grad -----------------------------------------------------------------------------------------
 
 
-def find_cause_of_lost_grad(question: Question) -> Finding | None:
+def find_cause_of_lost_grad(question: TorchQuestion) -> Finding | None:
     """Find out why an adjoint arrived but did not become ``.grad``.
 
     Args:
@@ -421,11 +418,11 @@ def find_cause_of_lost_grad(question: Question) -> Finding | None:
     return None
 
 
-def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | None:
+def _find_cause_of_lost_leaf_grad(question: TorchQuestion, row: int) -> Finding | None:
     """Find out why a leaf's gradient was returned, cleared, or replaced with zeros."""
-    log, sweep, source = get_torch_adapter(question).log, question.sweep, question.source
+    log, sweep, source = question.adapter.log, question.sweep, question.source
     assert sweep is not None
-    sweep_index = get_torch_adapter(question).recording.sweeps.index(sweep)
+    sweep_index = question.adapter.recording.sweeps.index(sweep)
     if source.grad is None:
         is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_steps_of_tensor(source))
         is_dropped = is_missing_in_step or isinstance(program_text.find_statement(sweep.site).node, ast.Expr)
@@ -439,7 +436,7 @@ def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | Non
     is_filled_with_zeros = bool(grad_rows) and not source.grad.is_sparse and not bool(source.grad.any())
     adjoint: ValueSummary = sweep.adjoints[row]
     if is_filled_with_zeros and not adjoint.is_all_zero:
-        return Finding("grad_cleared", question.rows[grad_rows[-1]].site, row, variant="zeros")
+        return Finding("grad_cleared", question.rows[grad_rows[-1]].site, row, variant="zeros", has_gradient=True)
     return None
 
 
@@ -461,7 +458,7 @@ def find_return_of_only_hook(file: str | None) -> Site:
 HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
 
 
-def refine_zero_finding(question: Question, finding: Finding, row: RecordedRow) -> Finding:
+def refine_zero_finding(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Add facts about PyTorch's hooks, custom rules and samples to a finding about zeros.
 
     Args:
@@ -473,7 +470,9 @@ def refine_zero_finding(question: Question, finding: Finding, row: RecordedRow) 
         name = finding_sentences.find_access_path(question, row.find_object()) or fill("a tensor")
         return build_row_finding(question, "hook", row.index, detail=name, site=find_return_of_only_hook(row.site[0]))
     if get_extra(row).custom_rule:
-        return build_custom_rule_finding(question, row.index, "no_gradient", "zeros")
+        rule_finding = build_custom_rule_finding(question, row.index, "no_gradient", "zeros")
+        rule_finding.has_gradient = True
+        return rule_finding
     if row.op in SAMPLING_OPS:
         return build_row_finding(question, "zero_derivative", row.index, "sampled")
     if row.op == "grid_sample" and "nearest" in read_line_at_site(row.site):
@@ -481,7 +480,7 @@ def refine_zero_finding(question: Question, finding: Finding, row: RecordedRow) 
     return finding
 
 
-def find_missing_target(question: Question) -> Finding | None:
+def find_missing_target(question: TorchQuestion) -> Finding | None:
     """Report that no backward pass ran, if no target is known.
 
     Args:
@@ -490,7 +489,7 @@ def find_missing_target(question: Question) -> Finding | None:
     return Finding("no_backward", variant="none") if question.target is None else None
 
 
-def find_copy_behind_break(question: Question, finding: Finding, row: RecordedRow) -> Finding:
+def find_copy_behind_break(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding, or a finding about a copy of the source if the path leads through that copy.
 
     Args:
@@ -505,7 +504,7 @@ def find_copy_behind_break(question: Question, finding: Finding, row: RecordedRo
     return copy_finding or finding
 
 
-def has_known_target(question: Question) -> bool:
+def has_known_target(question: TorchQuestion) -> bool:
     """Return whether the target was computed by recorded rows, or its creation is visible in the program's text.
 
     Args:
@@ -528,7 +527,6 @@ TORCH_CHECKS = FrameworkChecks(
     find_reason_for_no_use=find_use_in_unrecorded_call,
     find_uncalled_layer=find_uncalled_layer_of_source,
     find_lost_gradient=find_cause_of_lost_grad,
-    find_nonfinite_cause=lambda question: find_first_nonfinite_cause(question, build_question),
     refine_zero_finding=refine_zero_finding,
 )
 LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
@@ -554,6 +552,4 @@ def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Exp
     finding = run_checks(question, TORCH_CHECKS)
     if finding.row is not None and finding.cause in LEAF_CAUSES and finding.site == question.rows[finding.row].site:
         finding.site = find_creation_site(question, question.rows[finding.row])
-    explanation = finding_sentences.to_explanation_with_fixes(question, finding)
-    explanation.connected |= finding.variant == "zeros"
-    return explanation
+    return finding_sentences.to_explanation_with_fixes(question, finding)

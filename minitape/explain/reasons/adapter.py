@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from . import finding_sentences
 
 if TYPE_CHECKING:
     from ...engine.types import Function
-    from ...recording.recorded_rows import OptionalArray, RecordedRow
+    from ...recording.recorded_rows import BackwardPass, OptionalArray, RecordedRow
     from ...recording.sites import Site
     from ..fixes.dialects import Dialect
     from .program_text import Statement
@@ -32,6 +32,7 @@ class Adapter:
         cancelling_scopes: The layers in which shares cancel.
         unused_cause: The cause that is reported if the target does not depend on the source.
         escape_cause: The cause that is reported if a value left the framework.
+        sweeps: The backward passes of the recording, oldest first. A tape does not record its passes.
     """
 
     framework: str
@@ -41,6 +42,7 @@ class Adapter:
     cancelling_scopes: Collection[str]
     unused_cause: str
     escape_cause: str
+    sweeps: Sequence[BackwardPass] = ()
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
         """Return the names and values of the asking program's variables."""

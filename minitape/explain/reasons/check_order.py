@@ -78,7 +78,6 @@ class FrameworkChecks:
         find_uncalled_layer: Finds a layer that was not called, if the source is one of its variables.
         build_unused_finding: Reports that the target was not computed from the source.
         find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was sent.
-        find_nonfinite_cause: Finds where a NaN or an infinity arose.
         refine_nonfinite_finding: Returns a more specific finding about a nonfinite value.
         refine_zero_finding: Returns a more specific finding about zeros.
         find_missing_recording: Reports that no recording exists from which a gradient could be explained.
@@ -102,7 +101,6 @@ class FrameworkChecks:
     find_uncalled_layer: FindCause = find_nothing
     build_unused_finding: Callable[[FrameworkQuestion], Finding] = checks.build_unused_finding
     find_lost_gradient: FindCause = find_nothing
-    find_nonfinite_cause: FindCause = zero_nan.find_cause_of_nonfinite
     refine_nonfinite_finding: Refine = keep_finding
     refine_zero_finding: Refine = keep_finding
     find_missing_recording: FindCause = find_nothing
@@ -173,7 +171,7 @@ def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks
         question: The question about the gradient.
         framework: The checks of the framework.
     """
-    finding = framework.find_nonfinite_cause(question)
+    finding = zero_nan.find_first_cause_of_nonfinite(question)
     if finding is None or finding.row is None:
         return finding
     return framework.refine_nonfinite_finding(question, finding, question.rows[finding.row])

@@ -427,8 +427,6 @@ def find_leaf_replacing_source(question: Question) -> Finding | None:
     Returns:
         The finding, or None if this is not the cause.
     """
-    if question.used_source_rows:
-        return None
     created = question.adapter.find_creation(question.adapter.to_handle(question.source))
     own_statements = _list_binding_statements(created.call_stack)
     for leaf in question.list_leaves_besides_source():
@@ -504,7 +502,7 @@ def find_unused_derived_source(question: Question) -> Finding | None:
     Returns:
         The finding, or None if this is not the cause.
     """
-    if not question.source_rows or question.used_source_rows or not find_shared_ancestors(question):
+    if not question.source_rows or not find_shared_ancestors(question):
         return None
     is_swapped = not question.find_ancestors(question.source_rows).isdisjoint(question.target_rows)
     if is_swapped:  # The target is an ancestor of the source. A different check reports that.
@@ -526,8 +524,6 @@ def find_leaf_equal_to_source(question: Question) -> Finding | None:
     Returns:
         The finding, or None if this is not the cause.
     """
-    if question.used_source_rows:
-        return None
     adapter = question.adapter
     arrays = [adapter.find_array(question.source), *(question.rows[row].array for row in question.source_rows)]
     source_arrays = [array.ravel() for array in arrays if array is not None]

@@ -155,6 +155,7 @@ def to_explanation_without_fixes(question: Question, finding: Finding) -> Explan
     }
     fields |= {name: value for name, value in finding.sentence_fields.items() if name != "kind"}
     answer = Explanation(finding.cause, fill(text.message, **fields), fill(text.fix, **fields), *finding.site)
+    answer.connected |= finding.has_gradient
     answer.beside = finding.is_side_break
     answer.name = question.name
     answer._rows = [] if finding.row is None else [finding.row]

@@ -75,6 +75,7 @@ class Finding:
         is_intended: Whether the program breaks the path on purpose, or None if the cause alone determines this.
         sentence_fields: Values for additional fields of the sentence.
         is_side_break: Whether this finding belongs to the `more` of another finding and blocks a different path.
+        has_gradient: Whether a gradient exists, although there is usually none with this cause.
     """
 
     cause: str
@@ -87,6 +88,7 @@ class Finding:
     is_intended: bool | None = None
     sentence_fields: dict[str, str] = field(default_factory=dict)
     is_side_break: bool = False
+    has_gradient: bool = False
 
 
 @dataclass(eq=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -184,6 +185,23 @@ def find_cause_of_nonfinite(question: Question) -> Finding | None:
         rule = question.adapter.find_last_return_of_rule(question.rows[call])
         return build_row_finding(question, "nan_backward", call, "grown" if overflows else "", site=rule)
     return build_row_finding(question, "nan_backward", question.used_source_rows[-1])
+
+
+def find_first_cause_of_nonfinite(question: Question) -> Finding | None:
+    """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN.
+
+    Args:
+        question: The question about the gradient of the last backward pass.
+    """
+    finding = find_cause_of_nonfinite(question)
+    if finding is None or finding.variant != "trained":
+        return finding
+    for sweep in takewhile(lambda sweep: sweep is not question.sweep, question.adapter.sweeps):
+        earlier_question = replace(question, sweep=sweep, target_rows=sweep.target[-1:])
+        earlier_finding = find_cause_of_nonfinite(earlier_question)
+        if earlier_finding is not None:
+            return earlier_finding
+    return finding
 
 
 def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = False) -> Finding:
@@ -477,7 +495,7 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
     """
     operation = question.rows[row]
     if (rule := find_blamed_return_of_rule(question, row)) is not NOWHERE:
-        return Finding("custom_rule", rule, row)
+        return Finding("custom_rule", rule, row, has_gradient=True)
     senders = [call for call, shares in question.known_sweep.edges.items() if any(share.row == row for share in shares)]
     if senders and does_broadcast_cancel(question, row):
         return explain_cancellation(question, senders[-1], row)
