@@ -70,7 +70,7 @@ def test_cause_and_line(framework, name, monkeypatch):
     assert find_variant(framework.name, why) == VARIANTS[framework.name].get(name, ""), str(why)
     assert why.filename == (f"<{name}>" if list_blamed_line_numbers(text) else None)
     there = why.kind in ("zero", "nonfinite")
-    by_rule = framework is TORCH or (framework is TENSORFLOW and why.cause == "custom_rule")
+    by_rule = framework is TORCH or why.cause == "custom_rule"
     there |= by_rule and "zeros" in why.message  # also as zeros that a rule or a line gave
     assert why.connected is there and why.message and why.fix
     assert "{" not in why.message + re.sub("`.*?`", "", why.fix, flags=re.S) and str(why) and why._repr_html_()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...explain.fixes.dialects import JAX
@@ -17,6 +17,7 @@ from .program_origin import JaxOrigin, find_return_site_by_description
 from .row_log import NORMALIZING_FUNCTIONS
 
 if TYPE_CHECKING:
+    from .program_origin import JaxLeaf
     from .recording import JaxRecording
 
 # Programs write these operations as operators, not as calls.
@@ -98,13 +99,21 @@ class JaxAdapter(FrameworkAdapter):
             return NOWHERE
         return find_return_site_by_description(row.extra.custom_rule)
 
+    def find_argument_leaf(self, rows: Collection[int]) -> JaxLeaf | None:
+        """Return the first argument leaf among some rows, or None if none of the rows is an argument leaf.
+
+        Args:
+            rows: The rows.
+        """
+        return next((leaf for leaf in self.recording.argument_leaves if leaf.row in rows), None)
+
     def find_argument_creation_site(self, argument_row: int) -> Site:
         """Return the line that created an argument, or NOWHERE if the row is not an argument.
 
         Args:
             argument_row: The row of the argument leaf.
         """
-        leaf = next((leaf for leaf in self.recording.argument_leaves if leaf.row == argument_row), None)
+        leaf = self.find_argument_leaf([argument_row])
         return NOWHERE if leaf is None else self.origin.find_leaf_creation_site(leaf)
 
 

@@ -252,35 +252,42 @@ def find_integer_source(question: JaxQuestion) -> Finding | None:
     return None
 
 
-def find_undifferentiated_source(question: JaxQuestion) -> Finding | None:
-    """Find a source that is not differentiated or not even an argument.
+def find_undifferentiated_argument(question: JaxQuestion) -> Finding | None:
+    """Find an argument with respect to which the function is not differentiated.
 
     Args:
         question: The question about the source.
     """
-    recording, origin = question.adapter.recording, question.adapter.origin
-    if question.source_rows and question.source_rows[0] not in recording.differentiated_rows:
-        if question.rows[question.source_rows[0]].kind != "source":
-            return None
-        differentiated = {
-            leaf.argument_index for leaf in recording.argument_leaves if leaf.row in recording.differentiated_rows
-        }
-        argument_index = next(
-            leaf.argument_index for leaf in recording.argument_leaves if leaf.row == question.source_rows[0]
-        )
-        argument_indices = str((*sorted({argument_index, *differentiated}),))
-        return Finding(
-            "argnums",
-            origin.gradient_site,
-            detail=str(argument_index),
-            other_name=argument_indices,
-            sentence_fields={"instead": argument_indices if differentiated - {0} else str(argument_index)},
-        )
+    recording = question.adapter.recording
+    leaf = question.adapter.find_argument_leaf(question.source_rows[:1])
+    if leaf is None or leaf.row in recording.differentiated_rows:
+        return None
+    differentiated = {
+        other.argument_index for other in recording.argument_leaves if other.row in recording.differentiated_rows
+    }
+    argument_indices = str((*sorted({leaf.argument_index, *differentiated}),))
+    return Finding(
+        "argnums",
+        question.adapter.origin.gradient_site,
+        detail=str(leaf.argument_index),
+        other_name=argument_indices,
+        sentence_fields={"instead": argument_indices if differentiated - {0} else str(leaf.argument_index)},
+    )
+
+
+def find_array_from_outside(question: JaxQuestion) -> Finding | None:
+    """Find a source that the function reads from outside, so that it is not an argument.
+
+    Args:
+        question: The question about the source.
+    """
     if question.source_rows:
         return None
-    array, site = recording.log.outside_reads.get(id(question.source), (None, NOWHERE))
+    array, site = question.adapter.recording.log.outside_reads.get(id(question.source), (None, NOWHERE))
     if array is None or array is not question.source:
-        site, _ = origin.find_outside_read(lambda name, value: name == question.name and value is question.source)
+        site, _ = question.adapter.origin.find_outside_read(
+            lambda name, value: name == question.name and value is question.source
+        )
     return None if site == NOWHERE else Finding("closure", site)
 
 
@@ -357,7 +364,7 @@ def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
     for choice in recording.log.branch_choices:
         if question.descendants.intersection(choice.input_rows):
             return Finding("other_branch", choice.site, detail=str(choice.branch_index))
-    leaf = next((leaf for leaf in recording.argument_leaves if leaf.row in question.source_rows), None)
+    leaf = question.adapter.find_argument_leaf(question.source_rows)
     if leaf is not None and (finding := _find_argument_read_from_outside(question, leaf)) is not None:
         return finding
     kinked_rows = [row for row in sorted(question.descendants) if question.rows[row].op in PIECEWISE_LINEAR_OPS]
@@ -403,7 +410,7 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
         return None
     for row, _ in question.path:
         if question.rows[row].extra.custom_rule:
-            return build_custom_rule_finding(question, row)
+            return replace(build_custom_rule_finding(question, row), has_gradient=True)
         if "while" in question.rows[row].op:
             return build_row_finding(question, "while_loop", row)
     return None
@@ -552,7 +559,7 @@ def build_unused_finding(question: JaxQuestion) -> Finding:
 JAX_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_trace_error,
     find_non_float_source=find_integer_source,
-    find_untracked_source=combine_checks(find_invalid_result, find_undifferentiated_source),
+    find_untracked_source=combine_checks(find_invalid_result, find_undifferentiated_argument, find_array_from_outside),
     specialize_break=name_step_function_in_finding,
     rank_escapes=rank_branches_last,
     does_escape_matter=lambda question, escape: True,  # Without values, a trace does not show whether it matters.

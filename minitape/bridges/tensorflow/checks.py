@@ -1019,21 +1019,17 @@ def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explan
     source_steps = [step for step in steps if filter_sweeps_by_source(step.recording.sweeps, source)]
     eager_sweeps = (source_sweeps or sweeps)[-1:]
     last_steps = (source_steps or steps)[-1:]
+    asked_recording, target_row = recording, None
     if last_steps and (not eager_sweeps or sweeps.index(eager_sweeps[0]) < last_steps[0].call.sweep_count):
-        inner_recording = last_steps[0].recording
-        sweep = (filter_sweeps_by_source(inner_recording.sweeps, source) or inner_recording.sweeps)[-1]
-        target = inner_recording.rows[sweep.target[-1]].extra.tensor_or_handle
-        question = build_named_question(inner_recording, target, source)
-    else:
-        latest_row: int | None
-        if log.refused_sweep is not None and log.refused_sweep.sweep_count == len(sweeps):
-            latest_row = log.refused_sweep.row
-        elif eager_sweeps:
-            latest_row = eager_sweeps[0].target[-1]
-        else:
-            latest_row = recording.find_last_target_row()
-        target = None if latest_row is None else recording.rows[latest_row].extra.tensor_or_handle
-        question = build_named_question(recording, target, source)
+        asked_recording = last_steps[0].recording
+        sweep = (filter_sweeps_by_source(asked_recording.sweeps, source) or asked_recording.sweeps)[-1]
+        target_row = sweep.target[-1]
+    elif log.refused_sweep is not None and log.refused_sweep.sweep_count == len(sweeps):
+        target_row = log.refused_sweep.row
+    elif eager_sweeps:
+        target_row = eager_sweeps[0].target[-1]
+    target = None if target_row is None else asked_recording.rows[target_row].extra.tensor_or_handle
+    question = build_named_question(asked_recording, target, source)
     question.adapter.is_left_out_by_keras = (
         not source_sweeps and not source_steps and not getattr(source, "trainable", True)
     )

@@ -9,6 +9,7 @@ import ast
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -470,9 +471,7 @@ def refine_zero_finding(question: TorchQuestion, finding: Finding, row: Recorded
         name = finding_sentences.find_access_path(question, row.find_object()) or fill("a tensor")
         return build_row_finding(question, "hook", row.index, detail=name, site=find_return_of_only_hook(row.site[0]))
     if get_extra(row).custom_rule:
-        rule_finding = build_custom_rule_finding(question, row.index, "no_gradient", "zeros")
-        rule_finding.has_gradient = True
-        return rule_finding
+        return replace(build_custom_rule_finding(question, row.index, "no_gradient", "zeros"), has_gradient=True)
     if row.op in SAMPLING_OPS:
         return build_row_finding(question, "zero_derivative", row.index, "sampled")
     if row.op == "grid_sample" and "nearest" in read_line_at_site(row.site):

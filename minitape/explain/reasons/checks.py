@@ -25,12 +25,11 @@ from .question import (
     is_training_target_detached,
     list_distinct_breaks,
 )
-from .zero_nan import build_row_finding
+from .zero_nan import SUBTRACT_OPS, build_row_finding
 
 SETUP_METHODS = ("__init__", "__post_init__", "build")  # These methods run once, before any training step.
 CAUSES_BEFORE_ESCAPE = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")
 INTEGER_DTYPES = ("int", "uint", "bool")
-SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
 VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
 # Values that are converted by these methods only decide which code runs.
 CONTROL_METHODS = ("bool", "__bool__", "index", "int")

@@ -680,7 +680,7 @@ def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool)
             receivers.add(((CALL_RESULTS, ""), ""))
     for call in statement.calls:
         receivers.update(_iter_receivers_of_call(flow, statement, call, is_start))
-    if _modifies_argument(statement):
+    if _does_modify_argument(statement):
         receivers.add(((FILLED_ARGUMENTS, function_name), ""))
     return receivers
 
@@ -707,7 +707,7 @@ def _iter_receivers_of_call(
                 yield from find_scoped_names_and_parts(value, statement)
 
 
-def _modifies_argument(statement: Statement) -> bool:
+def _does_modify_argument(statement: Statement) -> bool:
     """Return whether a statement changes a part of an argument of its function, such as an item."""
     changed_names = {find_root_name(target) for target in statement.targets if not isinstance(target, ast.Name)}
     changed_names |= {find_root_name(c.func) for c in statement.calls if find_last_name(c.func) in STORING_METHODS}

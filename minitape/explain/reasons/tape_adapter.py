@@ -461,15 +461,6 @@ class TapeAdapter(Adapter):
         """
         return tape_sentences.build_finding_sentence_fields(self, question, finding)
 
-    def find_operation_name(self, row: RecordedRow) -> str:
-        """Return minitape's name for the operation of a row, or "" for a leaf.
-
-        Args:
-            row: The row.
-        """
-        node: ValueNode = row.extra
-        return node.find_operation_name()
-
     def find_custom_rule(self, row: RecordedRow) -> Function | None:
         """Return the program's custom derivative rule for an operation, or None if the program has no such rule.
 
@@ -488,7 +479,8 @@ class TapeAdapter(Adapter):
             question: The question that contains the row.
             row: The row of the operation.
         """
-        label = self.find_operation_name(question.rows[row])
+        node: ValueNode = question.rows[row].extra
+        label = node.find_operation_name()
         if label == "function":
             return fill("the tf.function")
         called_name = program_text.find_last_name_of_call(question.rows[row].site)
@@ -510,10 +502,6 @@ class TapeAdapter(Adapter):
         source_rows = set(find_rows_in_recording(self.rules.tape, source))
         place = self.rules.find_last_use_before_target(source) if source_rows else None
         return [] if place is None else [to_site(place)]
-
-    def find_layer_of_variable(self, variable: Any) -> Any:
-        """Return the layer or module that owns a variable."""
-        return self.owners.find_owner(variable)
 
 
 @dataclass(eq=False)

@@ -199,7 +199,7 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
     if not question.adapter.is_variable(question.source):
         return None
     rules = question.adapter.rules
-    owner = question.adapter.find_layer_of_variable(question.source)
+    owner = question.adapter.owners.find_owner(question.source)
     if owner is None or question.source._find_rows_in_recording(rules.tape):
         return None
     used_ids = {id(row.find_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
@@ -231,7 +231,7 @@ def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
         The finding, or None if this is not the cause.
     """
     is_variable = question.adapter.is_variable(question.source)
-    if is_variable and question.adapter.find_layer_of_variable(question.source) is not None:
+    if is_variable and question.adapter.owners.find_owner(question.source) is not None:
         return None
     finding = checks.find_leaf_equal_to_source(question)
     if finding is None or finding.row is None:
