@@ -41,12 +41,6 @@ def loss(w):
     return jnp.mean((h - 1.0) ** 2) * 1e-5  #!
 for _ in range(2):
     print(jax.grad(loss)(jnp.ones(4096)))
-#@ an_angle_at_the_end_of_its_domain connected
-def angle(w):
-    overlap = jnp.vdot(jnp.sqrt(jax.nn.softmax(w)), jnp.full(4, 0.5))
-    return jnp.arccos(jnp.clip(overlap, 0.0, 1.0 - 1e-6)) ** 2
-for _ in range(2):
-    print(jax.grad(angle)(jnp.zeros(4)))
 #@ the_step_changes_nothing not_applied
 def loss(w):
     return jnp.sum((w - 1.0) ** 2)
@@ -168,4 +162,12 @@ p = {"fixed": jnp.arange(1.0, 4.0), "w": jnp.ones(3)}
 for _ in range(3):
     gradient = jax.jit(jax.grad(loss))(p)
     p = {name: p[name] - 0.1 * gradient[name] for name in p}
+"""
+
+CLIPPED_ANGLE = """
+def angle(w):
+    overlap = jnp.vdot(jnp.sqrt(jax.nn.softmax(w)), jnp.full(4, 0.5))
+    return jnp.arccos(jnp.clip(overlap, 0.0, 1.0 - 1e-6)) ** 2
+for _ in range(2):
+    print(jax.grad(angle)(jnp.zeros(4)))
 """

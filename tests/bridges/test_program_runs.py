@@ -64,6 +64,7 @@ def test_cause_and_line_of_a_run_and_nothing_of_the_repaired_one(tmp_path, capsy
 @pytest.mark.parametrize(
     ("framework", "text", "sentence"),
     [
+        ("jax", jax_runs.CLIPPED_ANGLE, "Healthy: w (1 of 1): norm 0"),
         ("jax", jax_runs.FIXED_ARRAY, "Frozen: p['fixed'] (1 of 2), train.py, line 5."),
         ("tensorflow", tensorflow_runs.LATER_VARIABLE, "Not used in the recorded steps: later (1 of 3)."),
     ],
