@@ -223,6 +223,7 @@ def find_attempt_hint(attempt: Attempt) -> str:
         or describe_rearrangement(failed_run.value, expected_value)
         or (none_hint if _has_none_for_number(failed_run.value, expected_value) else "")
         or _find_misplaced_result_hint(attempt)
+        or _find_single_part_hint(attempt)
         or (returned_function_hint if inspect.isroutine(failed_run.value) else "")
         or find_unused_value_hint(attempt.source, solution)
         or find_tape_outside_loop_hint(attempt.source, solution)
@@ -289,6 +290,20 @@ def _find_misplaced_result_hint(attempt: Attempt) -> str:
     for text, program in iter_programs_with_other_results(attempt.source):
         if right_attempt.matches_results_of(build_solution_function(program, attempt.function)):
             return say("The right result is in {name}, but your function returns something else.", name=text)
+    return ""
+
+
+def _find_single_part_hint(attempt: Attempt) -> str:
+    """Say that the function returns only one of several parts in each case, or return "" if it does not."""
+    expected_values = attempt.expected_values
+    if not all(isinstance(expected_value, (list, tuple)) for expected_value in expected_values):
+        return ""
+    for parts in zip(*expected_values, strict=False):
+        if all(map(attempt.is_same_result, attempt.results, parts)):
+            return say(
+                "Your function returns only one part of the result. Return all {count} parts.",
+                count=len(attempt.expected_value),
+            )
     return ""
 
 

@@ -21,6 +21,7 @@ VALUE_PATTERN = (
 VARIANTS = {
     "~-~=>~+~": "You get this result if you use a plus instead of a minus.",
     r"~\+~=>~-~": "You get this result if you use a minus instead of a plus.",
+    r"~\*~=>~+~": "You get this result if you add instead of multiplying.",
     r"~\*~=>~/~": "You get this result if you divide instead of multiplying.",
     "~/~=>~*~": "You get this result if you multiply instead of dividing.",
     r"~/~@VALUE=>": "You get this result if you leave out a division.",

@@ -239,6 +239,9 @@ TOLD = [
         "The right result is in tape.gradient(y, x)"
     )),
     ("10.6", solved("10.6", "angle - miss", "-miss"), "if you leave out angle."),
+    ("07.5", solved("07.5", "product * direction", "product + direction"), "if you add instead of multiplying"),
+    ("04.4", solved("04.4", "return [a, b]", "return b"), "returns only one part of the result. Return all 2 parts."),
+    ("08.6", solved("08.6", "[y, tape.gradient(y, x)]", "tape.gradient(y, x)"), "returns only one part"),
     ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), (
         "your answer is a number, not an array of 3 numbers"
     )),
