@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ...explain.operation_families import OperationNames
 from ...explain.reasons import program_text
-from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
     CheckedRun,
@@ -48,8 +47,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         [sweep for sweep in recording.sweeps if sweep.adjoints],
         recording.escapes,
         OPERATION_NAMES,
-        describe_escape_method,
-        recording.has_placeholder_values,
+        has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=JaxAdapter(recording),
         checks=(check_unapplied_gradients, check_raw_updates, check_cancellation),

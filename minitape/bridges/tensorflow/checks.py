@@ -565,7 +565,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
             if min(question.rows[python_row].inputs) < escape.row < python_row
         ]
         if row is None and escapes:
-            return build_escape_finding(question, escapes[0])
+            return build_escape_finding(question, escapes)
     elif not any(source_row in question.sweep.adjoints for source_row in question.used_source_rows):
         row = zero_nan.find_last_reached_row(question)
     if row is None:
@@ -704,13 +704,14 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
     )
 
 
-def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Finding:
-    """Build the finding for an escape, with the name of the function called on its line.
+def build_escape_finding(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> Finding:
+    """Build the finding for the first of some escapes, with the name of the function called on its line.
 
     Args:
         question: The question about the source.
-        escape: A value that was computed from the source and left the framework.
+        escapes: The values that were computed from the source and left the framework, at least one.
     """
+    escape = escapes[0]
     if escape.is_condition:
         return Finding("python_branch", escape.site, escape.row)
     keras_function = find_keras_numpy_function(program_text.find_statement(escape.site))
@@ -942,14 +943,14 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     find_cause_behind_break=find_break_in_called_function,
     rank_escapes=rank_escapes,
     does_escape_matter=does_escape_matter,
-    build_escape_finding=lambda question, escapes: build_escape_finding(question, escapes[0]),
+    build_escape_finding=build_escape_finding,
+    find_lost_gradient=find_missing_tape,
     find_replaced_source=combine_checks(
         _find_variable_of_copy, _find_recreated_source, _find_derived_source, _find_equal_object
     ),
     find_uncalled_layer=find_uncalled_layer_of_source,
     refine_nonfinite_finding=find_cause_in_called_code,
     refine_zero_finding=find_cause_in_called_code,
-    find_missing_recording=find_missing_tape,
 )
 
 

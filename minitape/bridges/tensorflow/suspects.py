@@ -14,7 +14,6 @@ import tensorflow as tf
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import TENSORFLOW_OPERATIONS
 from ...explain.reasons import program_text
-from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import BackwardPass, RecordedRow
@@ -45,8 +44,7 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
         sweeps,
         recording.escapes,
         TENSORFLOW_OPERATIONS,
-        describe_escape_method,
-        recording.has_placeholder_values,
+        has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=TensorFlowAdapter(recording, None, None),
         checks=(check_unapplied_gradients, check_unoptimized_sources, check_untracked_variables),

@@ -15,7 +15,6 @@ import torch
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
 from ...explain.reasons import program_text
-from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.suspects import CheckedRun, Suspicion
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
@@ -79,7 +78,6 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         sweeps,
         recording.escapes,
         OPERATION_NAMES,
-        describe_escape_method,
         recording=recording,
         adapter=TorchAdapter(recording),
         checks=(

@@ -77,10 +77,9 @@ class FrameworkChecks:
         find_dropped_result: Finds a result computed from the source that the target does not depend on.
         find_uncalled_layer: Finds a layer that was not called, if the source is one of its variables.
         build_unused_finding: Reports that the target was not computed from the source.
-        find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was sent.
+        find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was computed.
         refine_nonfinite_finding: Returns a more specific finding about a nonfinite value.
         refine_zero_finding: Returns a more specific finding about zeros.
-        find_missing_recording: Reports that no recording exists from which a gradient could be explained.
     """
 
     find_refusal: FindCause = find_nothing
@@ -103,7 +102,6 @@ class FrameworkChecks:
     find_lost_gradient: FindCause = find_nothing
     refine_nonfinite_finding: Refine = keep_finding
     refine_zero_finding: Refine = keep_finding
-    find_missing_recording: FindCause = find_nothing
 
 
 def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
@@ -206,7 +204,6 @@ CHECKS: tuple[Check, ...] = (
     lambda question, framework: framework.find_lost_gradient(question),
     find_nonfinite_cause,
     find_zero_cause,
-    lambda question, framework: framework.find_missing_recording(question),
 )
 
 

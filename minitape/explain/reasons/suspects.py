@@ -30,6 +30,7 @@ from ..fixes.answer_fixes import add_fixes_to_answer
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
 from . import program_text
+from .finding_sentences import describe_escape_method
 from .question import Finding, Question, find_nearest_tracked_consumers
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class CheckedRun:
     sweeps: Sequence[BackwardPass]
     escapes: Sequence[Escape]
     op_names: OperationNames
-    describe_escape: Callable[[str], str] = str
+    describe_escape: Callable[[str], str] = describe_escape_method
     has_placeholder_values: bool = False
     recording: Any = None
     adapter: Adapter | None = None

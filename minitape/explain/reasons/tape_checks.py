@@ -261,8 +261,6 @@ TAPE_CHECKS = FrameworkChecks(
     find_untracked_source=find_unwatched_source,
     find_missing_derivative=find_rule_without_gradient,
     find_cause_behind_break=find_cause_behind_break,
-    # minitape's own recording contains the rows of every target.
-    has_known_target=lambda question: True,
     rank_escapes=checks.rank_escapes_by_path,
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_replaced_source=combine_checks(
