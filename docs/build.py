@@ -145,13 +145,11 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
     edition = Edition(folder, {}, "" if language_code == ENGLISH else f"{language_code}/")
     relative_root = "../" * edition.root.count("/")
     texts, suffix = edition.texts, ".md" if language_code == ENGLISH else f".{language_code}.md"
-    fields_by_page = {}
     for page in [*PAGES, *QUESTION_PAGES, *CAUSE_PAGES]:
         if (ROOT / page).with_suffix(suffix).exists():
             texts[page] = read_page(page, language_code)
-            fields_by_page[page.removesuffix(".md")] = search_fields.find_fields(texts[page])
             texts[page] = page_programs.embed_search_words(texts[page], SearchChinese({}).split)
-    search_fields.write_fields(fields_by_page, get_extra_folder(BUILD, edition) / "_static")
+    search_fields.write_fields(find_fields_by_page(language_code), get_extra_folder(BUILD, edition) / "_static")
     embed_pictures_of_folder(edition, QUESTION_PAGES, "questions", "docs/questions/index.md")
     embed_pictures_of_folder(edition, CAUSE_PAGES, "causes", "docs/causes.md")
     for page in CAUSE_PAGES:
@@ -249,6 +247,28 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
         ]
     )
     return edition
+
+
+def find_fields_by_page(language_code: str) -> dict[str, dict[str, str]]:
+    """Return what the search of an edition knows about its pages, and about those that exist in English only.
+
+    Args:
+        language_code: The language of the edition.
+
+    Returns:
+        A dict from the address of each page, seen from the edition and without ".html", to its parts.
+    """
+    suffix = ".md" if language_code == ENGLISH else f".{language_code}.md"
+    fields_by_page = {}
+    for page in [*PAGES, *QUESTION_PAGES, *CAUSE_PAGES]:
+        name = page.removesuffix(".md")
+        if (ROOT / page).with_suffix(suffix).exists():
+            fields_by_page[name] = search_fields.find_fields(read_page(page, language_code))
+        elif page.startswith(("docs/", "deploy/")):
+            text = f"{read_page(page, ENGLISH)}\n<!-- search: {get_search_words(page, language_code)} -->\n"
+            fields = search_fields.find_fields(text)
+            fields_by_page[f"../{name}"] = fields | {"title": f"{fields['title']} (English)"}
+    return fields_by_page
 
 
 def read_page(page: str, language_code: str) -> str:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ..bridges.run_watch.report import RunReport
 
 
+LONGEST_SHOWN_LINE = 200
+"""The length of a line with a syntax error above which the line is not printed."""
+
+
 def find_runnable_module_spec(module_name: str) -> ModuleSpec:
     """Find the module that ``python -m NAME`` would run. For a package, this is its ``__main__`` module.
 
@@ -86,6 +90,8 @@ def run_and_explain_program(
     try:
         frameworks = [framework] if framework else find_imported_frameworks(path)
     except SyntaxError as error:
+        if error.text and len(error.text) > LONGEST_SHOWN_LINE:  # A picture, for example, is a single line.
+            error.text = None
         raise click.ClickException("".join(traceback.format_exception_only(error))) from error
     if not frameworks:
         raise create_usage_error(

@@ -36,6 +36,15 @@ def test_what_cannot_be_run_is_named(arguments, why, monkeypatch):
     assert run_refused_command(*arguments) == (2, f"Error: {why}")
 
 
+def test_a_picture_that_was_named_instead_of_a_program_is_not_printed(tmp_path):
+    picture = tmp_path / "tape.svg"
+    picture.write_text(f"<svg>{'<path/>' * 100} ×</svg>", encoding="utf-8")
+    result = CliRunner().invoke(main, ["explain", str(picture)])
+    assert result.exit_code == 1
+    assert "tape.svg" in result.output and "SyntaxError" in result.output
+    assert "<path/>" not in result.output
+
+
 def test_the_page_of_a_cause_is_printed_without_a_program():
     done = CliRunner().invoke(main, ["explain", "--cause", "detach"], env={"MINITAPE_LANGUAGE": "en"})
     assert done.exit_code == 0 and done.output.startswith("# detach: ")

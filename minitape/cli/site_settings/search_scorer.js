@@ -21,7 +21,8 @@ const FEW_WORDS = 2;
 // eslint-disable-next-line no-var, no-unused-vars
 var Scorer = {
   score: ([docname, title, , , score, , kind]) => {
-    const bonus = BONUS_BY_FOLDER.find(([folder]) => folder.test(docname));
+    const name = docname.replace(/^\.\.\//, ""); // without the way to another edition
+    const bonus = BONUS_BY_FOLDER.find(([folder]) => folder.test(name));
     const query = readQuery().toLowerCase();
     const hasChinese = HAN.test(title);
     const queryStems = new Set(listStems(cleanQuery(query), hasChinese));

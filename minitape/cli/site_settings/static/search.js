@@ -71,7 +71,7 @@ const SYNONYMS = `
   循环 for while
   内存 显存
   常量 常数
-  自己 自定 己写
+  自定 己写
   权重 参数 变量
   反向 backward
   零 0 zero
@@ -118,11 +118,24 @@ function listStems(text, hasChinese) {
   return words.filter((word) => word && !isStopWord(word)).map(stemWord);
 }
 
+// The pages of this edition, and those that exist in another language only.
+function listPages(fieldsByPage) {
+  const { docnames, filenames, titles } = Search._index;
+  const others = Object.keys(fieldsByPage).filter((name) => name.startsWith("../"));
+  return {
+    docnames: [...docnames, ...others],
+    filenames: [...filenames, ...others.map((name) => `${name}.md`)],
+    titles: [...titles, ...others.map((name) => fieldsByPage[name].title)],
+  };
+}
+
 function buildIndex() {
-  const { docnames, terms, titleterms, titles } = Search._index;
-  const isChinese = HAN.test(titles.join(""));
+  const { terms, titleterms } = Search._index;
   const fieldsByPage = typeof searchFields === "undefined" ? {} : searchFields;
-  const sizes = docnames.map(() => 0);
+  const pages = listPages(fieldsByPage);
+  const { docnames, titles } = pages;
+  const isChinese = HAN.test(titles.join(""));
+  const sizes = Search._index.docnames.map(() => 0);
   for (const files of Object.values(terms)) for (const file of [files].flat()) sizes[file] += 1;
   const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
   const vocabulary = new Map(); // stem -> file -> weight
@@ -149,7 +162,7 @@ function buildIndex() {
   const ownWords = [...SYNONYMS.flat(), ...CHINESE_PHRASES.map(([, word]) => word)];
   const words = new Set([...texts.join(" ").split(/[\s,]+/), ...ownWords]);
   const frameworks = docnames.map((name) => fieldsByPage[name]?.frameworks ?? "");
-  return { vocabulary, pairs, words, frameworks };
+  return { pages, vocabulary, pairs, words, frameworks };
 }
 
 // The number of letters to insert, remove, replace or exchange with the next one, up to 3.
@@ -240,7 +253,7 @@ function readQuery() {
 
 function findPages(searchTerms, excludedTerms) {
   index ??= buildIndex();
-  const { docnames, filenames, titles } = Search._index;
+  const { docnames, filenames, titles } = index.pages;
   const query = readQuery().toLowerCase();
   const cleaned = cleanQuery(query);
   const stems = listStems(cleaned, HAN.test(query)).filter((stem) => !excludedTerms.has(stem));
