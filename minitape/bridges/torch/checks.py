@@ -318,8 +318,8 @@ def find_use_of_deep_copy(question: TorchQuestion) -> Finding | None:
         question.adapter.log.history.find_deep_copy_site(question.rows[row].find_object(), question.source)
         for row in sorted(_find_rows_with_path_to_target(question))
     )
-    site = next((site for site in copy_sites if site is not NOWHERE), None)
-    return None if site is None else Finding("rebound", site, variant="copied")
+    findings = (Finding("rebound", site, variant="copied") for site in copy_sites if site is not NOWHERE)
+    return next(findings, None)
 
 
 def find_use_in_unrecorded_call(question: TorchQuestion) -> Finding | None:

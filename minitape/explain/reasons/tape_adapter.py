@@ -504,7 +504,6 @@ class TapeAdapter(Adapter):
         return [] if place is None else [to_site(place)]
 
 
-@dataclass(eq=False)
 class TapeQuestion(Question):
     """A question about a tape.
 

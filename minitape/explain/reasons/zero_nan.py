@@ -230,13 +230,24 @@ def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = Fal
         return build_row_finding(question, cause, _find_row_made_nan_by_mask(question, nonfinite, reader), variant)
     if is_selection and first_row.tracked:
         return build_row_finding(question, cause, first_row.index, variant)
-    name = first_row.name or find_access_path(question, first_row.find_object()) or fill("A tensor")
-    if first_row.tracked:
-        return Finding("nan_input", first_row.site, first_row.index, other_name=name, variant="trained")
-    masked = _find_reader_masked_too_late(question, first_row.index)
-    blamed = first_row if masked is None else question.rows[masked]
-    variant = "" if masked is None else "masked"
-    return Finding("nan_input", blamed.site, blamed.index, other_name=name, variant=variant)
+    return _explain_nonfinite_leaf(question, first_row)
+
+
+def _explain_nonfinite_leaf(question: Question, leaf: RecordedRow) -> Finding:
+    """Report a leaf that is not finite: a trained weight, or data, possibly with the line that masks it too late.
+
+    Args:
+        question: The question about the gradient.
+        leaf: The row of the leaf.
+    """
+    variant, blamed_row = "", leaf.index
+    if leaf.tracked:
+        variant = "trained"
+    elif (masked_row := _find_reader_masked_too_late(question, leaf.index)) is not None:
+        variant, blamed_row = "masked", masked_row
+    finding = build_row_finding(question, "nan_input", blamed_row, variant)
+    finding.other_name = leaf.name or find_access_path(question, leaf.find_object()) or fill("A tensor")
+    return finding
 
 
 def _find_reader_masked_too_late(question: Question, data_row: int) -> int | None:
