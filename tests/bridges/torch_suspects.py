@@ -38,6 +38,99 @@ x = torch.randn(9, 7); y = torch.randint(0, 2, (9, 3)).float()
 p = torch.sigmoid(enc(x))
 loss = nn.BCEWithLogitsLoss()(p, y)  #! #- loss = nn.BCELoss()(p, y)
 loss.backward(); opt.step()
+#@ a_backward_forgets_a_factor wrong_derivative
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+    @staticmethod
+    def backward(ctx, gradient):
+        x, = ctx.saved_tensors
+        return gradient * 3 * x  #! #- return gradient * 3 * x**2
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+loss = Cube.apply(net(torch.randn(8, 4))).mean()
+loss.backward(); opt.step()
+#@ a_backward_averages_the_bias wrong_derivative
+class Affine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, bias):
+        ctx.save_for_backward(x, weight)
+        return x @ weight.T + bias
+    @staticmethod
+    def backward(ctx, gradient):
+        x, weight = ctx.saved_tensors
+        return gradient @ weight, gradient.T @ x, gradient.mean(0)  #! #- return gradient @ weight, gradient.T @ x, \
+gradient.sum(0)
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+loss = Affine.apply(torch.randn(8, 4), net.weight, net.bias).pow(2).mean()
+loss.backward(); opt.step()
+#@ a_backward_ignores_its_gradient wrong_derivative
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.result = x.clamp(max=10).exp()
+        return ctx.result.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        return ctx.result  #! #- return gradient * ctx.result
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+loss = Exp.apply(net(torch.randn(8, 4))).pow(2).mean()
+loss.backward(); opt.step()
+#@ backwards_that_differ_on_purpose connected
+class Sign(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.sign() * x.abs().mean()
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+class Clamp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clamp(-0.5, 0.5)
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+class Flip(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return x.view_as(x)
+    @staticmethod
+    def backward(ctx, gradient):
+        return -ctx.factor * gradient, None
+class Guided(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.exp()
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.clamp(min=0) * ctx.saved_tensors[0].exp()
+class Smooth(torch.autograd.Function):
+    '''The backward is a surrogate.'''
+    @staticmethod
+    def forward(ctx, x):
+        return x**3
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+class Noise(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * torch.rand_like(x)
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+h = net(torch.randn(8, 4))
+loss = sum(each.apply(h).mean() for each in (Sign, Clamp, Guided, Smooth, Noise)) + Flip.apply(h, 0.5).pow(2).mean()
+loss.backward(); opt.step()
 #@ layers_in_list not_optimized
 class Net(nn.Module):
     def __init__(self):

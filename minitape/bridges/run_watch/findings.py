@@ -285,7 +285,7 @@ def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: froz
     if optimizer.tiny_rate_steps > max(10, optimizer.steps // 2):
         counts = {"n": optimizer.tiny_rate_steps, "all": optimizer.steps}
         rates = {"rate": optimizer.rates[0], "from_": optimizer.rates[1]}
-        sites = [schedule.site for schedule in run.schedules if schedule.optimizer is optimizer and schedule.calls]
+        sites = [schedule.site for schedule in run.schedules if schedule.optimizer is optimizer]
         yield RunFinding("not_applied", "decayed", sites[-1] if sites else optimizer.site, counts | rates, keys)
 
 

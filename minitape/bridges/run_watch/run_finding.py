@@ -28,13 +28,10 @@ class RunFinding(NamedTuple):
     keys: frozenset[int]
     is_remark: bool = False
 
-    def to_explanation(self, framework: str, name: str = "") -> Explanation:
+    def to_explanation(self, framework: str) -> Explanation:
         """Return the finding as an explanation of a parameter's gradient.
 
         Args:
             framework: The name of the framework, such as "torch".
-            name: The program's name for the parameter, or "" if the finding concerns the whole run.
         """
-        explanation = explain_cause(framework, self.cause, self.site, self.variant, self.fields)
-        explanation.name = name
-        return explanation
+        return explain_cause(framework, self.cause, self.site, self.variant, self.fields)

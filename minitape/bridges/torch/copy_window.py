@@ -89,9 +89,8 @@ class CopyWindow:
             return True
         if accounts.scalers:
             return False
-        tensors = [account.tensor_ref() for account in self.watch.tensor_accounts.values()]
-        gradients = [tensor.grad for tensor in tensors if tensor is not None and tensor.grad is not None]
-        return not all(bool(gradient.isfinite().all()) for gradient in gradients)
+        gradients = [account.gradient for account in self.watch.tensor_accounts.values()]
+        return not all(gradient is None or bool(gradient.isfinite().all()) for gradient in gradients)
 
     def _send_answer(self, pass_number: int, error: BaseException | None = None) -> NoReturn:
         """Explain the recorded pass, answer, and end the copy.

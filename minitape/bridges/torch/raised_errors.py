@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import traceback
-from typing import TYPE_CHECKING, Any
-
-import torch
+from typing import TYPE_CHECKING
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_bracketed_place
-from ...explain.causes import CAUSES
-from ...explain.explanation import Explanation
+from ...explain.explanation import Explanation, explain_cause
 from ...explain.reasons import program_text
-from ...explain.reasons.object_names import share_results
+from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_results
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import RecordedRow, collect_ancestors, collect_connected_ancestors
 from ...recording.sites import NOWHERE, Site
-from .adapter import build_question
 from .checks import explain_gradient
 from .model_parameters import find_access_path_in_program
 
@@ -85,45 +81,34 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
     """
     rows = recording.rows
     failed = set(recording.failed_target_rows)
-    freeing_sweeps = [
-        sweep for sweep in recording.sweeps if sweep is not recording.failed_sweep and not sweep.keeps_graph
-    ]
     # All results of a call share its graph, such as the output and the hidden state of a recurrent layer.
     freed_calls = {
-        rows[row].call_id: sweep for sweep in freeing_sweeps for row in sweep.adjoints if rows[row].kind == "operation"
+        rows[row].call_id: sweep
+        for sweep in recording.sweeps
+        if sweep is not recording.failed_sweep and not sweep.keeps_graph
+        for row in sweep.adjoints
+        if rows[row].kind == "operation"
     }
     freed = {row.index for row in rows if row.call_id in freed_calls}
-    carriers = _find_carriers(rows, failed, freed)
+    # The nearest results from an earlier pass, in order of creation, carry the graph.
+    carriers = sorted(collect_connected_ancestors(rows, failed, ends=freed) & freed)
     if not carriers:
         return None
+    error_site = recording.error[1] if recording.error else NOWHERE
     if failed & set(carriers):  # The program called backward() on the same loss again.
-        site = recording.error[1] if recording.error else NOWHERE
-        return _build_explanation("backward_twice", "", site)
+        return explain_cause("torch", "backward_twice", error_site)
     carrier = rows[carriers[-1]]
     name = names.name_row(carrier)
     later = rows[max(freed) + 1 :]
     ran_again = any(row.site == carrier.site for row in later)
     freeing = freed_calls[carrier.call_id]
     if freeing.function_name == "grad" and not ran_again:
-        error_site = recording.error[1] if recording.error else NOWHERE
-        fields = {"what": name, "line": format_bracketed_place(*freeing.site)}
-        fields["other"] = format_bracketed_place(*error_site)
-        return _build_explanation("backward_twice", "grad", freeing.site, fields)
+        fields = {"what": name, "other": format_bracketed_place(*error_site)}
+        return explain_cause("torch", "backward_twice", freeing.site, "grad", fields)
     variant = "carried" if ran_again else "made_once"
     use = next((row.site for row in later if carrier.index in row.inputs), NOWHERE)
-    fields = {"what": name, "line": format_bracketed_place(*carrier.site), "other": format_bracketed_place(*use)}
-    return _build_explanation("backward_twice", variant, carrier.site, fields)
-
-
-def _find_carriers(rows: list[RecordedRow], targets: set[int], freed: set[int]) -> list[int]:
-    """Return the nearest results from an earlier pass among the targets' ancestors, in order of creation.
-
-    Args:
-        rows: All rows.
-        targets: The target rows of the failed pass.
-        freed: The rows whose graphs an earlier pass freed.
-    """
-    return sorted(collect_connected_ancestors(rows, targets, ends=freed) & freed)
+    fields = {"what": name, "other": format_bracketed_place(*use)}
+    return explain_cause("torch", "backward_twice", carrier.site, variant, fields)
 
 
 # -- autograd.grad ---------------------------------------------------------------------------------
@@ -145,14 +130,15 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
         return None
     source = rows[unreached[0]]
     relatives = [row for row in collect_ancestors(rows, [source.index]) - {source.index} if row in used]
-    fields = {"what": names.name_row(source), "line": format_bracketed_place(*source.site)}
+    fields = {"what": names.name_row(source), "used": format_bracketed_place(*source.site)}
     if not relatives:
-        return _build_explanation("unused", "input", recording.error[1] if recording.error else source.site, fields)
+        fields["line"] = fields["used"]
+        site = recording.error[1] if recording.error else source.site
+        return explain_cause("torch", "unused", site, "input", fields)
     relative = rows[max(relatives)]
-    site = _find_use_in_scope(source, names.name_row(relative)) or _find_first_use(rows, relative, used) or source.site
-    fields |= {"other": names.name_row(relative), "line": format_bracketed_place(*site)}
-    fields["used"] = format_bracketed_place(*source.site)
-    return _build_explanation("unused", "relative", site, fields)
+    fields["other"] = names.name_row(relative)
+    site = _find_use_in_scope(source, fields["other"]) or _find_first_use(rows, relative, used) or source.site
+    return explain_cause("torch", "unused", site, "relative", fields)
 
 
 def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
@@ -165,14 +151,14 @@ def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
     start = program_text.find_statement(source.site)
     if not start or not name.replace(".", "_").isidentifier():
         return None
-    later = [
-        statement
+    sites = (
+        statement.site
         for statement in program_text.list_statements(start.file)
         if statement.enclosing_functions == start.enclosing_functions
         and statement.order > start.order
         and name in statement.read_names
-    ]
-    return later[0].site if later else None
+    )
+    return next(sites, None)
 
 
 def _find_first_use(rows: list[RecordedRow], relative: RecordedRow, used: set[int]) -> Site | None:
@@ -197,9 +183,8 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
     untracked = [row for row in recording.failed_source_rows if not rows[row].tracked]
     if untracked:
         source = rows[untracked[0]]
-        fields = {"x": names.name_row(source), "line": format_bracketed_place(*source.site)}
         variant = "computed" if source.kind == "operation" else "input"
-        return _build_explanation("requires_grad", variant, source.site, fields)
+        return explain_cause("torch", "requires_grad", source.site, variant, {"x": names.name_row(source)})
     for tensor in recording.collect_trained_sources().values():
         if recording.list_rows(tensor):
             explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)
@@ -219,53 +204,24 @@ def _explain_grad_of_result(recording: TorchRecording, error: BaseException, nam
         error: The error.
         names: The names of tensors.
     """
-    trace = error.__traceback__
-    lines = set[Site]()
-    while trace is not None:
-        lines.add((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
-        trace = trace.tb_next
+    lines = {(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)}
     for row, site in reversed(recording.log.missing_grad_reads):
         if site in lines:
-            tensor = recording.rows[row].find_object()
-            if tensor is not None:
-                question = build_question(recording, recording.find_last_target_row(), tensor)
-                made = question.rows[row]
-                fields = {"x": names.name_row(made), "what": made.op, "line": format_bracketed_place(*made.site)}
-                return _build_explanation("non_leaf", "", made.site, fields)
+            made = recording.rows[row]
+            return explain_cause("torch", "non_leaf", made.site, "", {"x": names.name_row(made), "what": made.op})
     return None
 
 
 class TensorNames:
-    """The names of tensors in the functions that an error has left.
-
-    >>> TensorNames(ValueError()).find_name(torch.ones(1))
-    ''
-    """
+    """The names of tensors in the program, and in the functions that an error has left."""
 
     def __init__(self, error: BaseException) -> None:
-        """Read the names from the frames of an error's traceback."""
-        self._names: dict[int, str] = {}
-        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-        for frame in reversed(frames):  # Names in inner functions take precedence.
-            if is_minitape_or_library_file(frame.f_code.co_filename):
-                continue
-            for name, value in list(frame.f_locals.items()):
-                self._add_name(name, value)
-                if name == "self" and hasattr(value, "__dict__"):
-                    for attribute, part in list(vars(value).items()):
-                        self._add_name(f"self.{attribute}", part)
-
-    def _add_name(self, name: str, value: object) -> None:
-        if isinstance(value, torch.Tensor):
-            self._names.setdefault(id(value), name)
-
-    def find_name(self, tensor: torch.Tensor) -> str:
-        """Return a tensor's name, or "" if no frame has a name for it.
-
-        Args:
-            tensor: The tensor.
-        """
-        return self._names.get(id(tensor), "")
+        """Prepare to search the frames of an error's traceback. Names in inner functions take precedence."""
+        self._access_paths = [
+            AccessPaths(list(frame.f_locals.items()))
+            for frame, _ in reversed([*traceback.walk_tb(error.__traceback__)])
+            if not is_minitape_or_library_file(frame.f_code.co_filename)
+        ]
 
     def name_row(self, row: RecordedRow) -> str:
         """Return the program's name for the value of a row, or else the operation that computed the value.
@@ -274,21 +230,9 @@ class TensorNames:
             row: The row.
         """
         tensor = row.find_object()
-        name = "" if tensor is None else find_access_path_in_program(tensor) or self.find_name(tensor)
+        name = ""
+        if tensor is not None:
+            name = find_access_path_in_program(tensor) or find_first_access_path(self._access_paths, tensor)
         bound_names = program_text.find_statement(row.site).bound_names if row.kind == "operation" else []
         name = name or row.name or next(iter(bound_names[row.output :] or bound_names), "")
         return name or (fill("the result of {op}", op=row.op) if row.kind == "operation" else row.op)
-
-
-def _build_explanation(cause: str, variant: str, site: Site, fields: dict[str, Any] | None = None) -> Explanation:
-    """Return an explanation that consists of a cause's sentences.
-
-    Args:
-        cause: The cause.
-        variant: The variant of the cause's sentences to use.
-        site: The line to blame.
-        fields: The values of the sentences' fields.
-    """
-    text = CAUSES[cause].find_text("torch", variant)
-    values = {"line": format_bracketed_place(*site), **(fields or {})}
-    return Explanation(cause, fill(text.message, **values), fill(text.fix, **values), *site, connected=False)

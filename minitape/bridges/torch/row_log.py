@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.autograd.function import BackwardCFunction
@@ -116,6 +116,7 @@ class TorchLog:
         missing_grad_reads: The (row, site) pair for each read of ``.grad`` that returned None because the tensor is not
             a leaf.
         creations: The lines that created parameters, and tensors from functions without tensor arguments.
+        custom_calls: The arguments of the first call of each custom autograd Function.
     """
 
     def __init__(self, recording: TorchRecording) -> None:
@@ -128,6 +129,7 @@ class TorchLog:
         self.history = ParameterHistory()
         self.scope: tuple[str, ...] = ()
         self.unrecorded_rows: set[int] = set()
+        self.custom_calls: dict[Any, list[Any]] = {}
         self.in_place_changes: list[tuple[int, int]] = []
         self.grad_clearings: IdentityMap[GradClearing] = IdentityMap()
         self.unrecorded_use_sites: IdentityMap[Site] = IdentityMap()

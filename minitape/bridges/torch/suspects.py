@@ -7,6 +7,7 @@ Each check receives the checked run and yields one suspicion per problem. Checks
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -17,10 +18,11 @@ from ...explain.operation_families import OperationNames
 from ...explain.reasons import program_text
 from ...explain.reasons.suspects import CheckedRun, Suspicion
 from ...recording.recorded_rows import RecordedRow
-from ...recording.sites import NOWHERE, Site, read_line_at_site
+from ...recording.sites import NOWHERE, Site, find_last_return_site, read_line_at_site
 from ..run_watch.findings import find_run_findings
 from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
+from .custom_functions import is_checkable, measure_wrong_slope
 from .model_parameters import iter_unregistered_parameters
 from .row_log import PAUSE_BLOCKS, get_extra
 
@@ -82,6 +84,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         adapter=TorchAdapter(recording),
         checks=(
             check_accounts,
+            check_custom_functions,
             check_samples_without_gradient,
             check_state_cut_in_loop,
         ),
@@ -188,6 +191,28 @@ def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -
         if omitted.parameter is parameter:
             return program_text.find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
     return NOWHERE, ""
+
+
+# -- custom derivatives ----------------------------------------------------------------------------
+
+
+def check_custom_functions(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find autograd Functions of the program whose backward is not the derivative of their forward.
+
+    Args:
+        run: The run to check.
+    """
+    for function, args in get_torch_recording(run).log.custom_calls.items():
+        site = find_last_return_site(function.backward)
+        rows = [row for row in run.reached_operations if get_extra(run.rows[row]).custom_rule is function.backward]
+        # Not every Function accepts float64 or has one output.
+        with contextlib.suppress(Exception), torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.manual_seed(0)
+            is_checked = rows and site != NOWHERE and is_checkable(function, args)
+            slopes = measure_wrong_slope(function, args) if is_checked else None
+            if slopes is not None:
+                fields = {"what": function.__name__, "one": slopes[0], "two": slopes[1]}
+                yield Suspicion("wrong_derivative", site, fields, rows[0])
 
 
 # -- draws -----------------------------------------------------------------------------------------

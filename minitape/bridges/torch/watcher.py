@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import gc
 import sys
-import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import GeneratorType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.modules import module as modules
@@ -23,7 +22,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack,
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches, Watcher
-from .global_hooks import add_global_hook, show_warning_at_call
+from .global_hooks import add_global_hook
 from .parameter_history import ParameterCopy
 from .row_log import GradClearing, TorchLog, is_differentiable
 
@@ -106,18 +105,6 @@ class CallMode(TorchFunctionMode):
                 _push_mode(mode)
 
 
-class RunningModule(NamedTuple):
-    """A running module.
-
-    Attributes:
-        module: The module.
-        path: The names of the modules from the outermost to this one.
-    """
-
-    module: torch.nn.Module
-    path: tuple[str, ...]
-
-
 class TorchWatcher(Watcher):
     """Follows a program from the beginning to the end of the block.
 
@@ -136,7 +123,8 @@ class TorchWatcher(Watcher):
         self.quiet_depth = 0
         self.is_in_custom_function = False
         self._call_mode = CallMode(self)
-        self._running_modules: list[RunningModule] = []
+        # The running modules, outermost first, each with the names of the modules from the outermost to this one.
+        self._running_modules: list[tuple[torch.nn.Module, tuple[str, ...]]] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
         self._stance: str | None = None  # The original torch.compile setting, or None if the block did not change it.
@@ -165,7 +153,6 @@ class TorchWatcher(Watcher):
         patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
         self._add_global_hook(self._on_registration_in_module, modules._global_parameter_registration_hooks)
         self._add_global_hook(self._on_registration_in_module, modules._global_module_registration_hooks)
-        patches.wrap_function(warnings, "showwarning", show_warning_at_call)
         patches.wrap_function(torch, "compile", self._on_compile)
         if "torch._dynamo" in sys.modules:
             self._run_compiled_code_eagerly()
@@ -220,8 +207,8 @@ class TorchWatcher(Watcher):
                 self.log.history.parameter_copies[result] = ParameterCopy(
                     weakref.ref(frame.f_locals["self"]), find_user_site()
                 )
-        if is_by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet_depth:
-            self._run_safely(self.log.note_origin_of_leaf_values, result, [data], "wrapped")
+            if is_by_user and isinstance(data, torch.Tensor) and not self.quiet_depth:
+                self._run_safely(self.log.note_origin_of_leaf_values, result, [data], "wrapped")
         return result
 
     def _on_registration_in_module(self, module: Any, name: str, value: Any) -> None:
@@ -410,6 +397,8 @@ class TorchWatcher(Watcher):
         if self.quiet_depth:
             return apply(*args, **kwargs)
         self.quiet_depth += 1
+        detached = [arg.detach() if isinstance(arg, torch.Tensor) else arg for arg in args]
+        self.log.custom_calls.setdefault(cls, detached)
         self.is_in_custom_function = True
         try:
             return self._run_and_record_operation(apply, cls.__name__, args, kwargs)
@@ -462,14 +451,14 @@ class TorchWatcher(Watcher):
                     id(submodule): name for name, submodule in parent.named_modules()
                 }
             path = (*outer_path, names.get(id(module)) or type(module).__name__)
-        self._running_modules.append(RunningModule(module, path))
+        self._running_modules.append((module, path))
         self.log.scope = path
 
     def _leave_module(self, *_: Any) -> None:
         """Record that the innermost module has ended, and restore the previous scope."""
         if self._running_modules:
             self._running_modules.pop()
-        self.log.scope = self._running_modules[-1].path if self._running_modules else ()
+        self.log.scope = self._running_modules[-1][1] if self._running_modules else ()
 
     def _on_optimizer_step(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
         """Record the start of an optimizer step.

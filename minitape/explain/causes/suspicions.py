@@ -30,6 +30,17 @@ CAUSES = (
         """,
     ),
     Cause(
+        "wrong_derivative",
+        "suspect",
+        """
+        [torch]
+        The backward of {what}{line} is not the derivative of its forward. Along a random direction, a finite difference
+        gives the slope {two:.3g}, but the gradients that backward returns give {one:.3g}.
+        Fix: Correct the formulas in backward. To check each input, call torch.autograd.gradcheck({what}.apply, ...)
+        with tensors of type float64. If the backward differs on purpose, write "surrogate" in the docstring of {what}.
+        """,
+    ),
+    Cause(
         "not_optimized",
         "suspect",
         """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 
 import torch
 
 from ....recording.sites import Site
+from ...kept_values import IdentityMap
 
 # For each line, the search visits the graphs of the first passes, and then of passes 4, 8, 16 and so on.
 FIRST_SEARCHES = 3
@@ -48,7 +48,7 @@ class LeafSearch:
         """Start without any leaves."""
         self.names: dict[int, str] = {}
         self._searches: dict[Site, int] = {}
-        self._tensors_seen_once: dict[int, weakref.ref[torch.Tensor]] = {}
+        self._tensors_seen_once: IdentityMap[bool] = IdentityMap()
 
     def find_leaves(
         self, roots: list[torch.Tensor], site: Site, frame: FrameType | None, is_known: Callable[[int], bool]
@@ -72,13 +72,9 @@ class LeafSearch:
         return [leaf for leaf in iter_leaves(roots) if is_known(id(leaf)) or self._is_trained(leaf)]
 
     def _is_trained(self, leaf: torch.Tensor) -> bool:
-        if isinstance(leaf, torch.nn.Parameter):
-            return True
-        seen = self._tensors_seen_once.get(id(leaf))
-        if seen is not None and seen() is leaf:
-            return True
-        self._tensors_seen_once[id(leaf)] = weakref.ref(leaf)
-        return False
+        is_trained = isinstance(leaf, torch.nn.Parameter) or self._tensors_seen_once.get(leaf, False)
+        self._tensors_seen_once[leaf] = True
+        return is_trained
 
     def _read_names(self, frame: FrameType | None) -> None:
         """Read the names of the modules and parameters in the program's Python modules.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 from typing import Any
@@ -24,6 +23,7 @@ from torch.optim import optimizer as optimizers
 from ....engine.record.user_frames import find_user_frame
 from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
 from ...framework_patches import FrameworkPatches
+from ...kept_values import IdentityMap
 from ...run_watch.accounts import (
     CLIPPED,
     REUSED,
@@ -57,14 +57,13 @@ class FollowedOptimizer:
     """An optimizer that the watch follows.
 
     Attributes:
-        ref: A weak reference to the optimizer.
         account: Its account.
         tensor_accounts: The accounts of its parameters.
     """
 
-    def __init__(self, optimizer: Any, account: OptimizerAccount) -> None:
-        """Follow ``optimizer``."""
-        self.ref, self.account = weakref.ref(optimizer), account
+    def __init__(self, account: OptimizerAccount) -> None:
+        """Follow the optimizer of an account."""
+        self.account = account
         self.tensor_accounts: list[TensorAccount] = []
         self.group_sizes: tuple[int, ...] = ()
         self.sample: WeightSample | None = None
@@ -129,7 +128,7 @@ class TorchRunWatch:
         self.norms_by_pass: dict[int, dict[int, float]] = {}
         self.measured_passes: frozenset[int] = frozenset()
         self._scaler_watch = ScalerWatch(self)
-        self._optimizers: dict[int, FollowedOptimizer] = {}
+        self._optimizers: IdentityMap[FollowedOptimizer] = IdentityMap()
         self._stepped_on: dict[int, set[int]] = {}  # For each pass, the optimizers whose steps used its gradients.
         self._backward_depth = self._closure_depth = 0
         self._resting_passes, self._has_rested = 0, False
@@ -230,16 +229,15 @@ class TorchRunWatch:
             accounts: The accounts.
         """
         for account in accounts:
-            tensor = account.tensor_ref()
-            if tensor is not None and tensor.grad is not None:
-                account.remember_gradient(tensor.grad)
+            gradient = account.gradient
+            if gradient is not None:
+                account.remember_gradient(gradient)
 
     def _forget_all(self) -> None:
         """Forget the current contributions to the gradients, because the watch did not follow their history."""
         for account in self._close_gone_accounts_and_list_others():
             account.forget_pending()
-            tensor = account.tensor_ref()
-            account.remember_gradient(None if tensor is None else tensor.grad)
+            account.remember_gradient(account.gradient)
 
     # -- backward passes ---------------------------------------------------------------------------
 
@@ -297,8 +295,7 @@ class TorchRunWatch:
         for leaf in self.leaf_search.find_leaves(roots, site, frame, self.tensor_accounts.__contains__):
             self.find_or_open_account(leaf)
         for account in self._close_gone_accounts_and_list_others():
-            if account.pending:
-                account.note_changes_by_program(self.accounts)
+            account.note_changes_by_program(self.accounts)
 
     def _add_pass_to_accounts(self, contribution: Contribution) -> None:
         """Add a contribution to the accounts of all leaves whose ``.grad`` was changed by the pass.
@@ -310,10 +307,8 @@ class TorchRunWatch:
         extended: dict[int, tuple[tuple[Contribution, ...], ...]] = {}  # Accounts share their tuples.
         for account in self.tensor_accounts.values():
             tensor = account.tensor_ref()
-            gradient = None if tensor is None else tensor.grad
-            if tensor is None or gradient is None:
-                continue
-            if account.is_gradient_remembered(gradient):
+            gradient = account.gradient
+            if tensor is None or gradient is None or account.is_gradient_remembered(gradient):
                 continue
             account.remember_gradient(gradient)
             pending = account.pending
@@ -344,10 +339,10 @@ class TorchRunWatch:
         Args:
             contribution: The pass's contribution.
         """
-        reached = self._list_accounts_reached_by(contribution)
-        gradients = [(account, _get_gradient(account)) for account in reached]
         self.norms_by_pass[contribution.pass_number] = {
-            account.key: float(gradient.double().norm()) for account, gradient in gradients if gradient is not None
+            account.key: float(gradient.double().norm())
+            for account in self._list_accounts_reached_by(contribution)
+            if (gradient := account.gradient) is not None
         }
 
     def _note_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
@@ -505,12 +500,12 @@ class TorchRunWatch:
         Args:
             optimizer: The optimizer.
         """
-        followed = self._optimizers.get(id(optimizer))
-        if followed is None or followed.ref() is not optimizer:
+        followed: FollowedOptimizer | None = self._optimizers.get(optimizer)
+        if followed is None:
             account = OptimizerAccount(len(self.accounts.optimizers) + 1, type(optimizer).__name__)
             account.chosen_rate = float(optimizer.defaults.get("lr") or math.inf)
             self.accounts.optimizers.append(account)
-            followed = self._optimizers[id(optimizer)] = FollowedOptimizer(optimizer, account)
+            followed = self._optimizers[optimizer] = FollowedOptimizer(account)
         group_sizes = tuple([len(group["params"]) for group in optimizer.param_groups])
         if group_sizes != followed.group_sizes:
             followed.group_sizes, followed.sample = group_sizes, None
@@ -525,9 +520,9 @@ class TorchRunWatch:
         if self._is_ignored():
             return
         self._scaler_watch.note_optimizer_step()
-        followed = self._optimizers.get(id(optimizer))
+        followed: FollowedOptimizer | None = self._optimizers.get(optimizer)
         if self.is_resting:
-            if followed is not None and followed.ref() is optimizer:
+            if followed is not None:
                 followed.account.steps += 1
                 with DisableTorchFunction():
                     self._note_rates(followed.account, optimizer)
@@ -595,13 +590,10 @@ class TorchRunWatch:
         # Accounts that share the same tuples also take the same route.
         route_numbers: dict[tuple[int, int, bool], int] = {}
         for account in followed.tensor_accounts:
-            gradient = _get_gradient(account)
+            gradient = account.gradient
+            account.note_changes_by_program(self.accounts)
             if gradient is None:
-                if account.pending:
-                    account.note_changes_by_program(self.accounts)
                 continue
-            if account.pending:
-                account.note_changes_by_program(self.accounts)
             if account.pending:
                 has_new_gradient = True
                 is_reused = number in account.used_by
@@ -631,7 +623,7 @@ class TorchRunWatch:
         Returns:
             The norm of all finite gradients together.
         """
-        measured = [(account, gradient) for account in accounts if (gradient := _get_gradient(account)) is not None]
+        measured = [(account, gradient) for account in accounts if (gradient := account.gradient) is not None]
         if not (measured and self.measures):
             return 0.0
         bad = list[TensorAccount]()
@@ -696,11 +688,6 @@ class TorchRunWatch:
         if self._steps_without_new_route >= enough and not self.follows_all and self.accounts.anomaly is None:
             passes_per_step = max(1, round(self.accounts.passes / max(1, self.accounts.count_steps()[0])))
             self._resting_passes, self._has_rested = RESTING_STEPS * passes_per_step, True
-
-
-def _get_gradient(account: TensorAccount) -> torch.Tensor | None:
-    tensor = account.tensor_ref()
-    return None if tensor is None else tensor.grad
 
 
 def _has_closure(args: tuple, kwargs: dict) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from torch.amp.grad_scaler import GradScaler
 
 from ....recording.sites import find_user_site
 from ...framework_patches import FrameworkPatches
+from ...kept_values import IdentityMap
 from ...run_watch.accounts import SKIPPED, UNSCALED, Act, ScalerAccount
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class ScalerWatch:
         self.watch = watch
         self.is_stepping = False
         self._optimizer_stepped = False
-        self._accounts: dict[int, tuple[weakref.ref[GradScaler], ScalerAccount]] = {}
-        self._scales: dict[int, tuple[weakref.ref[torch.Tensor], float]] = {}  # The keys identify scaled losses.
+        self._accounts: IdentityMap[ScalerAccount] = IdentityMap()
+        self._scales: IdentityMap[float] = IdentityMap()  # The scales of losses.
 
     def install_hooks(self, patches: FrameworkPatches) -> None:
         """Wrap the methods of scalers.
@@ -51,21 +51,19 @@ class ScalerWatch:
         Args:
             roots: The losses of a backward pass.
         """
-        if not self._scales:
-            return None
-        found = [self._scales.pop(id(root), None) for root in roots]
-        return next((pair[1] for pair in found if pair is not None), None)
+        scales = map(self._scales.get, roots)
+        return next((scale for scale in scales if scale is not None), None)
 
     def note_optimizer_step(self) -> None:
         """Record that an optimizer takes a step, possibly inside the step of a scaler."""
         self._optimizer_stepped = True
 
     def _find_or_open_account(self, scaler: GradScaler) -> ScalerAccount:
-        known = self._accounts.get(id(scaler))
-        if known is None or known[0]() is not scaler:
-            known = self._accounts[id(scaler)] = weakref.ref(scaler), ScalerAccount()
-            self.watch.accounts.scalers.append(known[1])
-        return known[1]
+        account: ScalerAccount | None = self._accounts.get(scaler)
+        if account is None:
+            account = self._accounts[scaler] = ScalerAccount()
+            self.watch.accounts.scalers.append(account)
+        return account
 
     def _on_scale(self, original: Callable, scaler: GradScaler, outputs: Any) -> Any:
         result = original(scaler, outputs)
@@ -76,7 +74,7 @@ class ScalerWatch:
                 scale = float(scaler.get_scale())
                 account.scales = min(scale, account.scales[0]), max(scale, account.scales[1])
                 for tensor in [result] if isinstance(result, torch.Tensor) else result:
-                    self._scales[id(tensor)] = weakref.ref(tensor), scale
+                    self._scales[tensor] = scale
         return result
 
     def _on_unscale(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:

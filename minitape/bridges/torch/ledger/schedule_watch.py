@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-import weakref
 from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from ....engine.record.user_frames import find_user_frame
 from ....recording.sites import NOWHERE, Site, find_user_site
 from ...framework_patches import FrameworkPatches
+from ...kept_values import IdentityMap
 from ...run_watch.schedules import LayerMode, ScheduleAccount
 from ..global_hooks import show_warning_at_call
 
@@ -39,8 +39,7 @@ class ScheduleWatch:
         """Prepare to follow a run's schedules and layers."""
         self.watch = watch
         self._layer_patches = FrameworkPatches()
-        self._schedules: weakref.WeakKeyDictionary[LRScheduler, ScheduleAccount] = weakref.WeakKeyDictionary()
-        self._modes: weakref.WeakKeyDictionary[nn.Module, LayerMode] = weakref.WeakKeyDictionary()
+        self._schedules: IdentityMap[ScheduleAccount] = IdentityMap()
 
     def install_hooks(self, patches: FrameworkPatches) -> None:
         """Wrap the methods of schedules and layers.
@@ -65,7 +64,7 @@ class ScheduleWatch:
     def _on_schedule_step(self, original: Callable, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
         original(schedule, *args, **kwargs)
         site = find_user_site()
-        account = self._schedules.get(schedule)
+        account: ScheduleAccount | None = self._schedules.get(schedule)
         if account is None:  # A schedule calls its own step once when it is created.
             period = int(getattr(schedule, "total_steps", 0) or getattr(schedule, "T_max", 0))
             with DisableTorchFunction():
@@ -79,11 +78,7 @@ class ScheduleWatch:
             account.site = site
 
     def _find_or_open_mode(self, layer: nn.Module) -> LayerMode:
-        mode = self._modes.get(layer)
-        if mode is None:
-            mode = self._modes[layer] = LayerMode(type(layer).__name__)
-            self.watch.accounts.layer_modes.append(mode)
-        return mode
+        return self.watch.accounts.layer_modes.setdefault(id(layer), LayerMode(type(layer).__name__))
 
     def _on_mode_switched(self, original: Callable, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
         if isinstance(module, LAYER_CLASSES):

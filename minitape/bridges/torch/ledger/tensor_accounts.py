@@ -84,14 +84,20 @@ class TensorAccount(Account):
         self.grad_ref = None if gradient is None else weakref.ref(gradient)
         self.grad_version = 0 if gradient is None else int(gradient._version)
 
+    @property
+    def gradient(self) -> torch.Tensor | None:
+        """The leaf's ``.grad``, or None if there is none or the leaf no longer exists."""
+        tensor = self.tensor_ref()
+        return None if tensor is None else tensor.grad
+
     def is_gradient_remembered(self, gradient: torch.Tensor) -> bool:
         """Return whether a ``.grad`` is the remembered object and has not changed.
 
         Args:
             gradient: The ``.grad`` to compare.
         """
-        known = None if self.grad_ref is None else self.grad_ref()
-        return known is not None and known is gradient and int(known._version) == self.grad_version
+        is_same = self.grad_ref is not None and self.grad_ref() is gradient
+        return is_same and int(gradient._version) == self.grad_version
 
     def note_changes_by_program(self, accounts: RunAccounts) -> None:
         """Record the changes that the program itself has made to ``.grad`` since the last check.

@@ -1,0 +1,91 @@
+"""Compare the backward of the program's own autograd Functions with finite differences of its forward."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+STEPS = 1e-4, 1e-5  # Both steps of the finite differences must give the same slope.
+# A forward that uses one of these names has jumps or side effects. Its backward may be a surrogate.
+UNCHECKED_NAMES = set(
+    "sign sgn round floor ceil trunc heaviside frac argmax argmin argsort topk sort unique where bernoulli multinomial "
+    "gt lt ge le long int bool print append extend update write".split()
+)
+find_declaration = re.compile(r"STE(?![a-z])|(?i:straight|surrogate|revers|guided|approx|quanti|binar|spik)").search
+
+
+def is_checkable(function: Any, args: Sequence[Any]) -> bool:
+    """Return whether a call can be repeated, and whether the backward is meant to be the derivative of the forward.
+
+    This is not known for a Function that says otherwise, or whose forward has jumps or side effects.
+
+    Args:
+        function: The class of the Function.
+        args: The arguments of the call.
+    """
+    if not all(isinstance(arg, (torch.Tensor, int, float, str)) for arg in args):
+        return False
+    if find_declaration(f"{function.__name__} {vars(function).get('__doc__')}"):
+        return False
+    return UNCHECKED_NAMES.isdisjoint(function.forward.__code__.co_names)
+
+
+def measure_wrong_slope(function: Any, args: Sequence[Any]) -> tuple[float, float] | None:
+    """Measure the slope of a Function with one output along a random direction, in double precision.
+
+    Args:
+        function: The class of the Function.
+        args: The arguments of a call.
+
+    Returns:
+        The slope according to the backward, and according to finite differences. None if they agree, or if they may
+        differ on purpose.
+
+    Raises:
+        Exception: If the Function does not accept such arguments, or has several outputs.
+    """
+    points = [*map(_move_point, args)]
+    result = function.apply(*points)
+    weight = torch.randn_like(result) if result.dim() else torch.ones_like(result)
+
+    def apply_to_moved(step: float) -> Any:
+        moved = [point + step * move if move is not None else point for point, move in zip(points, moves, strict=True)]
+        return function.apply(*moved)
+
+    with torch.no_grad():
+        gradients, opposites = (_list_gradients(result, each) for each in (weight, -weight))
+        moves = [None if each is None else torch.randn_like(each) for each in gradients]
+        returned = 0.0
+        for point, gradient, opposite, move in zip(points, gradients, opposites, moves, strict=True):
+            if gradient is None:
+                continue
+            returned += float((gradient * move).sum())
+            # A gradient reversal passes its input on, and a straight-through estimator the gradient. A backward that
+            # treats positive and negative gradients differently does so on purpose, too.
+            is_passed_on = torch.equal(point, result) or torch.equal(gradient, weight)
+            if is_passed_on or not torch.allclose(opposite.abs(), gradient.abs()):
+                return None
+        first, measured = (
+            float(((apply_to_moved(step) - apply_to_moved(-step)) * weight).sum()) / (2 * step) for step in STEPS
+        )
+    # Otherwise, the forward is flat, draws random numbers, or has a jump or a kink here.
+    is_smooth = abs(first - measured) < 1e-4 * abs(measured)
+    return (returned, measured) if is_smooth and abs(returned - measured) > 1e-3 * abs(measured) else None
+
+
+def _move_point(point: Any) -> Any:
+    """Return a copy of a float tensor in double precision, moved a little, because a ReLU's zeros lie on a kink."""
+    if not isinstance(point, torch.Tensor) or not point.is_floating_point():
+        return point
+    moved = point.double() + 1e-3 * (point.abs() + 1e-2) * torch.rand_like(point)
+    return moved.requires_grad_()
+
+
+def _list_gradients(result: torch.Tensor, weight: torch.Tensor) -> Sequence[Any]:
+    """Return the gradients that a Function returns for its inputs."""
+    node: Any = result.grad_fn
+    gradients = node.apply(weight)
+    return gradients if isinstance(gradients, tuple) else (gradients,)
