@@ -23,7 +23,7 @@ from .recording import Recording, RowNumber
 SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 # At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
-INVERSE_OPS = {"acos", "arccos", "asin", "arcsin", "atanh", "arctanh", "Acos", "Asin", "Atanh"}
+INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())
 
 if TYPE_CHECKING:
     from ..explain.reasons.suspects import CheckedRun

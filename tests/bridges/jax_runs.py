@@ -107,6 +107,17 @@ def length(x):
     return jnp.sqrt(jnp.sum(x ** 2))  #!  #- return jnp.sqrt(jnp.sum(x ** 2) + 1e-9)
 point = jnp.zeros(3)
 print(jax.hessian(lambda x: length(x))(point))
+#@ a_state_is_not_kept state_not_kept
+import optax
+w, adam = jnp.ones(3), optax.adam(0.1)
+state = adam.init(w)
+@jax.jit
+def step(w, state):
+    gradient = jax.grad(lambda w: jnp.mean((w - 3.0) ** 2))(w)
+    updates, state = adam.update(gradient, state)
+    return optax.apply_updates(w, updates), state
+for _ in range(5):
+    w, unused = step(w, state)  #!  #- w, state = step(w, state)
 """
 
 OPTAX_CASES = """
@@ -123,6 +134,22 @@ def step(p, state):
     return optax.apply_updates(p, updates), state
 for _ in range(4):
     p, state = step(p, state)
+#@ a_state_is_created_in_each_step state_not_kept
+import optax
+w, momentum = jnp.ones(3), optax.sgd(0.1, momentum=0.9)
+state = momentum.init(w)
+for _ in range(5):
+    state = momentum.init(w)  #- pass
+    gradient = jax.grad(lambda w: jnp.mean((w - 3.0) ** 2))(w)
+    updates, state = momentum.update(gradient, state)  #!
+    w = optax.apply_updates(w, updates)
+#@ plain_descent_has_no_state connected
+import optax
+w, descent = jnp.ones(3), optax.sgd(0.1)
+state = descent.init(w)
+for _ in range(5):
+    updates, _ = descent.update(jax.grad(lambda w: jnp.mean((w - 3.0) ** 2))(w), state)
+    w = optax.apply_updates(w, updates)
 #@ an_optimizer_freezes_on_purpose connected
 import optax
 params = {"base": jnp.ones(3), "head": jnp.ones(3)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +35,8 @@ class CompiledFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Record the function's gradients if a step is due, and then call the compiled function."""
         gradient_block = self._gradient_block
-        if (
-            self._gradient_limit
-            and gradient_block._remaining_gradients is None
-            and gradient_block.can_record((args, kwargs))
-        ):
+        is_outermost = gradient_block._remaining_gradients is None
+        if self._gradient_limit and is_outermost and gradient_block.can_record((args, kwargs)):
             restore_state = save_mutable_state(self._function, *args)
             if self._call_count == 0:  # JAX caches this trace for the program's own call.
                 previous_count = gradient_block.gradient_count
@@ -57,23 +54,17 @@ class CompiledFunction:
                 )
             restore_after_trace()
             self._call_count += 1
-            uncompiled_results = gradient_block.uncompiled_results
             results = self._jitted(*args, **kwargs)
-            if uncompiled_results is not None:
+            if gradient_block.uncompiled_results is not None:
                 with suppress(RuntimeError):  # An array that was donated to the compiled function is gone.
-                    self._compare_results(uncompiled_results, results)
+                    self._compare_results(gradient_block.uncompiled_results, results)
             return results
         results = self._jitted(*args, **kwargs)
-        if self._gradient_limit and gradient_block._remaining_gradients is None:
-            gradient_block.watch_later_call(
-                self._function,
-                args,
-                kwargs,
-                results,
-                lambda args, kwargs: gradient_block.record_gradients_uncompiled(
-                    self._function, args, kwargs, GRADIENT_LIMIT
-                ),
+        if self._gradient_limit and is_outermost:
+            record_call = partial(
+                gradient_block.record_gradients_uncompiled, self._function, gradient_limit=GRADIENT_LIMIT
             )
+            gradient_block.watch_later_call(self._function, args, kwargs, results, record_call)
         return results
 
     def _compare_results(self, uncompiled_results: Any, results: Any) -> None:

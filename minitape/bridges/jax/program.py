@@ -7,15 +7,18 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import partial, wraps
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from operator import is_
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...engine.record.interrupt_safe import InterruptSafeExit
+from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
 from ...explain.caller import format_bracketed_place, warn_at_user_line
-from ...explain.explanation import Explanation
+from ...explain.explanation import Explanation, explain_cause
+from ...explain.reasons import program_text
 from ...explain.translated_sentences import fill
-from ...recording.sites import find_user_site
+from ...recording.sites import Site, find_user_call_stack, find_user_site
+from ..framework_adapter import is_any_name_read_later
 from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_nonfinite_target
@@ -38,6 +41,33 @@ if TYPE_CHECKING:
     from ...engine.types import ExitProperty
 
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
+
+
+class StateFacts(NamedTuple):
+    """The state that the last call of an optimizer's ``update`` received.
+
+    Attributes:
+        arrays: The arrays of floats in the state.
+        call_count: The number of calls in a row that received this state.
+        has_raw_updates: Whether the call returned some gradients as they were, as ``optax.masked`` does.
+    """
+
+    arrays: list[np.ndarray]
+    call_count: int = 0
+    has_raw_updates: bool = False
+
+
+def find_dropping_site(call_stack: list[Site]) -> Site:
+    """Return the innermost line that drops a part of its result, or the innermost line if none does.
+
+    Args:
+        call_stack: The lines that led to a call, outermost first.
+    """
+    for site in reversed(call_stack):
+        statement = program_text.find_statement(site)
+        if not all(is_any_name_read_later(statement, [name]) for name in statement.bound_names):
+            return site
+    return call_stack[-1]
 
 
 class FirstGradients:
@@ -75,6 +105,7 @@ class FirstGradients:
         self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
         self._watched_libraries = set[str]()
+        self._states: dict[Site, StateFacts] = {}  # The keys are the lines that drop a state, or update it.
         self._functions_without_gradients: dict[
             int, Any
         ] = {}  # These objects are kept alive so that no other object gets their ids.
@@ -104,20 +135,42 @@ class FirstGradients:
     def _watch_update_functions(self) -> None:
         """Watch ``apply_updates`` in the libraries that the program has imported so far."""
         for library in UPDATE_LIBRARIES - self._watched_libraries:
-            module = sys.modules.get(library)
+            module: Any = sys.modules.get(library)
             if hasattr(module, "apply_updates"):
                 self._watched_libraries.add(library)
                 self._patches.wrap_function(module, "apply_updates", self._on_apply_updates)
+                if library == "optax":
+                    self._watch_optimizers(module.GradientTransformation)
+
+    def _watch_optimizers(self, transformation_class: Any) -> None:
+        """Watch the function ``update`` of all optimizers, which is a field of a named tuple."""
+        update_field = transformation_class.update
+        self._patches.add_undo_action(partial(setattr, transformation_class, "update", update_field))
+        transformation_class.update = property(
+            lambda optimizer: partial(self._on_update, update_field.__get__(optimizer))
+        )
+
+    def _on_update(self, original: Any, gradients: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call others.
+            results = original(gradients, state, *args, **kwargs)
+        leaves, updates = map(jax.tree_util.tree_leaves, (gradients, results[0]))
+        # With zeros as gradients, a step may leave the state as it is.
+        if self._may_watch((gradients, state)) and any(map(np.any, leaves)):
+            site = find_dropping_site(find_user_call_stack())
+            last = self._states.get(site, StateFacts([]))
+            arrays = [np.asarray(array) for array in list_float_arrays(state)]
+            is_repeated = bool(last.arrays) and all(map(np.array_equal, arrays, last.arrays))
+            are_raw = set(map(is_, updates, leaves))
+            self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1, len(are_raw) > 1)
+        return results
 
     def _on_apply_updates(self, original: Any, params: Any, updates: Any) -> Any:
         new_params = original(params, updates)
         old_leaves = jax.tree_util.tree_leaves(params)
         new_leaves = jax.tree_util.tree_leaves(new_params)
-        is_traced = any(isinstance(leaf, jax.core.Tracer) for leaf in [*old_leaves, *new_leaves])
-        if not is_traced and not self._is_recording and len(old_leaves) == len(new_leaves):
-            site = find_user_site()
+        if self._may_watch([old_leaves, new_leaves]) and len(old_leaves) == len(new_leaves):
             for recording in self._latest_recordings.values():
-                recording.note_updates(old_leaves, new_leaves, site)
+                recording.note_updates(old_leaves, new_leaves, find_user_site())
         return new_params
 
     def _leave_block(self, *_: object) -> None:
@@ -148,9 +201,17 @@ class FirstGradients:
             for recording in self._latest_recordings.values()
             if recording.target_row is not None
         ]
-        found = [explanation for explanation in explanations if explanation is not None][:1]
-        static_fields = (explain_static_field(recording) for recording in self._latest_recordings.values())
-        return found + self.stale_values + [field for field in static_fields if field is not None]
+        static_fields = map(explain_static_field, self._latest_recordings.values())
+        found = list(filter(None, explanations))[:1] + list(filter(None, static_fields))
+        for site, facts in self._states.items():
+            if facts.has_raw_updates:
+                statements = program_text.list_statements(site[0])
+                masks = [statement.site for statement in statements if statement.find_call("masked")]
+                found.append(explain_cause("jax", "not_applied", (masks or [site])[-1], "raw"))
+            elif facts.call_count > 2:
+                fields = {"n": facts.call_count}
+                found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
+        return found + self.stale_values
 
     def list_remarks(self) -> list[str]:
         """Return additional sentences about the run."""
@@ -162,17 +223,20 @@ class FirstGradients:
         for recording in self._latest_recordings.values():
             changes = recording.was_changed.values()
             if changes:
-                sentence = "{n} of {all} parameters changed between the recorded steps."
-                remarks.append(fill(sentence, n=sum(changes), all=len(changes)))
+                remarks.append(
+                    fill(
+                        "{n} of {all} parameters changed between the recorded steps.",
+                        n=sum(changes),
+                        all=len(changes),
+                    )
+                )
             still = {row: update for row, update in recording.updates.items() if not update.is_moved}
             if still and len(still) < len(recording.updates):
-                names = join_parameter_names(recording.map_names_to_rows(sorted(still)))
-                place = format_bracketed_place(*still[min(still)].site)
                 remarks.append(
                     fill(
                         "The optimizer step{line} did not change {which} ({n} of {all}).",
-                        line=place,
-                        which=names,
+                        line=format_bracketed_place(*still[min(still)].site),
+                        which=join_parameter_names(recording.map_names_to_rows(sorted(still))),
                         n=len(still),
                         all=len(recording.updates),
                     )

@@ -14,7 +14,6 @@ import numpy as np
 from ...explain.reasons import program_text
 from ...recording.recorded_rows import BackwardPass, Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
-from ...recording.value_summary import to_float_array
 from ..checkup import FrameworkRecording
 from ..recording import RowNumber
 from .backward_pass import JaxBackwardPass
@@ -82,7 +81,6 @@ class JaxRecording(FrameworkRecording):
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
         was_changed: For each argument row, whether the argument has changed between the recorded calls.
-        raw_update_counts: For each argument row, the number of times a step added the gradient itself to it.
         updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
 
@@ -106,7 +104,6 @@ class JaxRecording(FrameworkRecording):
         self.differentiated_rows: list[int] = []
         self.unchanged_counts: dict[int, int] = {}
         self.was_changed: dict[int, bool] = {}
-        self.raw_update_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
         self.unreached_rows: set[int] = set()
 
@@ -159,33 +156,16 @@ class JaxRecording(FrameworkRecording):
             # A program may request several gradients with respect to the same array before it takes a step.
             took_no_step = earlier.value is leaf.value and (update is None or not update.is_moved)
             # JAX deletes arrays that are donated to a compiled function.
-            is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
-            if is_deleted:
+            if hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted():
                 continue
             if took_no_step:  # No step took place, so the array does not show whether steps change it.
                 if earlier.row in previous.was_changed:
                     self.was_changed[leaf.row] = previous.was_changed[earlier.row]
                 continue
             is_unchanged = np.array_equal(earlier.value, leaf.value)
-            if not is_unchanged and previous.is_difference_the_gradient(earlier, leaf.value):
-                self.raw_update_counts[leaf.row] = previous.raw_update_counts.get(earlier.row, 0) + 1
             self.was_changed[leaf.row] = previous.was_changed.get(earlier.row, False) or not is_unchanged
             if is_unchanged:
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
-
-    def is_difference_the_gradient(self, leaf: JaxLeaf, new_value: Any) -> bool:
-        """Return whether a step has added the gradient of an argument to the argument, as it is.
-
-        Args:
-            leaf: The argument.
-            new_value: Its value after the step.
-        """
-        adjoint = to_float_array(self.sweeps[-1].adjoints.get(leaf.row)) if self.sweeps else None
-        scale = 0.0 if adjoint is None else np.abs(adjoint).max(initial=0.0)
-        if adjoint is None or not 0 < scale < np.inf:
-            return False
-        difference = np.asarray(new_value, np.float64) - np.asarray(leaf.value, np.float64)
-        return difference.shape == adjoint.shape and bool(np.allclose(difference, adjoint, 1e-2, 1e-4 * scale))
 
     def note_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
         """Note the effect of an ``apply_updates`` call on this recording's arguments.
@@ -195,7 +175,7 @@ class JaxRecording(FrameworkRecording):
             new_leaves: The leaves of the parameters that the call returned, in the same order.
             site: The line of the call.
         """
-        new_by_id = {id(old): new for old, new in zip(old_leaves, new_leaves, strict=True)}
+        new_by_id = dict(zip(map(id, old_leaves), new_leaves, strict=True))
         for leaf in self.argument_leaves:
             if id(leaf.value) in new_by_id:
                 is_moved = not np.array_equal(leaf.value, new_by_id[id(leaf.value)])

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...explain.operation_families import OperationNames
-from ...explain.reasons import program_text
 from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
     CheckedRun,
@@ -50,7 +49,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=JaxAdapter(recording),
-        checks=(check_unapplied_gradients, check_raw_updates, check_cancellation),
+        checks=(check_unapplied_gradients, check_cancellation),
         find_source_rows=recording.list_rows,
         find_written_operand=find_written_operand,
         find_logits_row=find_logits_row,
@@ -80,16 +79,11 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     unchanged_counts = {row: n for row, n in recording.unchanged_counts.items() if n > 2}
     if not unchanged_counts or not unchanged_counts.keys() >= set(recording.differentiated_rows):
         return
-    updates = {row: recording.updates[row] for row in unchanged_counts if row in recording.updates}
-    moved_rows = {row for row, update in updates.items() if update.is_moved}
-    if moved_rows:
-        variant = "dropped"
-        rows = moved_rows
-        site = updates[min(moved_rows)].site
-    elif updates:
-        variant = "rate"
-        rows = set(updates)
-        site = updates[min(updates)].site
+    updates = [recording.updates[row] for row in unchanged_counts if row in recording.updates]
+    moves = [update for update in updates if update.is_moved]
+    if updates:
+        variant = "dropped" if moves else "rate"
+        site = (moves or updates)[0].site
     else:
         statements = [
             statement
@@ -100,25 +94,9 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
         if not statements:
             return
         variant = "unchanged"
-        rows = set(unchanged_counts)
         site = statements[-1].site
-    n = max(unchanged_counts[row] for row in rows)
-    yield Suspicion("not_applied", site, {"n": n}, min(rows), only_rows=rows, variant=variant)
-
-
-def check_raw_updates(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find parameters to which each step adds the gradient itself, unlike to other parameters.
-
-    `optax.masked` passes the gradients that its mask leaves out on as they are.
-    """
-    recording: JaxRecording = run.recording
-    rows = {row for row, n in recording.raw_update_counts.items() if n > 1}
-    if not rows or rows >= set(recording.differentiated_rows):
-        return
-    file = recording.recorded_call.site[0]
-    masks = [statement.site for statement in program_text.list_statements(file) if statement.find_call("masked")]
-    site = masks[-1] if masks else recording.recorded_call.site
-    yield Suspicion("not_applied", site, {}, min(rows), only_rows=rows, variant="raw")
+    fields = {"n": max(unchanged_counts.values())}
+    yield Suspicion("not_applied", site, fields, min(unchanged_counts), only_rows=unchanged_counts, variant=variant)
 
 
 def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:

@@ -56,11 +56,12 @@ def explain_remade_optimizer(recording: TensorFlowRecording) -> Explanation | No
     steps = recording.log.optimizer_steps[-3:]
     if len(steps) < 3 or not all(step.new_class and step.site == steps[0].site for step in steps):
         return None
-    statements = program_text.list_statements(steps[0].site[0])
     creations = [
-        statement.site for statement in statements if statement.enclosing and statement.find_call(steps[0].new_class)
+        statement.site
+        for statement in program_text.list_statements(steps[0].site[0])
+        if statement.find_call(steps[0].new_class)
     ]
-    site = creations[-1] if creations else steps[0].site
+    site = (creations or [steps[0].site])[-1]
     return explain_cause("tensorflow", "optimizer_remade", site, fields={"n": len(recording.log.optimizer_steps)})
 
 

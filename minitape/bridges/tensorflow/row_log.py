@@ -327,8 +327,8 @@ class TensorFlowLog:
             optimizer: The Keras optimizer.
         """
         # Plain gradient descent has nothing to remember.
-        has_state = type(optimizer) is not tf.keras.optimizers.SGD or optimizer.momentum
-        new_class = type(optimizer).__name__ if has_state and not optimizer.built else ""
+        is_plain = getattr(optimizer, "momentum", 1) == 0
+        new_class = "" if is_plain or optimizer.built else type(optimizer).__name__
         gradient_rows = [
             (to_handle_or_value(variable), self.tensor_rows.list_rows(gradient)[-1:])
             for gradient, variable in gradients_with_variables

@@ -52,6 +52,16 @@ CAUSES = (
         """,
     ),
     Cause(
+        "state_not_kept",
+        "suspect",
+        """
+        [jax]
+        {n} steps in a row began with the same optimizer state, because the new state{line} is not kept. The step count
+        and the averages of earlier gradients start again in each step.
+        Fix: Create the state once, before the first step. Return the new state from each step, and pass it to the next.
+        """,
+    ),
+    Cause(
         "scaler",
         "suspect",
         """
