@@ -91,7 +91,7 @@ class Checkup:
 
     def _is_clip_of_angle(self, explanation: Explanation) -> bool:
         """Return whether a saturated clip keeps the input of an arc cosine or a similar function finite."""
-        users = [row.op for row in self.recording.rows if not {*explanation._rows}.isdisjoint(row.inputs)]
+        users = (row.op for row in self.recording.rows if not {*explanation._rows}.isdisjoint(row.inputs))
         return explanation.cause == "saturated" and not INVERSE_OPS.isdisjoint(users)
 
     def _is_frozen_by_call(self, explanation: Explanation, source: Any) -> bool:
