@@ -7,7 +7,7 @@ statistics.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,11 +190,11 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             return fill("Gradient found for {which}{numbers}.", which=names_text, numbers=numbers_text), "problem"
         return fill("No gradient for {which}.", which=names_text), "problem"
 
-    def _iter_paragraphs(self, show: Any) -> Iterator[tuple[str, str]]:
+    def _iter_paragraphs(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
         if not self:
             yield fill("The block used no parameters."), ""
         for group in self.list_groups():
-            yield group.heading, show(group.explanation) if group.role == "problem" else ""
+            yield group.heading, render_explanation(group.explanation) if group.role == "problem" else ""
 
 
 class SourceExplanations(list[Explanation]):

@@ -371,14 +371,18 @@ class RecordingSteps(SweepSteps):
             }
             for row, port, product, total in edges
         ]
-        step: StepFields = {"row": call_row, "adjoint": self._build_adjoint_value(call_row), "edges": edge_fields}
+        step: StepFields = {
+            "row": call_row,
+            "adjoint": self._build_adjoint_value_or_zeros(call_row),
+            "edges": edge_fields,
+        }
         rows = self._recording.rows
         other_rows = [*takewhile(lambda row: rows[row].call_id == call_row, range(call_row + 1, len(rows)))]
         if other_rows:
-            step["others"] = [{"row": row, "adjoint": self._build_adjoint_value(row)} for row in other_rows]
+            step["others"] = [{"row": row, "adjoint": self._build_adjoint_value_or_zeros(row)} for row in other_rows]
         return step
 
-    def _build_adjoint_value(self, row: int) -> Any:
+    def _build_adjoint_value_or_zeros(self, row: int) -> Any:
         """Return the VALUE of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
         adjoint = self._sweep.adjoints.get(row)
         return (

@@ -180,7 +180,7 @@ def clean_notebook(notebook: Notebook) -> None:
     notebook.metadata["language_info"] = nbformat.from_dict(LANGUAGE)
     used_ids: set[str] = set()
     for number, cell in enumerate(notebook.cells, 1):
-        cell["id"] = _choose_unused_cell_id(cell.get("id"), number, used_ids)
+        cell["id"] = _choose_and_add_cell_id(cell.get("id"), number, used_ids)
         cell.metadata.pop("execution", None)
         cell.metadata.pop("trusted", None)
         if cell.cell_type == "code":
@@ -191,7 +191,7 @@ def clean_notebook(notebook: Notebook) -> None:
                 cell.metadata["tags"] = [*get_tags(cell), UNCHECKED]
 
 
-def _choose_unused_cell_id(own_id: str | None, cell_number: int, used_ids: set[str]) -> str:
+def _choose_and_add_cell_id(own_id: str | None, cell_number: int, used_ids: set[str]) -> str:
     """Return a cell's own ID, or a new ID derived from its number, and add the ID to `used_ids`.
 
     A new ID is also created if the cell's own ID is already in use.

@@ -205,20 +205,20 @@ class PatientCase:
     @property
     def tape(self) -> Answer:
         """The tape of the last step."""
-        return self._read_part_as_examined("tape")
+        return self._read_part_and_mark_examined("tape")
 
     @property
     def first(self) -> Answer:
         """The tape of the first step."""
-        return self._read_part_as_examined("first")
+        return self._read_part_and_mark_examined("first")
 
     @property
     def gradients(self) -> list[Answer]:
         """The gradients of the last step."""
-        gradients: list[Answer] = self._read_part_as_examined("gradients")
+        gradients: list[Answer] = self._read_part_and_mark_examined("gradients")
         return gradients
 
-    def _read_part_as_examined(self, part: str) -> Answer:
+    def _read_part_and_mark_examined(self, part: str) -> Answer:
         """Read a part of the case, and note that this part of the patient was examined."""
         self.examined_parts.add(part)
         content = self._parts[part]

@@ -53,12 +53,12 @@ class ExplanationPage:
         content = "".join(f"<div><b>{html.escape(heading)}</b>{body}</div>" for heading, body in paragraphs)
         return content or html.escape(str(self))
 
-    def _iter_paragraphs(self, render: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
+    def _iter_paragraphs(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
         """Yield the heading and body of each paragraph. If nothing is wrong, the body is ""."""
         answers = list(_iter_nested_explanations(self))
         for group in group_equal_explanations(answers):
             is_plain = group[0].cause == "connected" and not group[0].fix and not group[0].others
-            yield _format_group_heading(group, len(answers)), "" if is_plain else render(group[0])
+            yield _format_group_heading(group, len(answers)), "" if is_plain else render_explanation(group[0])
 
 
 # These subclasses behave like their base containers, but print as a page.

@@ -15,7 +15,7 @@ from ..engine.backward.targets_and_sources import (
 from ..recording.variable_names import iter_public_names_and_values, use_namespaces
 from .path_breaks import is_zero
 from .shown_values import to_value_fields
-from .stepper import build_tape_stepper, find_shown_jacobian_element, list_shown_output_gradients
+from .stepper import build_tape_stepper, find_shown_jacobian_element, list_seeds_of_shown_sweep
 from .truncation import shorten_name
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _build_gradient_result(
     sources = request.sources
     is_jacobian = request.method != "gradient"
     stepper = build_tape_stepper(
-        tape, targets, sources, kept_arrays, to_value_fields, list_shown_output_gradients(request)
+        tape, targets, sources, kept_arrays, to_value_fields, list_seeds_of_shown_sweep(request)
     )
     sweep = (
         stepper.build_sweep_fields() if stepper is not None and stepper.remaining_rows <= MAX_REPEATED_ROWS else None

@@ -63,7 +63,7 @@ def build_tape_stepper(
     if target is None and tape.last_request is not None:
         target = tape.last_request.targets
         sources = tape.last_request.sources
-        adjoints = list_shown_output_gradients(tape.last_request)
+        adjoints = list_seeds_of_shown_sweep(tape.last_request)
     if record is None or target is None or sources is None:
         return None
     stepper = Stepper(
@@ -77,7 +77,7 @@ def build_tape_stepper(
     return stepper if stepper.can_rerun_sweep() else None
 
 
-def list_shown_output_gradients(request: GradientRequest) -> list[Adjoint]:
+def list_seeds_of_shown_sweep(request: GradientRequest) -> list[Adjoint]:
     """Return the seed of each target of a gradient call, where None means ones.
 
     For a Jacobian, the seed is 1 at the element of the target whose sweep is shown, and 0 elsewhere.

@@ -166,9 +166,7 @@ class TapeRules:
                     reached[right[row - first_row]] = 1
             elif op == CALL:
                 call = calls[row - first_row]
-                for input_row, passes in zip(
-                    call.inputs, self.graph.run_rule_and_list_adjoint_passes(record, call), strict=True
-                ):
+                for input_row, passes in zip(call.inputs, self.graph.list_adjoint_passes(record, call), strict=True):
                     if passes and has_differentiable_dtype(record, input_row):
                         reached[input_row] = 1
 

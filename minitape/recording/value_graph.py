@@ -437,7 +437,7 @@ class ValueGraph:
             return False
         if callable(rules):
             record = node.known_record
-            return self.run_rule_and_list_adjoint_passes(record, record.get_call(node.row))[input_index]
+            return self.list_adjoint_passes(record, record.get_call(node.row))[input_index]
         return rules[min(input_index, len(rules) - 1)] is not None
 
     def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
@@ -470,7 +470,7 @@ class ValueGraph:
             return break_
         return Break("left_through_numpy", place, "tf.py_function")
 
-    def run_rule_and_list_adjoint_passes(self, record: Record, call: Call) -> list[bool]:
+    def list_adjoint_passes(self, record: Record, call: Call) -> list[bool]:
         """List for each input of a call whether its rules pass an adjoint to it, if necessary by running the rule.
 
         The program's custom gradient is called once, unrecorded, to see for which inputs it returns None.

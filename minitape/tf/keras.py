@@ -152,7 +152,7 @@ class KerasVariable(TensorOperators):
     def _get_gradient_carrier(self) -> ResourceVariable:
         return self.value
 
-    def _like_gradient(self, gradient: Tensor) -> Tensor:
+    def _convert_carrier_gradient(self, gradient: Tensor) -> Tensor:
         """Return the gradient of the wrapped variable, which is also the gradient of this variable.
 
         Args:

@@ -189,7 +189,7 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
     return None
 
 
-def find_missing_target(question: TensorFlowQuestion) -> Finding | None:
+def find_missing_backward_pass(question: TensorFlowQuestion) -> Finding | None:
     """Find out why no gradient was requested, if no target is known.
 
     Args:
@@ -780,7 +780,7 @@ def _find_derived_source(question: TensorFlowQuestion) -> Finding | None:
     return derived
 
 
-def _find_equal_object(question: TensorFlowQuestion) -> Finding | None:
+def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Finding | None:
     """Find an object with the source's values or name that was used instead.
 
     Args:
@@ -936,7 +936,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     find_invalid_target=find_invalid_target,
     find_non_float_source=combine_checks(find_source_left_out_by_keras, find_integer_source),
     find_untracked_source=combine_checks(
-        find_missing_target, find_cause_in_compiled_step, find_variable_filled_from_source, find_unwatched_source
+        find_missing_backward_pass, find_cause_in_compiled_step, find_variable_filled_from_source, find_unwatched_source
     ),
     find_missing_derivative=find_operation_without_derivative,
     specialize_break=specialize_break_finding,
@@ -946,7 +946,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     build_escape_finding=build_escape_finding,
     find_lost_gradient=find_missing_tape,
     find_replaced_source=combine_checks(
-        _find_variable_of_copy, _find_recreated_source, _find_derived_source, _find_equal_object
+        _find_variable_of_copy, _find_recreated_source, _find_derived_source, _find_object_used_instead_of_source
     ),
     find_uncalled_layer=find_uncalled_layer_of_source,
     refine_nonfinite_finding=find_cause_in_called_code,

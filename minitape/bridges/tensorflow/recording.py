@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -264,7 +264,7 @@ def record(
     return sampled_steps or RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))
 
 
-def why(loss: Any, model: Any = None) -> Any:
+def why(loss: Callable[[], Any], model: Any = None) -> Any:
     """Explain in one call why a model's variables have a missing or wrong gradient.
 
     Args:

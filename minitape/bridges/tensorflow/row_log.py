@@ -307,7 +307,7 @@ class TensorFlowLog:
                 variable.assign(build_made_up_tensor(variable))
                 self.recording.has_placeholder_values = True
 
-    def save_value_before_change(self, handle: Any) -> None:
+    def save_original_value_before_change(self, handle: Any) -> None:
         """Save the value of a variable before a repeated call changes it.
 
         Args:

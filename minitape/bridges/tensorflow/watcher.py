@@ -294,7 +294,7 @@ class TensorFlowWatcher(Watcher):
     def _execute_with_variable_values(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
         """Run an operation with the values of its variables, because TensorFlow would read them without a callback."""
         if self.recording.is_rerun and changes_variable(op):
-            self.log.save_value_before_change(inputs[0])
+            self.log.save_original_value_before_change(inputs[0])
         return original(context, op, name, *map(_replace_variables_by_values, inputs))
 
     def _on_variable_read(self, original: Any, variable: Any) -> Any:

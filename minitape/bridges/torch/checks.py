@@ -479,7 +479,7 @@ def refine_zero_finding(question: TorchQuestion, finding: Finding, row: Recorded
     return finding
 
 
-def find_missing_target(question: TorchQuestion) -> Finding | None:
+def find_missing_backward_pass(question: TorchQuestion) -> Finding | None:
     """Report that no backward pass ran, if no target is known.
 
     Args:
@@ -503,7 +503,7 @@ def find_copy_behind_break(question: TorchQuestion, finding: Finding, row: Recor
     return copy_finding or finding
 
 
-def has_known_target(question: TorchQuestion) -> bool:
+def can_locate_target(question: TorchQuestion) -> bool:
     """Return whether the target was computed by recorded rows, or its creation is visible in the program's text.
 
     Args:
@@ -515,10 +515,10 @@ def has_known_target(question: TorchQuestion) -> bool:
 TORCH_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_backward_error,
     find_invalid_target=find_invalid_target,
-    find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_target),
+    find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_pass),
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_copy_behind_break,
-    has_known_target=has_known_target,
+    can_locate_target=can_locate_target,
     does_escape_matter=does_escape_matter,
     build_escape_finding=build_finding_of_escapes,
     reports_every_escape=True,

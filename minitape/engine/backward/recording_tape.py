@@ -255,7 +255,7 @@ class RecordingTape:
             is_watchable = t._value.dtype in FLOAT_DTYPES or t.dtype.differentiable
             if not is_watchable:
                 warn_not_watchable(t.dtype)
-            can_watch = self._is_recording or self._can_watch()
+            can_watch = self._is_recording or self._can_watch_or_raise()
             assert record is not None
             if can_watch and is_watchable:
                 self._watch_row(record.find_or_add_row(t, None, record.find_current_offset(frame)))
@@ -279,7 +279,7 @@ class RecordingTape:
             raise tape_errors.build_not_a_tensor_error(value)
         return False
 
-    def _can_watch(self) -> bool:
+    def _can_watch_or_raise(self) -> bool:
         """Return whether ``watch`` currently has an effect.
 
         As in TensorFlow, a watch has an effect while any gradient tape of this thread is recording into the same
@@ -308,7 +308,7 @@ class RecordingTape:
         if row != now - 1 or not self._is_recording or row not in record.leaves:
             self.irregular = True
 
-    def _has_read_row(self, row: int) -> bool:
+    def _has_operation_read_state(self, row: int) -> bool:
         """Return whether any operation has read the state of a variable since the tape's first block began.
 
         Calls of a ``tf.function`` do not count, because they read the variable itself, as in TensorFlow.

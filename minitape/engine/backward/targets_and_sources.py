@@ -365,15 +365,15 @@ def convert_gradients_for_user(
         returns_zeros: Whether zeros replace None.
 
     Returns:
-        The gradient of each source. The method ``_like_gradient`` of a source converts the gradient to the type that
-        the source needs.
+        The gradient of each source. The method ``_convert_carrier_gradient`` of a source converts the gradient to the
+        type that the source needs.
     """
     filled_gradients = [
         build_recorded_zeros_like_source(source) if gradient is None and returns_zeros else gradient
         for gradient, source in zip(gradients, carriers, strict=True)
     ]
     return [
-        gradient if carrier is value or gradient is None else value._like_gradient(gradient)
+        gradient if carrier is value or gradient is None else value._convert_carrier_gradient(gradient)
         for gradient, carrier, value in zip(filled_gradients, carriers, values, strict=True)
     ]
 

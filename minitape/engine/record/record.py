@@ -195,12 +195,12 @@ class Record(RowTable):
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def append_leaf(self, leaf: Leaf, offset: int, value: Array) -> int:
+    def append_leaf(self, leaf: Leaf, code_offset: int, value: Array) -> int:
         """Append the row of a leaf that no tape watches yet.
 
         Args:
             leaf: The owner of the row.
-            offset: The bytecode offset of the user's statement, as `find_current_offset` returns it.
+            code_offset: The bytecode offset of the user's statement, as `find_current_offset` returns it.
             value: The scalar or array of the leaf.
 
         Returns:
@@ -210,7 +210,7 @@ class Record(RowTable):
             self.pack_rows()
         self.kinds.add(type(value))
         row = self.next
-        self.rows += (LEAF, 0, 0, None, offset, value)
+        self.rows += (LEAF, 0, 0, None, code_offset, value)
         self.next = self.untracked_end = row + 1
         self.leaves[row] = leaf
         self.untracked.add(row)

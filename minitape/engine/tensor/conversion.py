@@ -12,7 +12,7 @@ from ..hooks import hooks
 from ..record.provenance import build_origin, get_thread_escapes
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
-from ..table.primitives.choice import warn_imaginary_discarded
+from ..table.primitives.choice import warn_if_imaginary_discarded
 from ..values import dtypes
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType
@@ -436,5 +436,5 @@ def cast_tensor(tensor: Tensor, dtype: DType) -> Tensor:
         raise UnimplementedError(
             None, None, f"Cast {tensor.dtype.kernel_name} to {dtype.kernel_name} is not supported [Op:Cast] name: "
         )
-    warn_imaginary_discarded(tensor.dtype, dtype)
+    warn_if_imaginary_discarded(tensor.dtype, dtype)
     return TABLE["cast"](tensor, dtype=dtype)

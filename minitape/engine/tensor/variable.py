@@ -202,7 +202,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         if not self.dtype.differentiable:
             warn_not_watchable(self.dtype)
         # As in TensorFlow, the call has no effect while the tape does not record.
-        if not tape._can_watch():
+        if not tape._can_watch_or_raise():
             return
         record = tape.record
         assert record is not None
@@ -223,7 +223,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         state_tensor = self._enter_state_in_record(record, is_access=False)
         row = record.find_row(state_tensor)
         assert row is not None
-        if not tape._has_read_row(row):
+        if not tape._has_operation_read_state(row):
             return
         if record.first_run is not None:
             record.first_run.add_equal_state(self)

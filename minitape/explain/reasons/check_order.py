@@ -63,7 +63,7 @@ class FrameworkChecks:
         specialize_break: Modifies the finding about a break in place, so that it uses the framework's own terms.
         find_cause_behind_break: Returns the finding that best explains a break, which is the given finding or a more
             fundamental one.
-        has_known_target: Returns whether the operation that computed the target is known.
+        can_locate_target: Returns whether the operation that computed the target is known.
         rank_escapes: Returns the values computed from the source that left the framework, starting with those that are
             most likely to be the cause.
         does_escape_matter: Returns whether such a value came back to the target, or decided which code ran.
@@ -89,7 +89,7 @@ class FrameworkChecks:
     find_missing_derivative: FindCause = find_nothing
     specialize_break: Callable[[FrameworkQuestion, Finding, RecordedRow], None] = lambda question, finding, row: None
     find_cause_behind_break: Refine = keep_finding
-    has_known_target: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
+    can_locate_target: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
     rank_escapes: Callable[[FrameworkQuestion, list[Escape]], Iterable[Escape]] = lambda question, escapes: escapes
     does_escape_matter: Callable[[FrameworkQuestion, Escape], bool] = checks.does_escape_reach_target
     build_escape_finding: Callable[[FrameworkQuestion, Sequence[Escape]], Finding] = checks.build_escape_finding
@@ -126,7 +126,7 @@ def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Find
         question: The question about the source.
         framework: The checks of the framework.
     """
-    if question.used_source_rows or not framework.has_known_target(question):
+    if question.used_source_rows or not framework.can_locate_target(question):
         return None
     escapes = [escape for escape in question.escapes if escape.row in question.descendants]
     ranked = framework.rank_escapes(question, escapes)

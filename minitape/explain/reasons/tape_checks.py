@@ -335,7 +335,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
     if finding is not None:
         return to_value_explanation(question, finding)
     side_breaks = checks.find_side_breaks(question, [])
-    cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_wanted(question, cut)]
+    cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_needed(question, cut)]
     cuts += checks.find_side_escapes(question, cuts)
     connected = to_tape_explanation(question, Finding("connected", more=cuts))
     open_descendants = question.find_descendants(question.source_rows, open_only=True)
@@ -367,7 +367,7 @@ def _describe_blocked_paths(count: int) -> str:
     return fill(template, n=count)
 
 
-def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
+def is_blocked_path_needed(question: TapeQuestion, cut: Finding) -> bool:
     """Return whether a path that is blocked, although another path is open, is probably needed.
 
     The path is needed if its result is added to or concatenated with other values. A target or a factor is often cut on

@@ -51,7 +51,7 @@ class LeafSearch:
         self._tensors_seen_once: IdentityMap[bool] = IdentityMap()
 
     def find_leaves(
-        self, roots: list[torch.Tensor], site: Site, frame: FrameType | None, is_known: Callable[[int], bool]
+        self, roots: list[torch.Tensor], site: Site, frame: FrameType | None, has_account: Callable[[int], bool]
     ) -> list[torch.Tensor]:
         """Return the leaves that a backward pass reaches. Lines that have been searched often enough are skipped.
 
@@ -62,14 +62,14 @@ class LeafSearch:
             roots: The tensors at which the pass begins.
             site: The line of the pass.
             frame: The program's frame that calls the pass.
-            is_known: Returns whether the leaf with a given key has an account.
+            has_account: Returns whether the leaf with a given key has an account.
         """
         count = self._searches[site] = self._searches.get(site, 0) + 1
         if count > FIRST_SEARCHES and count & (count - 1):
             return []
         if count <= FIRST_SEARCHES:
             self._read_names(frame)
-        return [leaf for leaf in iter_leaves(roots) if is_known(id(leaf)) or self._is_trained(leaf)]
+        return [leaf for leaf in iter_leaves(roots) if has_account(id(leaf)) or self._is_trained(leaf)]
 
     def _is_trained(self, leaf: torch.Tensor) -> bool:
         is_trained = isinstance(leaf, torch.nn.Parameter) or self._tensors_seen_once.get(leaf, False)

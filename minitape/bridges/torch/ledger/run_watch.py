@@ -539,7 +539,7 @@ class TorchRunWatch:
                 self._take_step(followed, optimizer)
             is_sampled = self.follows_all or _is_due(followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH)
             if is_sampled and self.measures:
-                self._sample_before_step(followed)
+                self._sample_weights_and_count_undone_moves(followed)
 
     def _on_step_end(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         if self._is_ignored() or self.is_resting:
@@ -644,7 +644,7 @@ class TorchRunWatch:
         self.accounts.note_anomaly("gradient", site, first_pass, [account.key for account in bad])
         return total
 
-    def _sample_before_step(self, followed: FollowedOptimizer) -> None:
+    def _sample_weights_and_count_undone_moves(self, followed: FollowedOptimizer) -> None:
         if followed.sample is None or not followed.sample.is_current:
             followed.sample, followed.last_move = WeightSample(followed.tensor_accounts), None
         followed.before = followed.sample.read_elements()

@@ -24,7 +24,7 @@ def _compute_cast(x: Array, *, dtype: DType) -> Array:
     return x.astype(dtype.as_numpy_dtype)
 
 
-def warn_imaginary_discarded(from_dtype: DType, to_dtype: DType) -> None:
+def warn_if_imaginary_discarded(from_dtype: DType, to_dtype: DType) -> None:
     """Log TensorFlow's warning if a cast discards imaginary parts.
 
     Args:
@@ -42,7 +42,7 @@ def _apply_cast_rule(g: Array, z: Array, x: Array, *, dtype: DType) -> Array:
     if not dtype.differentiable:
         return None
     input_dtype = find_dtype_of_any(x)
-    warn_imaginary_discarded(dtype, input_dtype)
+    warn_if_imaginary_discarded(dtype, input_dtype)
     return TABLE["cast"](g, dtype=input_dtype)
 
 
