@@ -152,14 +152,6 @@ class KerasVariable(TensorOperators):
     def _get_gradient_carrier(self) -> ResourceVariable:
         return self.value
 
-    def _convert_carrier_gradient(self, gradient: Tensor) -> Tensor:
-        """Return the gradient of the wrapped variable, which is also the gradient of this variable.
-
-        Args:
-            gradient: The gradient of the wrapped variable.
-        """
-        return gradient
-
     def __repr__(self) -> str:
         """Return the path, shape, dtype and value in Keras's format."""
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, value={np.array(self.numpy())}>"

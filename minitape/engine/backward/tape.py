@@ -27,11 +27,11 @@ from .targets_and_sources import (
     PLAIN_SOURCE_TYPES,
     GradientRequest,
     Unconnected,
-    convert_gradients_for_user,
     convert_output_gradients,
     flatten_targets,
     flatten_with_gradient_carriers,
     pack_gradients_like,
+    replace_none_by_zeros,
     should_return_zeros,
 )
 
@@ -156,8 +156,8 @@ class GradientTape(RecordingTape):
             set_gradient_origins(gradients, targets, carriers, place)
         nones = [*map(is_, gradients, repeat(None))]
         self.last_request = new_tuple(GradientRequest, (targets, carriers, adjoints, nones, "gradient", ()))
-        if returns_zeros or carriers is not values:
-            gradients = convert_gradients_for_user(gradients, carriers, values, returns_zeros)
+        if returns_zeros:
+            gradients = replace_none_by_zeros(gradients, carriers)
         self._end_gradient(place)
         return gradients[0] if is_single else pack_gradients_like(sources, values, gradients)
 

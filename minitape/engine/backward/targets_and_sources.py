@@ -353,28 +353,16 @@ def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
     return build_zeros_like_source(source)
 
 
-def convert_gradients_for_user(
-    gradients: list[Result], carriers: list[TargetOrSource], values: list[TargetOrSource], returns_zeros: bool
-) -> list[Result]:
-    """Convert gradients to the form that ``GradientTape.gradient`` returns.
+def replace_none_by_zeros(gradients: list[Result], carriers: list[TargetOrSource]) -> list[Result]:
+    """Return gradients with zeros in place of None.
 
     Args:
         gradients: The gradient of each carrier, a tensor or None.
         carriers: The carrier of each source, as ``flatten_with_gradient_carriers`` returns it.
-        values: The flattened sources.
-        returns_zeros: Whether zeros replace None.
-
-    Returns:
-        The gradient of each source. The method ``_convert_carrier_gradient`` of a source converts the gradient to the
-        type that the source needs.
     """
-    filled_gradients = [
-        build_recorded_zeros_like_source(source) if gradient is None and returns_zeros else gradient
-        for gradient, source in zip(gradients, carriers, strict=True)
-    ]
     return [
-        gradient if carrier is value or gradient is None else value._convert_carrier_gradient(gradient)
-        for gradient, carrier, value in zip(filled_gradients, carriers, values, strict=True)
+        build_recorded_zeros_like_source(source) if gradient is None else gradient
+        for gradient, source in zip(gradients, carriers, strict=True)
     ]
 
 
