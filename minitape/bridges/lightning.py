@@ -15,8 +15,8 @@ _lightning: Any = import_module("lightning.pytorch" if find_spec("lightning") el
 class LightningExplain(ExplainedSteps, _lightning.Callback):
     """Records the first training batch and then every ``every``-th batch, and warns about problems of the module.
 
-    ``log(step, page)`` is called after each recorded batch, and ``page`` and ``problems`` describe the last recorded
-    batch.
+    ``log(step, page)`` is called after each recorded batch. The attributes ``page`` and ``problems`` describe the last
+    recorded batch.
     """
 
     record = staticmethod(record)

@@ -284,9 +284,9 @@ def explain_command(
 ) -> None:
     """Run a training PROGRAM and explain problems with its gradients.
 
-    Options of this command come before PROGRAM. Everything after PROGRAM belongs to the program's own ARGUMENTS. With
-    PyTorch and TensorFlow, training steps are recorded. With JAX, the first gradients are recorded, by running each
-    function again without the compiler. A gradient that is missing, not finite, zero or suspect is reported
+    Options for this command must come before PROGRAM. Everything after PROGRAM belongs to the program's own ARGUMENTS.
+    With PyTorch and TensorFlow, training steps are recorded. With JAX, the first gradients are recorded, by running
+    each function again without the compiler. A gradient that is missing, not finite, zero or suspect is reported
     immediately. A page about all trained parameters follows at the end. The exit status is 1 if there are findings or
     the program ended in an error. Under torchrun, findings alone do not change it unless --fail is given.
     """
@@ -297,7 +297,7 @@ def explain_command(
     }
     for name in sorted(own_options.intersection(argument.partition("=")[0] for argument in arguments)):
         message = (
-            "{name} comes after {program}, so it belongs to the program. Options of minitape explain must come "
+            "{name} comes after {program}, so it belongs to the program. Options for minitape explain must come "
             "before {program}"
         )
         click.echo(say(message, name=name, program=program), err=True)
@@ -407,10 +407,10 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     """Write lessons as assignments that another tool grades.
 
     A lesson is the number of a course lesson, such as 01, or one of your notebooks. Each exercise keeps the code that
-    it gives to learners. A grade cell follows, which fails as long as the answer is wrong. A notebook that contains its
-    own answers, as `minitape new-lesson` writes it, becomes an exam: the answers are hidden, and learners do not see
-    whether their own answers are right. The answers to the course's lessons are in the installed package, where
-    learners can find them.
+    it gives to learners. It is followed by a grade cell, which fails until the answer is right. A notebook that
+    contains its own answers, as `minitape new-lesson` writes it, becomes an exam: the answers are hidden, and learners
+    do not see whether their own answers are right. The answers to the course's lessons are in the installed package,
+    where learners can find them.
     """
     from .nbgrader import export_lesson, write_settings_or_find_missing_lines
 
@@ -459,7 +459,10 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     help="With --lite or --run: use Python for the browser (Pyodide) from this folder instead of its CDN.",
 )
 @click.option(
-    "--run", "has_python", is_flag=True, help=("Add a Run button to each cell, and Python in the browser to run it.")
+    "--run",
+    "has_python",
+    is_flag=True,
+    help="Add a Run button to each cell, and run the cells with Python in the browser.",
 )
 @click.option("--hub", metavar="ADDRESS", default="", help="Link each page to the same lesson on this JupyterHub.")
 def site_command(

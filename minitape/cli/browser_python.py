@@ -203,7 +203,7 @@ def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[st
 def _download_front_end_wheels(target_folder: Path) -> list[Path]:
     """Download the wheels that live pictures require.
 
-    The versions are the same as the installed ones, because the site contains the matching front ends.
+    These must be the installed versions, because the site contains the front ends that match them.
     """
     requirements = [f"{name}=={version(name)}" for name in FRONT_END_PACKAGES]
     # `--platform any` excludes compiled wheels.

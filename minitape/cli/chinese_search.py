@@ -12,7 +12,8 @@ WORD_OR_CHINESE_RUN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 class SearchChinese(SearchEnglish):
     """A splitter that divides Chinese text into overlapping character pairs and treats other words as English.
 
-    A query is split in the same way. ``site_settings/static/search.js`` ranks the pages that contain most of its pairs.
+    A query is split in the same way. ``site_settings/static/search.js`` ranks the pages that contain at least a
+    fifth of the query's pairs and words, weighted by how rare they are.
     """
 
     lang = "zh"

@@ -1,7 +1,7 @@
 """Implement `minitape export --nbgrader`, which writes a lesson as an assignment for nbgrader.
 
-Each exercise keeps the code that it gives to learners. A grade cell follows, which fails as long as the answer is
-wrong. Only the teacher's version contains the folded solutions.
+Each exercise keeps the code that it gives to learners. It is followed by a grade cell, which fails until the answer is
+right. Only the teacher's version contains the folded solutions.
 """
 
 from __future__ import annotations

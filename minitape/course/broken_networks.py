@@ -238,7 +238,7 @@ class PatientCase:
         """The text of the program, once the patient has been examined in two ways."""
         if len(self.examined_parts) < MIN_EXAMINATIONS:
             return say(
-                "The program is shown after two of these three examinations: the report; explain or a picture; the "
+                "The program is shown once you have used two of these three: the report, explain or a picture, and the "
                 "comparison."
             )
         return self._program

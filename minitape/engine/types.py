@@ -71,7 +71,8 @@ if TYPE_CHECKING:
     AdjointsByRow: TypeAlias = dict[int, Adjoint]
     # Ranges of rows, as (first, end) pairs.
     Spans: TypeAlias = list[tuple[int, int]]
-    # Dictionaries that map the program's names to their values. The first dictionary that contains a name decides.
+    # Dictionaries that map the program's names to their values. If several contain the same name, the first one takes
+    # precedence.
     Namespaces: TypeAlias = Iterable[dict[str, object]]
     # Anything that can index an array, a tensor or a variable.
     Index: TypeAlias = SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None

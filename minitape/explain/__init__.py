@@ -1,4 +1,4 @@
-"""Explain why a gradient is None, on which line, and how to fix it.
+"""Explain why a gradient is None, which line is responsible, and how to fix it.
 
 ``tape.explain(target, sources)`` explains the gradients of one tape, whether or not ``tape.gradient`` was called. After
 ``tf.explain.warn()``, a warning explains every gradient that is None. If a None gradient leads to an error, a note on

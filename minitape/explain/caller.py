@@ -1,4 +1,4 @@
-"""Find the user's frame that asks a question, because answers use the variable names of this frame."""
+"""Find the user's frame that a question comes from, because answers use that frame's variable names."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Explanation:
         """Return a key that groups explanations. Different variables with the same reason get equal keys.
 
         Explanations with a line are equal if their causes and lines are equal. Without a line, the sentences must be
-        equal except for the name of the variable.
+        identical except for the variable name.
         """
         sentences = ""
         if self.line is None:

@@ -73,7 +73,7 @@ def find_reusable_array(array: Array) -> Array:
     """Return an array if a sweep step may overwrite it, or None otherwise.
 
     A step may overwrite an array in the pool if only the sweep refers to it. In that case, the number of references is
-    ``_SWEEP_REFERENCES``, including the references in the calling functions of this module.
+    ``_SWEEP_REFERENCES``, including those held by the callers in this module.
 
     Args:
         array: The adjoint that the step no longer needs.

@@ -119,7 +119,7 @@ class _KernelTransformer(ast.NodeTransformer):
         return parse_expression(f"T({node.value!r})")
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Replace a call with the expression of its function.
+        """Inline a call: replace it with the expression that the called function returns.
 
         Raises:
             KeyError: If the function does not have a line in ``_MATH`` or ``_OTHER``.

@@ -199,7 +199,7 @@ def to_integer_vector(value: Value, argument: str) -> Sizes:
     """Convert a non-scalar argument to integers.
 
     Args:
-        value: A list, or any other value with one axis that ``to_integers`` accepts.
+        value: A list, or any other one-dimensional value that ``to_integers`` accepts.
         argument: The argument's name for the error message.
 
     Returns:

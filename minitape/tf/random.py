@@ -101,8 +101,8 @@ def uniform(
 
     Args:
         shape: The shape, a list of integers.
-        minval: The lower limit, which is included.
-        maxval: The upper limit, which is not included. The default for floats is 1.
+        minval: The lower limit (inclusive).
+        maxval: The upper limit (exclusive). The default for floats is 1.
         dtype: The dtype of the result.
         seed: A seed. With the same seed, every call returns the same numbers.
         name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.

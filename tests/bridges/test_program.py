@@ -185,7 +185,7 @@ def test_an_option_behind_the_program_is_the_programs_and_that_is_said(tmp_path)
     done = run_minitape_explain(tmp_path, HEALTHY, arguments=("2", "--steps=9"))
     assert (done.returncode, done.stdout) == (0, "done --steps=9\n")
     assert done.stderr.startswith(
-        f"--steps comes after {tmp_path / 'train.py'}, so it belongs to the program. Options of"
+        f"--steps comes after {tmp_path / 'train.py'}, so it belongs to the program. Options for"
     )
 
 

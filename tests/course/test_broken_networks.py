@@ -280,7 +280,7 @@ def test_the_patient_of_last_week_is_cut_in_line_1_and_lies_in_no_bed(ward):
     assert [gradient is None for gradient in case.gradients] == [True, True, False, False]
     assert case.losses[-1] < case.losses[0] and case.accuracies[-1] == 0.9
     assert case.tape is not None and "(x @ w1 + b1).numpy())  # (1)" in case.program, (
-        "after two of these three examinations"
+        "once you have used two of these three"
     )
 
 

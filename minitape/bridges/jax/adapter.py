@@ -66,7 +66,7 @@ class JaxAdapter(FrameworkAdapter):
     escape_cause = "left_jax"
 
     def __init__(self, recording: JaxRecording) -> None:
-        """Create the adapter of a recording."""
+        """Create the adapter for a recording."""
         self.recording = recording
         self.sweeps = recording.sweeps
         self.origin = JaxOrigin(*recording.recorded_call)

@@ -208,8 +208,8 @@ class ErrorSite(NamedTuple):
     """The location at which an error was raised.
 
     Attributes:
-        site: The user's innermost line, or NOWHERE if none exists.
-        library_function: The library function called on this line, or "" if none exists.
+        site: The user's innermost line, or NOWHERE if no line of the user's was running.
+        library_function: The library function called on this line, or "" if it does not call one.
     """
 
     site: Site = NOWHERE

@@ -422,7 +422,7 @@ class JaxPlace(NamedTuple):
 
     Attributes:
         site: The user's innermost line.
-        library_function: The library function called on this line, or "" if none exists.
+        library_function: The library function called on this line, or "" if it does not call one.
         bound_name: The name that the statement binds, if the equation is part of the statement's outermost call or
             operation, or "" otherwise.
     """

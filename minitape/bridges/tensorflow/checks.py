@@ -297,7 +297,7 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Findi
     finding = build_row_finding(question, "not_trainable", use.leaf.index, site=find_freezing_site_or_use(question))
     sweep = question.sweep
     if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
-        # No program intends a sweep in which no source gets a gradient.
+        # A sweep in which no source gets a gradient is never intentional.
         finding.is_intended = False
     return finding
 

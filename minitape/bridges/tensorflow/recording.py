@@ -269,8 +269,8 @@ def why(loss: Callable[[], Any], model: Any = None) -> Any:
 
     Args:
         loss: A function that takes no arguments and computes the loss.
-        model: An object that ``recording.explain`` accepts, such as a model or a variable. None stands for all
-            variables that the function used.
+        model: An object that ``recording.explain`` accepts, such as a model or a variable. None means all variables
+            that the function used.
 
     Returns:
         The explanations, keyed by the names of the variables.

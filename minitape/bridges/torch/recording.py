@@ -143,7 +143,7 @@ def record(*, every: int | None = None, first: int | None = None) -> AbstractCon
     A recording has at most 20,000 rows. ``recording.left_out`` is the number of operations beyond this limit. Small
     tensors are copied on their device. Large tensors are kept until something changes them, up to 64 MB in total. Above
     that limit, the oldest large tensors are reduced to their extremes and a thumbnail. The summaries are computed on
-    the device, and one copy brings all of them to the host when the block ends.
+    the device and copied to the host in a single transfer when the block ends.
 
     Args:
         every: Record the first step and then every ``every``-th step. The latest recording answers ``explain``.

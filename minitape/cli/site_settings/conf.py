@@ -15,7 +15,7 @@ version = release = minitape.__version__
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
 smartquotes = False
-nitpicky = True  # References to undocumented names are broken links.
+nitpicky = True  # Treat references to undocumented names as broken links.
 suppress_warnings = ["misc.highlighting_failure"]  # engine.md quotes fragments that are not valid programs.
 
 html_theme = "furo"

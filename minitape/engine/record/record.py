@@ -268,7 +268,7 @@ class Record(RowTable):
             offset = self.find_current_offset()
         variable_ref, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), variable_ref, version, None, tensor._origin))
-        # This is `append_leaf`, without the call and the check of `pack_limit`. The next operation checks the limit.
+        # `append_leaf`, inlined to save the call, without the check of `pack_limit`. The next operation checks it.
         value = tensor._value
         row = self.next
         self.kinds.add(type(value))

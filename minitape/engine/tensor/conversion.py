@@ -425,7 +425,7 @@ def cast_tensor(tensor: Tensor, dtype: DType) -> Tensor:
         dtype: The dtype of the result.
 
     Returns:
-        The tensor with the other dtype.
+        The tensor, converted to the other dtype.
 
     Raises:
         UnimplementedError: If one of the dtypes is ``tf.string`` and the other is not.

@@ -90,7 +90,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self._value
 
     def numpy(self) -> ndarray:
-        """Return the value as a copied NumPy array, or as a NumPy scalar if the tensor has no axes.
+        """Return a copy of the value as a NumPy array, or as a NumPy scalar if the tensor has no axes.
 
         Raises:
             TypeError: If a traced function reads a value that may differ in later calls.

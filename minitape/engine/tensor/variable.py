@@ -291,7 +291,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self.value()
 
     def numpy(self) -> ndarray:
-        """Return the current state as a copied NumPy array, or as a NumPy scalar.
+        """Return a copy of the current state as a NumPy array, or as a NumPy scalar.
 
         Raises:
             TypeError: If a traced function calls it.
@@ -577,7 +577,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 class UnreadVariable(ResourceVariable):
     """The variable that ``assign`` and similar methods return.
 
-    The object shares the state of the assigned variable, but tapes do not watch the object automatically.
+    It shares the state of the assigned variable, but tapes do not watch it automatically.
 
     Attributes:
         _base: The variable that was assigned.

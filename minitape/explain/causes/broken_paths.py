@@ -215,7 +215,7 @@ CAUSES = (
         continue with value, not {code}.
 
         [tape: before]
-        Fix: Ask for the gradient of {code}, because the computation uses {code}, or use {x} itself inside the with
+        Fix: Ask for the gradient of {code}, which is what the computation uses, or use {x} itself inside the with
         block.
 
         [tape: variable]
@@ -224,7 +224,7 @@ CAUSES = (
 
         [tape: variable before]
         tf.Variable{line} created a new variable, {code}, from the value.
-        Fix: Ask for the gradient of {code}, because the computation uses {code}. Or remove tf.Variable and compute the
+        Fix: Ask for the gradient of {code}, which is what the computation uses. Or remove tf.Variable and compute the
         tensor inside the with block.
         """,
         bridge_name="variable_assign",

@@ -36,7 +36,7 @@ CAUSES = (
         [tape: new]
         {what} was created again{line}. The target was computed with a different object, not with the one that {x}
         belongs to.
-        Fix: Create {what} only once, or read its variables again after that line and run the with block after that.
+        Fix: Create {what} only once. Otherwise, read its variables again after that line, and then run the with block.
 
         [tape: assign]
         Fix: Keep the variable and change its value: write {instead}. Or give the new value a different name.
@@ -83,7 +83,7 @@ CAUSES = (
 
         [tensorflow: equal]
         The tensor that you asked about{line} is not the tensor that was used, although the two have equal values.
-        Fix: Give a name to the tensor that is used, and ask for its gradient.
+        Fix: Assign the tensor that the computation uses to a Python variable, and ask for its gradient.
 
         [tensorflow: read]
         {x} is the result of reading the variable {other} once{line}, but the target was computed from a separate read.

@@ -46,8 +46,8 @@ CAUSES = (
         Fix: Clip the gradients after backward() and before step().
 
         [torch: late]
-        In {n} of {all} calls, the gradients are clipped{line} only after the step that used them, so the steps use the
-        gradients as they were before.
+        In {n} of {all} calls, the gradients are clipped{line} only after the step that used them, so the steps use
+        unclipped gradients.
         Fix: Clip the gradients after backward() and before step().
         """,
     ),
@@ -152,8 +152,8 @@ CAUSES = (
         """
         [torch]
         Gradients were switched off{line}, and backward pass {n} ran while they were still off.
-        Fix: Write `with torch.no_grad():` around the code that needs no gradients, so that gradients are switched on
-        again afterwards.
+        Fix: Wrap the code that needs no gradients in `with torch.no_grad():`, so that gradients are switched back on
+        afterwards.
         """,
     ),
     Cause(

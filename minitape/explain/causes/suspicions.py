@@ -49,7 +49,7 @@ CAUSES = (
         Fix in torch: Create the optimizer after the whole model is built, and pass it all parameters. Put layers in
         nn.ModuleList, not in a plain list. Add later parameters with optimizer.add_param_group. If a parameter should
         not be trained, call requires_grad_(False) on it.
-        Fix in tensorflow: Pass all variables that should be trained to apply_gradients: zip(gradients,
+        Fix in tensorflow: Pass apply_gradients every variable that should be trained: zip(gradients,
         model.trainable_variables).
 
         [tensorflow: untracked]
@@ -138,7 +138,7 @@ CAUSES = (
 
         [torch: rounded]
         {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, but no element changed.
-        Compared with the weights, the updates are too small to be represented in {dtype}.
+        The updates are so small relative to the weights that they are lost to rounding in {dtype}.
         Fix: Keep the weights in float32, and compute in half precision with torch.autocast.
 
         [torch: undone]
@@ -207,8 +207,8 @@ CAUSES = (
         [torch, tensorflow, jax]
         {what}{line} passes back only rounding error: {to:.1g} of an adjoint of {from_:.2g}. All elements receive the
         same adjoint, and their sum does not depend on the input.
-        Fix: Use a result that changes with the input. The sum or mean of all outputs of a softmax or a normalization
-        does not change.
+        Fix: Use a result that changes with the input. The sum or mean of all outputs of a softmax or a normalization is
+        the same for every input.
         """,
     ),
     Cause(
@@ -255,11 +255,11 @@ CAUSES = (
         [torch: steps]
         Part of the gradient is missing. {what}{line} cuts off the result of the previous iteration, {n} times in
         total, so only the last iteration gets a gradient.
-        Fix: Remove the detach from the loop. Detach a state only between two backward passes.
+        Fix: Remove the detach from the loop. Detach the state only between backward passes.
 
         [tape, torch, tensorflow: derivative]
-        Part of the gradient is missing. A derivative{line} was computed without recording its own computation, so the
-        target adds it as a constant.
+        Part of the gradient is missing. The computation of a derivative{line} was not recorded, so the derivative is a
+        constant in the target.
         Fix in tape, tensorflow: Call the inner tape's gradient inside the outer tape's block.
         Fix in torch: Keep the graph of the derivative: torch.autograd.grad(..., create_graph=True).
         """,

@@ -117,8 +117,8 @@ CAUSES = (
         """
         [all]
         The gradients that come back through {what}{line} cancel out, because the result does not depend on {x}.
-        Fix: Use a result that changes with {x}. The sum or mean of all outputs of a softmax or a normalization does not
-        change.
+        Fix: Use a result that changes with {x}. The sum or mean of all outputs of a softmax or a normalization is the
+            same for every input.
 
         [tape, torch, tensorflow: one]
         {what}{line} of a single value is always 1.

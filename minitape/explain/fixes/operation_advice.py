@@ -111,7 +111,7 @@ def _find_divisor(node: ast.BinOp | ast.Call) -> ast.expr | None:
 
 
 def _format_maximized_value(node: ast.AST, x: ast.expr | None) -> str | None:
-    """Return the text of the value that a selection maximizes. For a minimum, that is its negated argument."""
+    """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
     text = _to_source_text(ast.UnaryOp(ast.USub(), x) if x and "min" in find_called_operation_name(node) else x)
     return text and text.removeprefix("--")
 

@@ -31,7 +31,7 @@ ScopedName = tuple[object, str]
 
 @dataclass(eq=False)
 class Statement:
-    """A statement of a program. `NO_STATEMENT` stands for an unknown statement, and its truth value is False.
+    """A statement of a program. `NO_STATEMENT` stands for an unknown statement and is falsy.
 
     Attributes:
         node: The syntax node of the statement.

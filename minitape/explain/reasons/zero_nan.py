@@ -331,7 +331,8 @@ def _map_origins_of_zeros(question: Question) -> dict[int, int]:
     """Find the rows whose adjoints are zero only because the adjoint of a later row is.
 
     Returns:
-        The latest of these later rows, for each row that gets all its shares from one operation with a zero adjoint.
+        For each row whose shares all come from one operation with a zero adjoint, the row of this operation, or of the
+        last operation if there is a chain of them.
     """
     senders: dict[int, set[int]] = {}
     totals: dict[int, bool] = {}  # Whether the shares that arrived at a row have a zero sum.

@@ -96,7 +96,7 @@ class ProgramParser extends ExpressionParser {
     const parts = [this.needName().text];
     while (this.take(".")) parts.push(this.needName().text);
     const alias = this.take("as") ? this.needName().text : parts[0];
-    if (this.peek(",")) this.fail(t("import only one module on each line"));
+    if (this.peek(",")) this.fail(t("import only one module per line"));
     return { kind: "import" as const, module: parts.join("."), alias };
   }
 

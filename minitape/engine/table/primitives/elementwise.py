@@ -17,8 +17,8 @@ Attributes:
         each ``Primitive``, and ``RowEvaluator`` (``minitape/functions/row_program``) runs this ``forward``. Without an
         accelerator, they are the functions in ``ARRAY_FORMS``, and no array counts as large.
     STOP_CODE: The code of ``stop_gradient``. Its results are not on any tape.
-    RECORDED_FUNCTIONS: Recorded operations for functions in formulas that have no line in the table. The module
-        ``choice`` adds them.
+    RECORDED_FUNCTIONS: Recorded operations for functions that occur in formulas but have no line in the table. The
+        module ``choice`` adds them.
 """
 
 from __future__ import annotations
