@@ -91,7 +91,7 @@ def _read_configured_repository_url(project_folder: Path) -> str:
 
 
 def _check_python_version(required_versions: str) -> None:
-    """End the build at once if this Python is too old or too new.
+    """End the build immediately if this Python is too old or too new.
 
     Older versions of pip otherwise download many versions of each dependency before they check the Python version.
 

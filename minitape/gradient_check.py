@@ -28,7 +28,7 @@ def compute_gradient(
     Args:
         f: A function that returns one tensor of any shape and dtype.
         x: The list of arguments at which to differentiate.
-        delta: The step size of the finite differences. None stands for 1/1024.
+        delta: The step size of the finite differences. None means 1/1024.
 
     Returns:
         Two tuples of 2-D arrays, the Jacobians from the tape and those from finite differences. Each tuple has one

@@ -47,7 +47,7 @@ class LoggedCall:
         tape_counts: For each input, the number of tapes that track it.
         is_in_function: Whether the call is in a traced function.
         trainable_inputs: For each input, whether it is a trainable variable, or None if it is not a variable.
-        input_values: The values of the inputs, if the call was computed at once.
+        input_values: The values of the inputs, if the call was computed immediately.
         row_count: The number of rows on the innermost tape after the call.
     """
 

@@ -123,7 +123,7 @@ def guess_cause_after_failure(adapter: TapeAdapter | None, source: TargetOrSourc
     """Return the most plausible cause, "connected" or "independent", after explain itself has failed.
 
     Args:
-        adapter: The adapter of the tape, or None if reading the tape failed.
+        adapter: The adapter for the tape, or None if reading the tape failed.
         source: The source of the gradient.
     """
     with suppress(Exception):

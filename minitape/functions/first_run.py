@@ -306,7 +306,7 @@ class FirstRun:
 
         Args:
             tensor: The tensor. The tensor still belongs to its own ``Record``, if any.
-            offset: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
+            offset: The bytecode offset of the statement that uses the tensor. None means the current statement.
 
         Returns:
             The number of the new row.

@@ -165,7 +165,7 @@ class Deferred(Tensor):
 
         Args:
             feed_dict: Values for placeholders and other tensors, or None.
-            session: The session that runs the call. None stands for the default session.
+            session: The session that runs the call. None means the default session.
 
         Returns:
             A NumPy array, or a structure of them.
@@ -238,7 +238,7 @@ class Placeholder(Deferred):
         Args:
             dtype: The type of the elements.
             shape: The shape. None allows any shape.
-            name: The name. None stands for "Placeholder".
+            name: The name. None means "Placeholder".
         """
         super().__init__(self._raise_missing_feed, name=name or "Placeholder")
         self._shape = TensorShape(shape)
@@ -378,7 +378,7 @@ class Session:
 
         Args:
             target: Ignored.
-            graph: The graph. None stands for the default graph.
+            graph: The graph. None means the default graph.
             config: Ignored.
         """
         self.graph = graph or get_default_graph()
@@ -554,7 +554,7 @@ def gradients(ys: Structure, xs: Structure, grad_ys: Structure = None, name: str
     Args:
         ys: A tensor, or a nested structure of tensors.
         xs: A tensor or variable, or a nested structure of them.
-        grad_ys: The adjoint that each of ``ys`` starts with. None stands for ones.
+        grad_ys: The adjoint that each of ``ys`` starts with. None means ones.
         name: The name of the operations.
 
     Returns:
@@ -615,7 +615,7 @@ class RegisterGradient:
         """Register a gradient function, and return it.
 
         Args:
-            f: The function. None stands for operations without a gradient.
+            f: The function. None means operations without a gradient.
 
         Raises:
             KeyError: If the name is already registered.

@@ -76,7 +76,7 @@ def _compile_if_needed(text: str, label: str, function_name: str, trial_argument
 def _run_in_thread(work: Callable[[], Any]) -> Any:
     """Run a function in a new thread and return its result or raise its exception.
 
-    Python raises KeyboardInterrupt only in the main thread. The main thread then stops waiting at once, but the new
+    Python raises KeyboardInterrupt only in the main thread. The main thread then stops waiting immediately, but the new
     thread finishes its work. A later call waits for the lock and finds the work already done.
     """
     outcome: list[tuple[Any, BaseException | None]] = []

@@ -221,7 +221,7 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
 
     Args:
         start: The first number. If ``start`` is the only argument, it is the limit, and the first number is 0.
-        limit: The end of the range, which is not included.
+        limit: The end of the range (exclusive).
         delta: The step between numbers.
         dtype: The dtype of the result. By default, the widest dtype among the three arguments is used.
         name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.

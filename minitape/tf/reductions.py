@@ -262,7 +262,7 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
 
     Args:
         input: A tensor-like value of numbers or bools with at least one axis.
-        axis: The axis to reduce. None stands for the first axis.
+        axis: The axis to reduce. None means the first axis.
         output_type: The dtype of the result, int64 or int32.
         name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 

@@ -119,7 +119,7 @@ class Film:
         """Cut the graph in two, and add up what crosses the cut: the sum is the gradient.
 
         Args:
-            source: The source of the gradient. None stands for the only one, or the first.
+            source: The source of the gradient. None means the only one, or the first.
             say: The subtitle from here on.
         """
         return self._add_shot("cut", say, row=None if source is None else self._find_row(source))
@@ -178,7 +178,7 @@ class Film:
         Args:
             size: The width and height of the film in pixels.
             rate: The number of frames in a second of a video that the page records.
-            dark: Whether the film is light on dark. None stands for the colours of the page around it.
+            dark: Whether the film is light on dark. None means the colours of the page around it.
         """
         width, height = size
         # Video encoders need even numbers of pixels.
@@ -246,7 +246,7 @@ def film(tape: Any, target: Any = None, sources: Any = None) -> Film:
 
     Args:
         tape: A ``tf.GradientTape`` or the recording of another framework, of at most 2,000 rows.
-        target: The target of the backward sweep. None stands for the tape's last gradient call.
+        target: The target of the backward sweep. None means the tape's last gradient call.
         sources: The sources of the sweep, in any nested structure.
 
     Returns:

@@ -181,7 +181,7 @@ def map_model(recordings: Any, model: Any = None) -> ModelMap:
 
     Args:
         recordings: The recording of a PyTorch, TensorFlow or JAX program, or a list of recordings.
-        model: The model, in any form that ``recording.explain`` accepts. None stands for all parameters that the block
+        model: The model, in any form that ``recording.explain`` accepts. None means all parameters that the block
             trained.
 
     Returns:

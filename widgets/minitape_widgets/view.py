@@ -65,7 +65,7 @@ class TapeView(AnyWidget):
 
     Args:
         tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
-        target: The target of the sweep to show. None stands for the tape's last gradient call.
+        target: The target of the sweep to show. None means the tape's last gradient call.
         sources: The sources of that sweep, in any nested structure.
         again: Whether to recompute released arrays. None recomputes them if they are small (16 MB in all), True
             recomputes arrays of any size, and False recomputes none.

@@ -62,8 +62,8 @@ class SweepFollower:
             row_count: The number of rows that the view has read.
             kept_arrays: Arrays, by row, that the recording has released but the view still has.
             namespaces: The dictionaries in which the names of targets and sources are looked up.
-            is_last_look: Whether to read new assignments at once, because a static picture is drawn now. If False, they
-                are read when no more have followed since the last look.
+            is_last_look: Whether to read new assignments immediately, because a static picture is drawn now. If False,
+                they are read when no more have followed since the last look.
 
         Returns:
             Whether the sweep or the results were read again.

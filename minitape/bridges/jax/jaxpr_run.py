@@ -33,7 +33,7 @@ except ImportError:  # Without these names in JAX, conditions on values are refu
 # A loop with more rows than this would take a minute to record, and its page would be 100 MB in size.
 LOOP_ROW_LIMIT = 3_000
 Scope = tuple[str, ...]
-# If Ctrl-C arrives, this block is undone at once, unlike the block of ``jax.disable_jit`` itself.
+# If Ctrl-C arrives, this block is undone immediately, unlike the block of ``jax.disable_jit`` itself.
 disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)
 CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}
 

@@ -41,7 +41,7 @@ def compute_gradients(
         tape: The tape whose recording contains the rows.
         targets: The tensors and variables to differentiate.
         sources: The tensors and variables to differentiate with respect to.
-        output_gradients: The adjoint that each target starts with, an array or a tensor. None stands for ones.
+        output_gradients: The adjoint that each target starts with, an array or a tensor. None means ones.
 
     Returns:
         A tensor for each source, with its shape and dtype, or None if no path connects the source to a target.

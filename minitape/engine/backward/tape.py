@@ -109,7 +109,7 @@ class GradientTape(RecordingTape):
         Args:
             target: A tensor, a variable, or a nested structure of them.
             sources: A tensor, a variable, or a nested structure of them.
-            output_gradients: The adjoint that each target starts with, in the order of the targets. None stands for
+            output_gradients: The adjoint that each target starts with, in the order of the targets. None means
                 ones. Each adjoint has the dtype of its target and a shape that broadcasts to the target's shape.
             unconnected_gradients: The gradient of a source that the target does not depend on: "none" for None, or
                 "zero" for zeros.

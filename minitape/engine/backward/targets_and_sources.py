@@ -59,7 +59,7 @@ class GradientRequest(NamedTuple):
     Attributes:
         targets: The targets, without their structure.
         sources: The sources, without their structure.
-        output_gradients: The adjoint that each target started with. None stands for ones.
+        output_gradients: The adjoint that each target started with. None means ones.
         is_none: Whether the gradient of each source was None.
         method: The name of the method that was called, such as "gradient".
         results: The Jacobians that the call returned. Empty for ``gradient``.
@@ -228,7 +228,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
     Args:
         target: A tensor or a variable.
         output_gradient: The adjoint that the user passed, as a tensor, or the adjoint that a picture passed, as an
-            array with the shape of the target. None stands for ones.
+            array with the shape of the target. None means ones.
         is_recorded: Whether the sweep is recorded, so that the adjoint must be a tensor.
 
     Returns:
@@ -302,7 +302,7 @@ def list_seeds_if_also_target(
         tape: The tape whose recording contains the rows.
         source: The source.
         targets: The targets of the call.
-        output_gradients: The adjoint that each target starts with. None stands for ones.
+        output_gradients: The adjoint that each target starts with. None means ones.
 
     Returns:
         The seed of each target that is the source itself. Empty if the source is not a target, or if
@@ -327,7 +327,7 @@ def compute_gradient_if_also_target(
         tape: The tape whose recording contains the rows.
         source: The source.
         targets: The targets of the call.
-        output_gradients: The adjoint that each target starts with. None stands for ones.
+        output_gradients: The adjoint that each target starts with. None means ones.
 
     Returns:
         The sum of the seeds of all targets that are the source itself, or None if the source is not a target, or if

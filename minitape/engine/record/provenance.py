@@ -175,7 +175,7 @@ def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH)
     """Return the user's frames, without frames of minitape and of libraries.
 
     Args:
-        frame: The innermost frame. None stands for the caller's frame.
+        frame: The innermost frame. None means the caller's frame.
         max_frames: The largest number of frames to return.
 
     Returns:

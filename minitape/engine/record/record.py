@@ -245,7 +245,7 @@ class Record(RowTable):
         Args:
             tensor: The tensor.
             variable: The variable, if the tensor is its state, otherwise None.
-            offset: The bytecode offset of the user's statement. None stands for the current statement.
+            offset: The bytecode offset of the user's statement. None means the current statement.
 
         Returns:
             The row number.
@@ -320,7 +320,7 @@ class Record(RowTable):
             inputs: The input tensors.
             attrs: The keyword arguments of the primitive.
             outputs: The results. Each of them stores this recording and its row number.
-            frame: The frame of the user's statement, or a frame called from that statement. None stands for the caller.
+            frame: The frame of the user's statement, or a frame called from that statement. None means the caller.
         """
         # Step 1: the user's statement.
         offset = self.fixed_offset
@@ -394,7 +394,7 @@ class Record(RowTable):
         sweep or the replay (``state.fixed_site``).
 
         Args:
-            frame: The frame of the statement, or a frame called from it. None stands for the caller.
+            frame: The frame of the statement, or a frame called from it. None means the caller.
 
         Returns:
             The offset, or 0 if no frame belongs to the user's program.

@@ -25,7 +25,7 @@ def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) 
     Args:
         x: The other operand, a tensor.
         y: The number.
-        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame.
+        frame: The innermost frame that may belong to the user's statement. None means the caller's frame.
 
     Returns:
         A scalar tensor, or the number itself if the dtype of ``x`` is neither floating nor complex.

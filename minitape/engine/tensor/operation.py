@@ -34,7 +34,7 @@ def apply(
         primitive: The operation.
         inputs: The operands, which must all be tensors with values.
         attrs: The attributes of the operation, keyed by the parameter names of its forward function.
-        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame. A caller
+        frame: The innermost frame that may belong to the user's statement. None means the caller's frame. A caller
             that already has this frame passes it to shorten the search.
 
     Returns:
@@ -89,7 +89,7 @@ def record_operation(
         inputs: The operands.
         attrs: The attributes of the operation.
         outputs: The results.
-        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame.
+        frame: The innermost frame that may belong to the user's statement. None means the caller's frame.
     """
     record = state.record
     if record is not None:

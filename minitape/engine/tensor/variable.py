@@ -82,7 +82,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
         Args:
             initial_value: The first value, or a function without arguments that returns it.
-            trainable: Whether tapes watch the variable automatically. None stands for True.
+            trainable: Whether tapes watch the variable automatically. None means True.
             name: The name, by default "Variable".
             dtype: The dtype. If None, the value determines it.
             shape: The shape with which all values must be compatible. A size of None allows any size. The default is
@@ -113,9 +113,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
         Args:
             initial_value: The first value, or a function without arguments that returns it.
             trainable: Whether tapes watch the variable automatically.
-            name: The name. None stands for "Variable".
+            name: The name. None means "Variable".
             dtype: The dtype. If None, the value determines it.
-            shape: The shape with which all values must be compatible. None stands for the shape of the initial value.
+            shape: The shape with which all values must be compatible. None means the shape of the initial value.
 
         Raises:
             ValueError: If the value does not match ``dtype`` or ``shape``.

@@ -9,7 +9,7 @@
 ``program_text``       the text of the user's program: statements, names and the flow of values
 ``object_names``       the expression through which a program accesses an object
 ``finding_sentences``  the sentences of a finding
-``tape_adapter``       the rows and the adapter of minitape's own tape
+``tape_adapter``       the rows and the adapter for minitape's own tape
 ``tape_checks``        the checks that are specific to that tape
 ``tape_sentences``     the sentence fields that are specific to that tape
 """

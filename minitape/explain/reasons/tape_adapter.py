@@ -148,7 +148,7 @@ def build_question(adapter: TapeAdapter, source: Any) -> TapeQuestion:
     """Return the question about one source of a tape.
 
     Args:
-        adapter: The adapter of the tape.
+        adapter: The adapter for the tape.
         source: The tensor or variable.
     """
     keys = set(adapter.rules.graph.list_keys_of_value(unwrap_to_base_variable(source)))
@@ -508,7 +508,7 @@ class TapeQuestion(Question):
     """A question about a tape.
 
     Attributes:
-        adapter: The adapter of the tape.
+        adapter: The adapter for the tape.
     """
 
     adapter: TapeAdapter

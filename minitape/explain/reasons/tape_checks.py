@@ -508,7 +508,7 @@ def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
     """Explain why a source has no gradient, or what is wrong with its existing gradient.
 
     Args:
-        adapter: The adapter of the tape.
+        adapter: The adapter for the tape.
         source: The tensor or variable.
     """
     question = build_question(adapter, source)

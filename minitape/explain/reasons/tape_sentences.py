@@ -56,7 +56,7 @@ class BlamedPlace:
     """A finding, with the statement and expression to blame.
 
     Attributes:
-        adapter: The adapter of the tape.
+        adapter: The adapter for the tape.
         question: The question that the finding answers.
         finding: The finding.
         statement: The statement to blame; `program_text.NO_STATEMENT` if the text is unknown.
@@ -112,7 +112,7 @@ def build_finding_sentence_fields(adapter: TapeAdapter, question: Question, find
     """Return the fields of a finding's sentence.
 
     Args:
-        adapter: The adapter of the tape.
+        adapter: The adapter for the tape.
         question: The question that the finding answers.
         finding: The finding.
     """
