@@ -35,7 +35,9 @@ def explain_first_nonfinite_value(recording: Recording) -> Explanation | None:
     Returns:
         The explanation, or None if all results are finite or the program's inputs are not.
     """
-    return next((_explain_row(recording, row) for row in recording.rows if _is_origin(recording, row)), None)
+    return next(
+        (_explain_row(recording, row) for row in recording.rows if _is_origin_of_nonfinite_value(recording, row)), None
+    )
 
 
 def explain_nonfinite_target(recording: Recording, target: int) -> Explanation | None:
@@ -53,11 +55,11 @@ def explain_nonfinite_target(recording: Recording, target: int) -> Explanation |
     if _is_finite(rows[target]):
         return None
     nonfinite = collect_ancestors(rows, [target], lambda row, edge: not _is_finite(rows[edge.input_row]))
-    origins = (rows[index] for index in sorted(nonfinite) if _is_origin(recording, rows[index]))
+    origins = (rows[index] for index in sorted(nonfinite) if _is_origin_of_nonfinite_value(recording, rows[index]))
     return next((_explain_row(recording, row) for row in origins), None)
 
 
-def _is_origin(recording: Recording, row: RecordedRow) -> bool:
+def _is_origin_of_nonfinite_value(recording: Recording, row: RecordedRow) -> bool:
     """Return whether an operation computed a non-finite value from finite values."""
     return (
         row.kind == "operation"

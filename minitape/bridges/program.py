@@ -146,11 +146,11 @@ class FrameworkBlock:
             self.run_problems = [build_problem_group(explanation, [])]
         if isinstance(program_error, Exception):
             try:
-                self._reduce_answers_to_error(program_error)
+                self._keep_answers_about_error(program_error)
             except Exception as error:
                 warn_at_user_line(f"The error could not be explained: {type(error).__name__}: {error}")
 
-    def _reduce_answers_to_error(self, program_error: Exception) -> None:
+    def _keep_answers_about_error(self, program_error: Exception) -> None:
         """Explain only the call that failed, or keep the gradients that the program had requested if none is known.
 
         Args:

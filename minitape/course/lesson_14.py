@@ -78,7 +78,7 @@ CROSS_ENTROPY_CASES = [
 ]
 
 
-def _measure_reading(parameters: Answer) -> str:
+def _verify_reading_network(parameters: Answer) -> str:
     """Return GOOD_READER, or raise ValueError unless a network reads enough digits that it has never seen."""
     if any(type(one).__name__ == "Number" for one in parameters):
         raise ValueError(say_from_lesson("14", "numbers of a tape"))
@@ -135,7 +135,7 @@ def slope(bend, w1, w2, x, t):
         Exercise("14.9", expect=OWN_EXPLANATION, view=_verify_own_explanation),
         Exercise("14.10", expect="Tape", trials=MOVED_TAPE_TRIALS),
         Exercise("14.11", expect=_compute_rule_of_cross_entropy, cases=CROSS_ENTROPY_CASES),
-        Exercise("14.12", expect=GOOD_READER, view=_measure_reading),
+        Exercise("14.12", expect=GOOD_READER, view=_verify_reading_network),
         Exercise("14.13", expect=FULL_PAD, view=_verify_pad),
     ),
 )

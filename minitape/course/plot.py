@@ -128,7 +128,7 @@ class Plot:
             The plot.
         """
         self._is_map = True
-        values = self._sample_cells(function)
+        values = self._sample_function_at_cells(function)
         edges = np.quantile(values, np.linspace(0, 1, SHADES + 1)[1:-1])
         return self._paint_cells(np.linspace(LOW, HIGH, SHADES)[np.searchsorted(edges, values)])
 
@@ -143,9 +143,9 @@ class Plot:
             The plot.
         """
         rgb_colors = np.array([[*bytes.fromhex(COLORS[colour][1:])] for colour in colours])
-        return self._paint_cells(rgb_colors[(self._sample_cells(function) > 0).astype(int)], "0.22")
+        return self._paint_cells(rgb_colors[(self._sample_function_at_cells(function) > 0).astype(int)], "0.22")
 
-    def _sample_cells(self, function: Program) -> np.ndarray:
+    def _sample_function_at_cells(self, function: Program) -> np.ndarray:
         """Compute the values of a function in the middle of each cell of the picture, from bottom to top."""
         x_fractions, y_fractions = ((np.arange(count) + 0.5) / count for count in CELLS)
         xs = self.x[0] + (self.x[1] - self.x[0]) * x_fractions

@@ -208,7 +208,9 @@ class FirstRun:
             feed.captured_ref() for feed in self.feeds.values() if feed.captured_ref is not None and feed.is_varying
         ]
         invalid_tensors = [
-            (t, t._value) for t in (*self._list_live_tensors(), *outside_tensors) if type(t._value) is OutOfScopeValue
+            (t, t._value)
+            for t in (*self._list_live_tensors_and_forget_others(), *outside_tensors)
+            if type(t._value) is OutOfScopeValue
         ]
         for tensor, value in invalid_tensors:
             tensor._value = value.get_value_or_zeros()
@@ -226,7 +228,7 @@ class FirstRun:
 
         After the block, the tensors have their values again.
         """
-        inner_values = [(tensor, tensor._value) for tensor in self._list_live_tensors()]
+        inner_values = [(tensor, tensor._value) for tensor in self._list_live_tensors_and_forget_others()]
         self._invalidate_tensors()
         try:
             yield
@@ -236,11 +238,11 @@ class FirstRun:
 
     def _invalidate_tensors(self) -> None:
         """Replace the values of all tensors of the run with `OutOfScopeValue` objects."""
-        for tensor in self._list_live_tensors():
+        for tensor in self._list_live_tensors_and_forget_others():
             if type(tensor._value) is not OutOfScopeValue:
                 tensor._value = OutOfScopeValue(self.name, tensor._value, not self.is_varying(tensor._row))
 
-    def _list_live_tensors(self) -> list[EagerTensor]:
+    def _list_live_tensors_and_forget_others(self) -> list[EagerTensor]:
         """List the tensors of the run that still exist, and forget all others."""
         tensors = [tensor for tensor_ref in self.tensor_refs if (tensor := tensor_ref()) is not None]
         self.tensor_refs = [*map(weakref.ref, tensors)]

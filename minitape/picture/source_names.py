@@ -45,7 +45,9 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
         else:
             leaf_names.setdefault(_identify_leaf(record, number), name)
     operation_names = {row.get_field("name") for row in rows if row.get_field("kind") == "operation"}
-    unique_names = {leaf: _claim_unique_name(name, taken_names, operation_names) for leaf, name in leaf_names.items()}
+    unique_names = {
+        leaf: _choose_and_add_unique_name(name, taken_names, operation_names) for leaf, name in leaf_names.items()
+    }
     names = {number: unique_names.get(_identify_leaf(record, number)) for number in unnamed_rows}
     for name, named_rows in rows_by_operation_name.items():
         if len(named_rows) == 1 and name not in taken_names:
@@ -53,7 +55,7 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
     return [{"row": number, "name": shorten_name(name)} for number, name in names.items() if name is not None]
 
 
-def _claim_unique_name(name: str, taken_names: set[str | None], operation_names: set[str | None]) -> str:
+def _choose_and_add_unique_name(name: str, taken_names: set[str | None], operation_names: set[str | None]) -> str:
     """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
     unique_name = f"{name}₀" if name in operation_names else name
     count = 1

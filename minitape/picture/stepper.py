@@ -325,11 +325,11 @@ class Stepper(SweepSteps):
             )
             if source not in self._unwatched
         ]
-        step: StepFields = {"row": row, "adjoint": self._build_adjoint_fields(sweep, row), "edges": edges}
+        step: StepFields = {"row": row, "adjoint": self._build_adjoint_fields_or_zeros(sweep, row), "edges": edges}
         if call is not None and call.outputs > 1:
             other_rows = range(row + 1, row + call.outputs)
             step["others"] = [
-                {"row": output_row, "adjoint": self._build_adjoint_fields(sweep, output_row)}
+                {"row": output_row, "adjoint": self._build_adjoint_fields_or_zeros(sweep, output_row)}
                 for output_row in other_rows
             ]
         return step
@@ -337,7 +337,7 @@ class Stepper(SweepSteps):
     def _get_row_value(self, row: int) -> Array:
         return self.kept_arrays[row] if row in self.kept_arrays else self.record.get_value_or_none(row)
 
-    def _build_adjoint_fields(self, sweep: Sweep, row: int) -> ValueFields:
+    def _build_adjoint_fields_or_zeros(self, sweep: Sweep, row: int) -> ValueFields:
         """Return the adjoint of a row, or zeros if the target does not depend on this output of a call."""
         adjoint = sweep.get_adjoint(row)
         if adjoint is None:

@@ -80,7 +80,7 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
     """
     alignment = Alignment(first, second)
     for own_row, other_row, next_rows in alignment.iter_pairs():
-        alignment.compare_rows(own_row, other_row, next_rows)
+        alignment.compare_rows_and_note_difference(own_row, other_row, next_rows)
     if alignment.difference is None and compares_sweeps:
         alignment.compare_sweeps()
     return alignment.difference
@@ -137,17 +137,19 @@ class Alignment:
                 for pair in zip_longest(own_rows[begin:end], other_rows[other_begin:other_end]):
                     yield *pair, next_rows
 
-    def compare_rows(self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair) -> None:
+    def compare_rows_and_note_difference(
+        self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair
+    ) -> None:
         """Compare two matching operations, and note a difference if one is missing or if they are not alike."""
         if own_row is None or other_row is None or _get_operation(own_row) != _get_operation(other_row):
-            self.note("operation", own_row, other_row, next_rows)
+            self.note_if_first("operation", own_row, other_row, next_rows)
             return
         self.partners[own_row["row"]] = other_row["row"]
         has_same_inputs = self._compare_inputs(own_row, other_row)
         if not has_same_inputs or own_row["cut"] != other_row["cut"]:
-            self.note("operation", own_row, other_row)
+            self.note_if_first("operation", own_row, other_row)
         elif own_row["status"] != other_row["status"]:
-            self.note("recording", own_row, other_row)
+            self.note_if_first("recording", own_row, other_row)
         self._compare_values(own_row, other_row, "value")
 
     def _compare_inputs(self, own_row: RowFields, other_row: RowFields) -> bool:
@@ -197,9 +199,9 @@ class Alignment:
         if self.difference is not None or kind == "start" or own_row["inputs"]:
             for changed, row in zip(self.changed_rows, (own_row, other_row), strict=True):
                 changed.append(row["row"])
-        self.note(kind, own_row, other_row)
+        self.note_if_first(kind, own_row, other_row)
 
-    def note(
+    def note_if_first(
         self, kind: str, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair | None = None
     ) -> None:
         """Note a difference if it is the first one.

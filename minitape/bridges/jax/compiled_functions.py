@@ -64,7 +64,7 @@ class CompiledFunction:
             record_call = partial(
                 gradient_block.record_gradients_uncompiled, self._function, gradient_limit=GRADIENT_LIMIT
             )
-            gradient_block.watch_later_call(self._function, args, kwargs, results, record_call)
+            gradient_block.check_later_call_and_record_if_bad(self._function, args, kwargs, results, record_call)
         return results
 
     def _compare_results(self, uncompiled_results: Any, results: Any) -> None:

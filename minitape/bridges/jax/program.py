@@ -29,9 +29,9 @@ from .mutable_state import save_mutable_state
 from .recording import JaxRecording, jax, record
 from .static_fields import explain_static_field
 from .transforms import (
-    are_finite,
-    find_bad_row,
+    are_alive_and_finite,
     find_first_bad_example,
+    find_first_bad_row,
     flatten_results,
     list_float_arrays,
     take_example,
@@ -261,7 +261,7 @@ class FirstGradients:
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(arguments))
         return self._patches.is_active_in_this_thread and not self._is_recording and not any(is_traced_flags)
 
-    def watch_later_call(
+    def check_later_call_and_record_if_bad(
         self, function: Any, args: tuple, kwargs: dict, results: Any, record_call: Callable[[tuple, dict], object]
     ) -> None:
         """Check the results of a call that is not recorded, and record the call that made the first bad results.
@@ -281,11 +281,11 @@ class FirstGradients:
         calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
         self._latest_calls[id(function)] = args, kwargs
         # A bad gradient reaches all parameters within a step or two, so the smallest arrays are enough.
-        if are_finite(sorted(list_float_arrays(results), key=np.size)[:4]):
+        if are_alive_and_finite(sorted(list_float_arrays(results), key=np.size)[:4]):
             return
         self.bad_step = self.steps + self.watched_count
         # If the arguments are bad, the call before this one has made them so.
-        call = next((call for call in calls if are_finite(list_float_arrays(call))), None)
+        call = next((call for call in calls if are_alive_and_finite(list_float_arrays(call))), None)
         if call is None:
             return
         restore_state = save_mutable_state(function, *call[0])
@@ -343,7 +343,7 @@ class FirstGradients:
                         raise StopIteration
                 return original_gradient(*args, **kwargs)
             gradients = original_gradient(*args, **kwargs)
-            self.watch_later_call(
+            self.check_later_call_and_record_if_bad(
                 function,
                 args,
                 kwargs,
@@ -435,7 +435,7 @@ class FirstGradients:
                 return flatten_results(results[0] if has_aux else results)[index]
 
             try:
-                index = find_bad_row(jacobian[0] if has_aux else jacobian, args[argnums], is_second)
+                index = find_first_bad_row(jacobian[0] if has_aux else jacobian, args[argnums], is_second)
                 self._record_gradient(compute_one_result, args, argnums, has_aux=False)
             finally:
                 if self._remaining_gradients is None:
@@ -453,7 +453,7 @@ class FirstGradients:
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
             user_function = unwrap_function(function)
             key = getattr(user_function, "__code__", user_function)
-            recording.count_arguments_unchanged_since(self._latest_recordings.get(key, recording))
+            recording.copy_updates_and_count_unchanged_arguments(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording
             self.steps += 1
             # The program's own call must be the first to raise an error.

@@ -141,7 +141,7 @@ class JaxRecording(FrameworkRecording):
             [leaf.row for leaf in self.argument_leaves if leaf.row in updated_rows.union(self.differentiated_rows)]
         )
 
-    def count_arguments_unchanged_since(self, previous: JaxRecording) -> None:
+    def copy_updates_and_count_unchanged_arguments(self, previous: JaxRecording) -> None:
         """Count the arguments that a step recomputed without changing them.
 
         Args:
@@ -293,7 +293,7 @@ def record(
     )
     if not argument_indices or not all(0 <= index < len(args) for index in argument_indices):
         raise ValueError(f"argnums={argnums!r} does not fit {len(args)} argument{'' if len(args) == 1 else 's'}.")
-    trace = _trace_function(recording, function, args, argument_indices)
+    trace = _trace_function_or_store_error(recording, function, args, argument_indices)
     leaves = _add_argument_leaves(recording, function, args, argument_indices)
     if trace is not None:
         for method, site, values in trace.escapes:
@@ -350,7 +350,7 @@ def _is_bad_gradient(leaves: list) -> Any:
     return jax.numpy.array(bad_flags, bool).any()
 
 
-def _trace_function(
+def _trace_function_or_store_error(
     recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
 ) -> FunctionTrace | None:
     """Trace a function with ``jax.make_jaxpr``. If JAX refuses the function, store the error and return None.

@@ -23,7 +23,7 @@ def flatten_results(results: Any) -> Any:
     return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in jax.tree_util.tree_leaves(results)])
 
 
-def find_bad_row(jacobian: Any, source: Any, is_second: bool) -> int:
+def find_first_bad_row(jacobian: Any, source: Any, is_second: bool) -> int:
     """Return the first row of a Jacobian with a non-finite element, or 0 if all are finite.
 
     Args:
@@ -111,13 +111,15 @@ def list_float_arrays(tree: Any) -> list:
     return [leaf for leaf in jax.tree_util.tree_leaves(tree) if isinstance(leaf, jax.Array) and is_inexact(leaf)]
 
 
-def are_finite(arrays: list) -> bool:
+def are_alive_and_finite(arrays: list) -> bool:
     """Return whether arrays still exist and are finite. Arrays that are donated to a compiled function are deleted.
 
     Args:
         arrays: The arrays.
 
-    >>> are_finite([jax.numpy.ones(2)]), are_finite([jax.numpy.ones(2), jax.numpy.array(jax.numpy.inf)])
-    (True, False)
+    >>> are_alive_and_finite([jax.numpy.ones(2)])
+    True
+    >>> are_alive_and_finite([jax.numpy.ones(2), jax.numpy.array(jax.numpy.inf)])
+    False
     """
     return all(not array.is_deleted() and np.isfinite(np.asarray(array)).all() for array in arrays)

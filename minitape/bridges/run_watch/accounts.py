@@ -145,7 +145,7 @@ class Account:
         """
         raise NotImplementedError
 
-    def is_unchanged(self) -> bool:
+    def is_unchanged_since_first_gradient(self) -> bool:
         """Compare the parameter with its state when it got its first gradient.
 
         Returns:
@@ -170,7 +170,7 @@ class Account:
         count, smallest, largest = self.moves
         self.moves = count + 1, min(smallest, ratio) if count else ratio, max(largest, ratio)
 
-    def forget_pending(self) -> None:
+    def forget_pending_contributions(self) -> None:
         """Forget the gradient's current contributions."""
         self.pending = ()
         self.acts = ()
@@ -390,7 +390,7 @@ class RunAccounts:
             first = account.pending[0].pass_number
             yield Route(pass_sites, account.acts, LEFT, NOWHERE, 0), Occurrences(1, first)
 
-    def clear_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
+    def note_cleared_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
         """Record that the gradient of an account was cleared.
 
         Args:
@@ -405,7 +405,7 @@ class RunAccounts:
             elif not all(contribution.is_finite for contribution in account.pending):
                 fate = CLEARED_NONFINITE
             self.count_route(account, self.find_route_number(account, fate, site))
-        account.forget_pending()
+        account.forget_pending_contributions()
 
     def note_act(self, accounts: Iterable[Account], act: Act) -> None:
         """Record a change to the gradients of the given accounts.

@@ -241,7 +241,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
     are_others_trained = (
         not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_almost_only_empty_steps, run.optimizers))
     )
-    if not are_others_trained or count < min(2, run.passes) or not account.is_unchanged():
+    if not are_others_trained or count < min(2, run.passes) or not account.is_unchanged_since_first_gradient():
         return
     birth = run.births.get(account.key)
     if birth is not None and birth.late_site != NOWHERE:
@@ -269,7 +269,11 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
         got_gradient = [account for account in optimizer.accounts if account.got_gradient]
         keys = frozenset(account.key for account in got_gradient)
         if not optimizer.steps and not optimizer.skipped_steps:
-            if got_gradient and run.passes > 1 and all(account.is_unchanged() for account in got_gradient):
+            if (
+                got_gradient
+                and run.passes > 1
+                and all(account.is_unchanged_since_first_gradient() for account in got_gradient)
+            ):
                 pass_sites = [route.pass_sites[-1] for route, _ in run.iter_routes(got_gradient[0])]
                 site = pass_sites[-1] if pass_sites else NOWHERE
                 yield RunFinding("not_applied", "", site, {"n": run.passes}, keys)
@@ -313,7 +317,7 @@ def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Ite
             and account.norms[1] > max(SMALL_NORM, 1e-3 * largest)
             and optimizer.rates[1] > 0
             and not account.moves[0]
-            and account.is_unchanged()
+            and account.is_unchanged_since_first_gradient()
         ):
             fields = {
                 "n": optimizer.steps,

@@ -60,7 +60,7 @@ def _group_accounts_by_lack(run: RunAccounts, accused_keys: Collection[int]) -> 
 def _is_trained(account: Account) -> bool:
     """Return whether the program trains a leaf here. An input whose derivative a loss contains is not trained."""
     facts = account.read_facts()
-    is_input = not facts.is_parameter and account.is_unchanged()
+    is_input = not facts.is_parameter and account.is_unchanged_since_first_gradient()
     has_gradient = account.got_gradient and not is_input
     return not facts.is_elsewhere and bool(account.optimizer_numbers or has_gradient)
 
@@ -119,4 +119,4 @@ def _describe_lack(account: Account) -> str:
         return ""
     if account.norms[1] < ROUNDING_NORM:
         return fill("the gradient is only rounding error, with a norm of at most {norm:.1g}", norm=account.norms[1])
-    return fill("did not change") if account.is_unchanged() else ""
+    return fill("did not change") if account.is_unchanged_since_first_gradient() else ""

@@ -72,7 +72,7 @@ class SweepWatcher:
         """Run TensorFlow's sweep with the target's ancestors as additional sources, and record their adjoints."""
         raw_sources = sources if sources_raw is None else sources_raw
         self.mark_rows_watched_by_now()
-        ancestors_to_ask_for = self.writer.run_safely(self._list_ancestors_to_ask_for, target)
+        ancestors_to_ask_for = self.writer.run_safely(self._list_ancestors_with_computable_adjoint, target)
         operations: list = []
         if not ancestors_to_ask_for:
             with TemporaryAttributes(self, sweep_operations=operations):  # This sweep is not recorded.
@@ -111,7 +111,7 @@ class SweepWatcher:
             )
         return gradients[: len(sources)]
 
-    def _list_ancestors_to_ask_for(self, targets: Sequence) -> list[tuple[int, Any]]:
+    def _list_ancestors_with_computable_adjoint(self, targets: Sequence) -> list[tuple[int, Any]]:
         """Return the rows and tensors of those ancestors of the target for which a sweep can compute adjoints."""
         # TensorFlow raises an error for a target that is not a tensor.
         pending = [self.log.tensor_rows.find_or_add_row(target) for target in targets if hasattr(target, "dtype")]

@@ -299,7 +299,7 @@ class TensorFlowWatcher(Watcher):
 
     def _on_variable_read(self, original: Any, variable: Any) -> Any:
         if self.recording.is_rerun and id(variable.handle) not in self.log.tensor_rows.variables_by_handle:
-            self.writer.run_safely(self.log.fill_variable_without_value, variable)
+            self.writer.run_safely(self.log.fill_variable_if_without_value, variable)
         self.log.tensor_rows.register_variable(variable)
         return original(variable)
 

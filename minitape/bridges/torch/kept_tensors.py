@@ -99,7 +99,7 @@ class KeptTensors:
         )
         return value
 
-    def copy_before_change(self, changing_tensors: Iterable[torch.Tensor]) -> None:
+    def copy_kept_values_before_change(self, changing_tensors: Iterable[torch.Tensor]) -> None:
         """Copy the kept values that share memory with tensors that are about to change."""
         for tensor in changing_tensors:
             if not self._values_by_storage:

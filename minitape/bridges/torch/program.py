@@ -226,9 +226,9 @@ class WatchedProgram:
             return
         if time.monotonic() - self._copied_at > COPY_INTERVAL:
             self._copied_at = time.monotonic()
-            self._make_copy(pass_number)
+            self._copy_program_if_possible(pass_number)
 
-    def _make_copy(self, pass_number: int) -> None:
+    def _copy_program_if_possible(self, pass_number: int) -> None:
         """Copy the running program if it can continue in another process.
 
         Args:
@@ -282,11 +282,11 @@ class WatchedProgram:
         Args:
             anomaly: The first non-finite value.
         """
-        return self._ask_copy(
+        return self._send_to_best_copy(
             anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
         )
 
-    def _ask_copy(self, low: int, fields: Message) -> Message | None:
+    def _send_to_best_copy(self, low: int, fields: Message) -> Message | None:
         """Send a request to the last copy before a pass. If none exists, set ``obstacle`` and return None."""
         seconds = time.monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < low]
@@ -379,7 +379,7 @@ class WatchedProgram:
         def find_name(key: int) -> str:
             return page_names.get(key) or self.watch.find_name(key) or "?"
 
-        unread = [group for group in groups if group.cause == "unused" and not self._is_read(group)]
+        unread = [group for group in groups if group.cause == "unused" and not self._is_read_in_recorded_steps(group)]
         report.remarks += map(str, unread)
         groups = [group for group in groups if group not in unread]
         blamed = find_blamed_names(groups + report.anomaly_problems)
@@ -405,7 +405,7 @@ class WatchedProgram:
         else:
             report.summary = summarize_run(accounts, find_name, accused, is_well)
 
-    def _is_read(self, group: ProblemGroup) -> bool:
+    def _is_read_in_recorded_steps(self, group: ProblemGroup) -> bool:
         """Return whether the recorded steps read a parameter of a problem.
 
         Args:
@@ -438,11 +438,11 @@ class WatchedProgram:
                 trials += 1
                 # The first pass may belong to another loss, as in a GAN.
                 for number in [pass_number] if group.kind == "nonfinite" else TRIED_PASSES:
-                    groups[index] = try_patch(group, source, number, self._send_trial, report.problems)
+                    groups[index] = try_patch(group, source, number, self._try_sending_trial, report.problems)
                     if groups[index].is_patch_offered:
                         break
 
-    def _send_trial(self, fields: Message) -> Message | None:
+    def _try_sending_trial(self, fields: Message) -> Message | None:
         """Send a request to a copy that runs the program from its start, or return None if that is not possible.
 
         Args:
@@ -477,7 +477,7 @@ class WatchedProgram:
                 explanation = explain_raised_error(latest, error)
                 if explanation is not None or was_recorded or self.watch.failure is not error:
                     return None if explanation is None else build_problem_group(explanation, [])
-        answer = self._ask_copy(
+        answer = self._send_to_best_copy(
             max(1, self.watch.accounts.passes - 1), {"kind": "error", "low": self.watch.accounts.passes - 1}
         )
         raised = (answer or {}).get("raised")

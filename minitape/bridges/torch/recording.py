@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -190,7 +190,7 @@ def keep_models_alive() -> Iterator[None]:
             handle.remove()
 
 
-def why(loss: Any, model: Any = None) -> ModelPage:
+def why(loss: Callable[[], torch.Tensor] | torch.Tensor, model: Any = None) -> ModelPage:
     """Explain in one call why a model's parameters have a missing or wrong gradient, without a recording block.
 
     The function does not change any ``.grad``.

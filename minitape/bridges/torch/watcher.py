@@ -284,7 +284,7 @@ class TorchWatcher(Watcher):
                 self._run_safely(self.log.note_missing_grad_read, args[0])
             return result
         if name == "data":
-            self._run_safely(self.log.kept_tensors.copy_before_change, args[:1])
+            self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, args[:1])
             self._run_safely(self.log.note_origin_of_leaf_values, args[0], args[1:], "data")
             self.log.forget_current_row(args[0])
         if name == "requires_grad":
@@ -335,7 +335,7 @@ class TorchWatcher(Watcher):
             The input rows before the change.
         """
         rows = [self.log.find_or_add_row(tensor) for tensor in inputs]
-        self.log.kept_tensors.copy_before_change(changed_tensors)
+        self.log.kept_tensors.copy_kept_values_before_change(changed_tensors)
         return rows
 
     def _record_result(
@@ -491,7 +491,7 @@ class TorchWatcher(Watcher):
         """Suspend recording during a step."""
         self.quiet_depth += 1
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        self._run_safely(self.log.kept_tensors.copy_before_change, parameters)
+        self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, parameters)
         self._call_mode.suspend_mode()
 
     def _end_optimizer_step(self, optimizer: Any) -> None:

@@ -62,7 +62,7 @@ def compute_gradients(
             if output_gradient is None and not is_recorded:
                 seed = ONE_BY_TYPE.get(type(target._value))
         else:
-            row = _find_last_row(tape, target)
+            row = _find_start_row_of_sweep(tape, target)
         if seed is None and row is not None:
             seed = _build_seed_unless_string(target, output_gradient, is_recorded)
         if seed is not None and row is not None:
@@ -104,7 +104,7 @@ def compute_gradients(
 # -- the ends of the sweep ---------------------------------------------------------------
 
 
-def _find_last_row(tape: GradientTape, target: TargetOrSource) -> int | None:
+def _find_start_row_of_sweep(tape: GradientTape, target: TargetOrSource) -> int | None:
     """Return the row at which the sweep starts for a target, or None if the target is not in the tape's recording.
 
     The result is the last row that `find_rows_in_recording` returns. For a variable with watched states, this is the

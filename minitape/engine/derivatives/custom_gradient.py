@@ -181,7 +181,7 @@ CUSTOM = Primitive(
 )
 
 
-def _check_accepts_variables(grad_fn: Function, variables: list[ResourceVariable]) -> None:
+def _require_variables_parameter(grad_fn: Function, variables: list[ResourceVariable]) -> None:
     """Check that a gradient function has the parameter ``variables`` if its function reads variables.
 
     Raises:
@@ -287,7 +287,7 @@ def call_with_custom_gradient(
     arguments = nest.flatten(list(args))
     passed_values = [*arguments, *nest.flatten(kwargs)]
     variables = [variable for variable in variables_by_id.values() if all(variable is not g for g in passed_values)]
-    _check_accepts_variables(grad_fn, variables)
+    _require_variables_parameter(grad_fn, variables)
     inputs = [
         argument._read_state() if hasattr(argument, "_read_state") else convert_to_tensor(argument)
         for argument in [*arguments, *variables]

@@ -236,7 +236,7 @@ class TorchRunWatch:
     def _forget_all(self) -> None:
         """Forget the current contributions to the gradients, because the watch did not follow their history."""
         for account in self._close_gone_accounts_and_list_others():
-            account.forget_pending()
+            account.forget_pending_contributions()
             account.remember_gradient(account.gradient)
 
     # -- backward passes ---------------------------------------------------------------------------
@@ -262,7 +262,7 @@ class TorchRunWatch:
         finally:
             self._backward_depth -= 1
         with DisableTorchFunction(), self.errors:
-            scale = self._scaler_watch.take_scale(roots)
+            scale = self._scaler_watch.find_loss_scale(roots)
             if not self.is_resting:
                 self._add_pass_to_accounts(Contribution(self.accounts.passes, site, scale))
             self._note_loss(roots, scale, site)
@@ -314,12 +314,12 @@ class TorchRunWatch:
             pending = account.pending
             if not pending:
                 account.pending, account.tensor_version = alone, tensor._version
-                account.remember_weights_if_cleared_before(tensor)
+                account.remember_weights_if_gradient_was_lost_before(tensor)
                 if not account.got_gradient:
                     account.got_gradient = True
                     account.first_fingerprint = compute_fingerprint(tensor)
                 continue
-            self._note_other_loss(account, pending[-1], contribution)
+            self._note_leftover_of_other_loss(account, pending[-1], contribution)
             if id(pending) not in extended:
                 extended[id(pending)] = pending, (*pending, contribution)
             account.pending = extended[id(pending)][1]
@@ -345,7 +345,7 @@ class TorchRunWatch:
             if (gradient := account.gradient) is not None
         }
 
-    def _note_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
+    def _note_leftover_of_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
         """Record a pass that adds to the leftover gradient of a different line after a step without this parameter.
 
         Args:
@@ -423,24 +423,26 @@ class TorchRunWatch:
         with DisableTorchFunction():
             followed = self.find_or_follow_optimizer(optimizer)
         followed.account.cleared_at = site
-        return self._clear_gradients(followed.tensor_accounts, site, lambda: original(optimizer, *args, **kwargs))
+        return self._note_and_clear_gradients(
+            followed.tensor_accounts, site, lambda: original(optimizer, *args, **kwargs)
+        )
 
     def _on_module_zero_grad(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(module, *args, **kwargs)
         known = [self.tensor_accounts.get(id(parameter)) for parameter in module.parameters()]
         found = [account for account in known if account is not None]
-        return self._clear_gradients(found, find_user_site(), lambda: original(module, *args, **kwargs))
+        return self._note_and_clear_gradients(found, find_user_site(), lambda: original(module, *args, **kwargs))
 
-    def _clear_gradients(self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]) -> Any:
+    def _note_and_clear_gradients(self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]) -> Any:
         with DisableTorchFunction(), self.errors:
             for account in accounts:
                 tensor = account.tensor_ref()
                 if account.pending and tensor is not None:
                     account.note_changes_by_program(self.accounts)
                     if self._closure_depth:  # The step has already read the gradients that its closure clears.
-                        account.forget_pending()
-                    self.accounts.clear_gradient(account, site, account.was_changed_by_program(tensor))
+                        account.forget_pending_contributions()
+                    self.accounts.note_cleared_gradient(account, site, account.was_changed_by_program(tensor))
         result = clear()
         with DisableTorchFunction():
             self.remember_gradients(accounts)
@@ -536,7 +538,7 @@ class TorchRunWatch:
             if _has_closure(args, kwargs):
                 self._closure_depth += 1
             else:
-                self._take_step(followed, optimizer)
+                self._note_step(followed, optimizer)
             is_sampled = self.follows_all or _is_due(followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH)
             if is_sampled and self.measures:
                 self._sample_weights_and_count_undone_moves(followed)
@@ -548,16 +550,16 @@ class TorchRunWatch:
             followed = self.find_or_follow_optimizer(optimizer)
             if _has_closure(args, kwargs):
                 self._closure_depth = 0
-                self._take_step(followed, optimizer)
+                self._note_step(followed, optimizer)
             self._note_moves_after_step(followed)
             self._start_rest_if_nothing_is_new()
 
-    def _take_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
+    def _note_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
         account = followed.account
         self._note_rates(account, optimizer)
         account.steps += 1
         account.followed_steps += 1
-        used = self.use_gradients(followed, STEPPED, account.site)
+        used = self.note_use_of_gradients(followed, STEPPED, account.site)
         is_due = self.follows_all or _is_due(account.steps, FIRST_MEASURED_STEPS, MEASURED_EACH)
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
@@ -575,7 +577,7 @@ class TorchRunWatch:
         account.zero_rate_steps = 0 if any(rates) else account.zero_rate_steps + 1
         account.tiny_rate_steps += max(rates) < TINY_RATE * account.rates[1]
 
-    def use_gradients(self, followed: FollowedOptimizer, fate: str, site: Site) -> list[TensorAccount]:
+    def note_use_of_gradients(self, followed: FollowedOptimizer, fate: str, site: Site) -> list[TensorAccount]:
         """Record that a step uses or skips the gradients of an optimizer's parameters.
 
         Args:

@@ -45,7 +45,7 @@ class ScalerWatch:
         patches.wrap_function(GradScaler, "step", self._on_step)
         patches.wrap_function(GradScaler, "update", self._on_update)
 
-    def take_scale(self, roots: list[torch.Tensor]) -> float | None:
+    def find_loss_scale(self, roots: list[torch.Tensor]) -> float | None:
         """Return the scale of the first scaled loss, or None if no loss was scaled.
 
         Args:
@@ -107,7 +107,7 @@ class ScalerWatch:
             followed.account.skipped_steps += 1
             if not self.watch.is_resting:
                 with DisableTorchFunction():
-                    self.watch.use_gradients(followed, SKIPPED, account.site)
+                    self.watch.note_use_of_gradients(followed, SKIPPED, account.site)
         return result
 
     def _on_update(self, original: Callable, scaler: GradScaler, *args: Any, **kwargs: Any) -> Any:

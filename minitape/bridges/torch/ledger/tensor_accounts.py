@@ -66,7 +66,7 @@ class TensorAccount(Account):
         is_elsewhere = tensor is not None and not get_local_part(tensor).numel()
         return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype, is_elsewhere)
 
-    def is_unchanged(self) -> bool:
+    def is_unchanged_since_first_gradient(self) -> bool:
         """Compare the leaf with its state when it got its first gradient.
 
         Returns:
@@ -114,11 +114,11 @@ class TensorAccount(Account):
         self.remember_gradient(gradient)
         # Some programs clear gradients by assigning zeros.
         if gradient is None or not bool(get_local_part(gradient).any()):
-            accounts.clear_gradient(self, (None, None), self.was_changed_by_program(tensor))
+            accounts.note_cleared_gradient(self, (None, None), self.was_changed_by_program(tensor))
         else:
             accounts.note_act([self], Act(EDITED))
 
-    def remember_weights_if_cleared_before(self, tensor: torch.Tensor) -> None:
+    def remember_weights_if_gradient_was_lost_before(self, tensor: torch.Tensor) -> None:
         """Remember the current state of the leaf if gradients of the leaf have been lost before.
 
         A write through ``.data`` does not change the leaf's version, so only the elements reveal the change.

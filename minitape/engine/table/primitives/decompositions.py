@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...types import Array, Function
 
 
-def _require_square(op: str, function: Function) -> Function:
+def _wrap_to_refuse_nonsquare_or_singular(op: str, function: Function) -> Function:
     """Make a function raise InvalidArgumentError if a matrix is not square or is singular."""
 
     def compute_of_square(x: Array, *others: Array) -> Array:
@@ -56,14 +56,23 @@ def _apply_solve_rules(g: Array, z: Array, a: Array, b: Array) -> tuple[Array, A
 
 
 declare(
-    "det", _require_square("MatrixDeterminant", np.linalg.det), [_apply_det_rule], op="MatrixDeterminant", keep="xz"
+    "det",
+    _wrap_to_refuse_nonsquare_or_singular("MatrixDeterminant", np.linalg.det),
+    [_apply_det_rule],
+    op="MatrixDeterminant",
+    keep="xz",
 )
 declare(
-    "inv", _require_square("MatrixInverse", np.linalg.inv), [_apply_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z"
+    "inv",
+    _wrap_to_refuse_nonsquare_or_singular("MatrixInverse", np.linalg.inv),
+    [_apply_inv_rule],
+    op="MatrixInverse",
+    label="x⁻¹",
+    keep="z",
 )
 declare(
     "solve",
-    _require_square("MatrixSolve", np.linalg.solve),
+    _wrap_to_refuse_nonsquare_or_singular("MatrixSolve", np.linalg.solve),
     _apply_solve_rules,
     op="MatrixSolve",
     label="a⁻¹b",
