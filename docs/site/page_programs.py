@@ -20,6 +20,7 @@ PROGRAM_FILE = "program.py"
 PICTURE_COMMENT = re.compile(r"^<!-- picture: (\w+) -->$", re.MULTILINE)
 SEARCH_COMMENT = re.compile(r"^<!-- search: (.+) -->$", re.MULTILINE)
 KEYWORDS_TEMPLATE = "```{{eval-rst}}\n.. meta::\n   :keywords: {keywords}\n```"
+FIRST_IMPORT = re.compile(r"import (torch|jax|tensorflow)\b")
 PROGRAM_BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n\n^```text\n(?P<output>.*?)^```"
     r"(?:\n\n<!-- picture: (?P<tape_name>\w+) -->)?",
@@ -53,9 +54,16 @@ def find_programs(page_text: str) -> list[PageProgram]:
     ]
 
 
-def needs_pytorch(page_text: str) -> bool:
-    """Return whether a page's programs are PyTorch's, which the site is built without."""
-    return any(program.code.startswith("import torch\n") for program in find_programs(page_text))
+def find_framework(page_text: str) -> str:
+    r"""Return the framework whose programs a page shows, or "" if its programs run in minitape.
+
+    The site is built without the frameworks, so these programs do not run during the build.
+
+    >>> find_framework("```python\nimport jax\n```\n\n```text\n```\n")
+    'jax'
+    """
+    imported = (FIRST_IMPORT.match(program.code) for program in find_programs(page_text))
+    return next((match[1] for match in imported if match), "")
 
 
 def run_program(code: str, namespace: dict[str, Any]) -> str:
@@ -123,7 +131,7 @@ def embed_pictures(page_text: str, views_folder: Path, views_url: str) -> str:
     """
     namespace: dict[str, Any] = {}
     frames = []
-    programs = [] if needs_pytorch(page_text) else find_programs(page_text)
+    programs = [] if find_framework(page_text) else find_programs(page_text)
     for number, program in enumerate(programs):
         run_program(program.code, namespace)
         if program.tape_name:

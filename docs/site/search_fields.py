@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from page_programs import SEARCH_COMMENT
+from page_programs import SEARCH_COMMENT, find_framework, find_programs
 from tabs import TITLES
 
 LEAD_LENGTH = 600
@@ -19,6 +19,13 @@ CODE_BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 FRAMEWORK_HEADING = re.compile(rf"^## ({'|'.join(map(re.escape, TITLES))})$", re.MULTILINE)
+FRAMEWORK_BY_WORD = {
+    "pytorch": "PyTorch",
+    "torch": "PyTorch",
+    "tensorflow": "TensorFlow",
+    "keras": "TensorFlow",
+    "jax": "JAX",
+}
 REASON = re.compile(r"^## (?:Why it happens|为什么会这样)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -45,9 +52,26 @@ def find_fields(page_text: str) -> dict[str, str]:
         "keywords": " ".join(SEARCH_COMMENT.findall(page_text)),
         "errors": "" if "```python" in before_headings else "\n".join(errors),
         "lead": " ".join(prose.split())[:LEAD_LENGTH],
-        "frameworks": " ".join(FRAMEWORK_HEADING.findall(body)),
+        "frameworks": " ".join(find_frameworks(page_text)),
     }
     return {name: text for name, text in fields.items() if text}
+
+
+def find_frameworks(page_text: str) -> list[str]:
+    r"""Return the frameworks that a page is about, or an empty list if it is about all.
+
+    A page with headings is about the frameworks that have a heading. A page without headings answers one question. It
+    is about the framework of its programs, and minitape's programs run in TensorFlow. If its search terms name further
+    frameworks, the answer is the same there.
+
+    >>> find_frameworks("# Zero?\n\n```python\nimport torch\n```\n\n```text\n```\n\n<!-- search: jax -->\n")
+    ['PyTorch', 'JAX']
+    """
+    programs = find_programs(page_text)
+    if not programs or re.search("^## ", page_text, re.MULTILINE):
+        return FRAMEWORK_HEADING.findall(page_text)
+    words = [find_framework(page_text) or "tensorflow", *" ".join(SEARCH_COMMENT.findall(page_text)).lower().split()]
+    return list(dict.fromkeys(FRAMEWORK_BY_WORD[word] for word in words if word in FRAMEWORK_BY_WORD))
 
 
 def write_fields(fields_by_page: dict[str, dict[str, str]], static_folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The programs of the question pages print the same in TensorFlow and in PyTorch, as their first page says."""
+"""The programs of the question pages print the same in TensorFlow, PyTorch and JAX, as their first page says."""
 
 import runpy
 from pathlib import Path
@@ -11,11 +11,11 @@ PAGES = sorted(path for path in (DOCS / "questions").glob("*.md") if path.name.p
 PAGE_PROGRAMS = SimpleNamespace(**runpy.run_path(str(DOCS / "site" / "page_programs.py")))
 
 
-def needs_pytorch(page):
-    return PAGE_PROGRAMS.needs_pytorch(page.read_text(encoding="utf-8"))
+def find_framework(page):
+    return PAGE_PROGRAMS.find_framework(page.read_text(encoding="utf-8"))
 
 
-ENGLISH_PAGES_IN_TENSORFLOW = [page for page in PAGES if "." not in page.stem and not needs_pytorch(page)]
+ENGLISH_PAGES_IN_TENSORFLOW = [page for page in PAGES if "." not in page.stem and not find_framework(page)]
 
 
 @pytest.mark.parametrize("page", ENGLISH_PAGES_IN_TENSORFLOW, ids=lambda page: page.stem)
@@ -31,9 +31,9 @@ def test_tensorflow_prints_what_the_page_shows(page, capsys):
         assert capsys.readouterr().out == program.output
 
 
-@pytest.mark.parametrize("page", list(filter(needs_pytorch, PAGES)), ids=lambda page: page.name)
-def test_pytorch_prints_what_the_page_shows(page, monkeypatch):
-    pytest.importorskip("torch")
+@pytest.mark.parametrize("page", list(filter(find_framework, PAGES)), ids=lambda page: page.name)
+def test_a_framework_prints_what_its_page_shows(page, monkeypatch):
+    pytest.importorskip(find_framework(page))
     monkeypatch.setenv("MINITAPE_LANGUAGE", "zh" if page.name.endswith(".zh.md") else "en")
     namespace = {}
     for program in PAGE_PROGRAMS.find_programs(page.read_text(encoding="utf-8")):

@@ -21,7 +21,7 @@ def read_page(page):
 
 
 def runs_in_minitape(page):
-    return not PAGE_PROGRAMS.needs_pytorch(read_page(page))
+    return not PAGE_PROGRAMS.find_framework(read_page(page))
 
 
 @pytest.mark.parametrize("page", list(filter(runs_in_minitape, PAGES)), ids=lambda page: page.name)

@@ -11,7 +11,8 @@ const PAIR_WEIGHT = 0.4;
 const SYNONYM_FACTOR = 0.6;
 const PARTIAL_FACTOR = 0.5;
 const LEAST_SHARE = 0.2; // of the weight of a query's words, the part that a page must contain
-const OTHER_FRAMEWORK_FACTOR = 0.7;
+const OTHER_FRAMEWORK_FACTOR = 0.6;
+const ONLY_FRAMEWORK_FACTOR = 1.15; // of a page about nothing but the framework that the query names
 
 // Words in most questions, which say little about what is asked.
 const FILLERS = new Set(
@@ -284,6 +285,7 @@ function findPages(searchTerms, excludedTerms) {
     const frameworks = index.frameworks[file];
     const isOther = asked.length && frameworks && !asked.some((name) => frameworks.includes(name));
     if (isOther) score *= OTHER_FRAMEWORK_FACTOR;
+    if (asked.includes(frameworks)) score *= ONLY_FRAMEWORK_FACTOR;
     const percent = (100 * score) / total;
     results.push([docnames[file], titles[file], "", null, percent, filenames[file], SearchResultKind.text]);
   }
