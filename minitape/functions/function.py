@@ -192,7 +192,7 @@ class Function(Generic[Params, Returned]):
         """Call a concrete function that fits these arguments, or trace the Python function.
 
         While another function is being traced, a call runs the Python function instead. If all arguments are eager
-        tensors, a shortcut compares only dtypes and shapes.
+        tensors, their dtypes and shapes alone select the kind of call.
         """
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
@@ -202,8 +202,8 @@ class Function(Generic[Params, Returned]):
             return self._run_in_outer_function(outer_run, args, kwargs)
         tensor_types: tuple = ()  # The dtype and the shape of each argument in turn.
         arrays = []
-        # The shortcut below appends no row and stores no origins. A row is needed if a `Record` is open. Origins are
-        # needed if an argument belongs to a `Record`, so that `explain` can follow the results back to it.
+        # The `plain_program` path at the end appends no row and stores no origins, so it is taken only if no `Record`
+        # is open and no argument belongs to one.
         needs_row_or_origin = record is not None
         for argument in args:
             if type(argument) is not EagerTensor:
@@ -277,7 +277,7 @@ class Function(Generic[Params, Returned]):
             args: The positional arguments.
             kwargs: The keyword arguments.
             tensor_types: The dtype and shape of each argument in turn if all arguments are eager tensors, otherwise
-                None. For eager tensors, the kind is also stored for the shortcut in `__call__`.
+                None. For eager tensors, the kind is also stored for `__call__`.
 
         Returns:
             The results in the structure that the Python function returned.

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = None) -> bytearray:
     """Mark the rows that are on a tape.
 
-    A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape. `since` is
-    the row that was the next row when the watch began. The watch applies only to rows from `since` on. An earlier row
-    does not depend on the watched row in this sense, even if it reads the watched row. The function therefore visits
-    the watches in the order in which they began. Before it marks a watched row, it propagates the existing marks up to
-    `since`.
+    A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape. For each
+    watched row, `since` (the value in ``tape.watched``) is the row that was the next row when the watch began. The
+    watch applies only to rows from `since` on. An earlier row does not depend on the watched row in this sense,
+    even if it reads the watched row. The function therefore visits the watches in the order in which they began.
+    Before it marks a watched row, it propagates the existing marks up to `since`.
 
     Args:
         tape: A tape that has a recording.

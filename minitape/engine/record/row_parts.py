@@ -32,7 +32,10 @@ FLOAT_DTYPES = frozenset(map(np.dtype, FLOAT_TYPES))  # The corresponding dtypes
 
 
 class Call:
-    """One execution of an operation that is not elementwise. Each output has a row.
+    """One execution of an operation, with its input rows and attributes. Each output has a row.
+
+    ``write_rows`` stores a call only for operations that are not elementwise. For all others, `build_elementwise_call`
+    builds it from the cells when a reader needs it.
 
     Attributes:
         row: The row of the first output. The rows of the other outputs follow.
