@@ -42,7 +42,7 @@ def test_the_given_part_is_kept_and_a_grade_stands_behind_it(tmp_path):
     for number, text in enumerate(given, 1):
         assert cells[f"exercise-01-{number}"].source.startswith(f"{text}\n### BEGIN SOLUTION\n")
     assert 'is_right("01.2", derivative)' in cells["grade-01-2"].source
-    assert not any("<details>" in cell.source for cell in read_notebook(path).cells)
+    assert not any("<summary>Solution</summary>" in cell.source for cell in read_notebook(path).cells)
 
 
 def test_an_exam_hides_its_answers(tmp_path):
