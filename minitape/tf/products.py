@@ -69,7 +69,7 @@ def matmul(
     See https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
 
     Args:
-        a: A tensor-like value of numbers with shape (..., m, k).
+        a: A numeric tensor-like value with shape (..., m, k).
         b: A tensor-like value with shape (..., k, n) and the same dtype. The batch axes must broadcast.
         transpose_a: Whether to swap the last two axes of ``a`` first.
         transpose_b: Whether to swap the last two axes of ``b`` first.
@@ -137,7 +137,7 @@ def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = Fals
     See https://www.tensorflow.org/api_docs/python/tf/linalg/matvec.
 
     Args:
-        a: A tensor-like value of numbers with shape (..., m, k).
+        a: A numeric tensor-like value with shape (..., m, k).
         b: A tensor-like value with shape (..., k) and the same dtype.
         transpose_a: Whether to swap the last two axes of ``a`` first.
         adjoint_a: Whether to conjugate ``a`` and swap its last two axes first.
@@ -167,7 +167,7 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
     See https://www.tensorflow.org/api_docs/python/tf/tensordot.
 
     Args:
-        a: A tensor-like value of numbers.
+        a: A numeric tensor-like value.
         b: A tensor-like value with the same dtype.
         axes: A number n or a pair of lists. A number pairs the last n axes of ``a`` with the first n axes of ``b``, so
             0 computes the outer product. The lists contain the paired axes of ``a`` and ``b``.
@@ -247,7 +247,7 @@ def norm(
     See https://www.tensorflow.org/api_docs/python/tf/norm.
 
     Args:
-        tensor: A tensor-like value of numbers. Integers are supported only for the norms 1 and infinity, which do not
+        tensor: A numeric tensor-like value. Integers are supported only for the norms 1 and infinity, which do not
             require roots.
         ord: "euclidean", a positive number or infinity for vectors, and "euclidean", "fro", 1 or infinity for matrices.
         axis: If None, all elements count as one vector. An int selects the vectors along that axis, and a pair of ints

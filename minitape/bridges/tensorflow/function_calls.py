@@ -288,7 +288,7 @@ def replay_call_of_row(
 
 
 def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None) -> list[InsideFields]:
-    """Return the insides of the first calls, or of one row's call.
+    """Return what the first few calls ran inside, or what the call of one row ran.
 
     A call is shown only if its repetition computed the same results.
 

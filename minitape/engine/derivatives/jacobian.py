@@ -288,7 +288,8 @@ def _sum_stacked_shares_to_input(stacked_share: Array, input_value: Array, seed_
     """Sum each share in a stack, so that it has the shape of its input.
 
     Args:
-        stacked_share: The shares, of shape (seed_count, *broadcast input.shape).
+        stacked_share: The stacked shares, of shape (seed_count, *shape), where shape is the input's shape after
+            broadcasting.
         input_value: The value of the input.
         seed_count: The number of shares.
 

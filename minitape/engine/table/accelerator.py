@@ -60,9 +60,9 @@ class Accelerator:
             primitive: The primitive that the function runs.
             name: The name of the function, such as "__mul__".
             reflected: Whether the operands are swapped.
-            signature: The parameters, if the function has more parameters than its operands.
-            reads: Whether the function is an operator of variables. The fast form then starts by reading the state of
-                its first operand.
+            signature: The parameters, if the function has others besides its operands.
+            reads: Whether the function is an operator of ``tf.Variable``. The fast form then starts by reading
+                the variable's state.
             inside: Whether the rules of a recorded sweep call the function. The fast form then takes the site of its
                 row from ``Record.fixed_offset`` instead of searching for the user's frame.
         """

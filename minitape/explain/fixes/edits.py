@@ -166,7 +166,7 @@ def replace_operand(operand_template: str, *names: str) -> Edit:
 
 
 def repeat_where_around_operand(*names: str) -> Edit:
-    """Return an edit that applies a ``where`` to the operand of the operation whose result the ``where`` hides.
+    """Return an edit that guards the operand with a ``where``, because the existing one hides only the result.
 
     ``where(m, f(x), 0.0)`` becomes ``where(m, f(where(m, x, 1.0)), 0.0)``.
 

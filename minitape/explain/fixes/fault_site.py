@@ -66,7 +66,7 @@ class FaultSite:
 
     @cached_property
     def names(self) -> dict[str, Any]:
-        """The names of the program, each with the value that it holds."""
+        """The values of the program's variables, keyed by name."""
         return dict(reversed([*self.question.adapter.list_names_and_values()]))
 
     @cached_property

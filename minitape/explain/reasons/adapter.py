@@ -45,7 +45,7 @@ class Adapter:
     sweeps: Sequence[BackwardPass] = ()
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
-        """Return the names and values of the asking program's variables."""
+        """Return the names and values of the variables in the program that asked."""
         raise NotImplementedError
 
     def to_handle(self, value: Any) -> Any:

@@ -327,7 +327,7 @@ class TapeAdapter(Adapter):
         return [*suspicions, *suspects.check_term_without_gradient(run)]
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
-        """Return the names and values of the asking program's variables."""
+        """Return the names and values of the variables in the program that asked."""
         return collect_asking_variables().items()
 
     def to_handle(self, value: Any) -> Any:

@@ -23,7 +23,7 @@ from . import program_text
 from .object_names import find_access_path
 from .question import Finding, Question
 
-# The names of clipping functions. These functions may consist of maximum and minimum.
+# The names of clipping functions, which may be implemented with maximum and minimum.
 find_clip_word = re.compile(r"\bclip\w*").search
 MIN_MAX_OPS = {"max", "min", "Maximum", "Minimum"}
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
