@@ -107,7 +107,7 @@ prints such a page in the terminal; instead of the name you can give it the erro
 [`explain`](explain.zh.md) 的每个解释都写着下面的一个原因。每种原因都有一页，里面有一个这样出错的程序，
 minitape 打印的解释，为什么会这样，还有改法。在终端里，`minitape explain --cause detach` 打印这样的一页。
 不写名字，写框架的错误信息也行。""",
-        intro="{frameworks} 的程序里会报告 `{cause}`。它属于 `{kind}` 这一类，{meaning}。",
+        intro="{frameworks} 的程序里会报告 `{cause}`。它属于 `{kind}` 这一类：{meaning}。",
         errors="下面的错误信息也会带到这一页：",
         raises="{framework} 自己的报错是 `{error}`。",
         prints="对 `{question}`，minitape 的解释是：",
