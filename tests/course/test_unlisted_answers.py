@@ -116,7 +116,8 @@ WRONG_PROGRAMS = [
      "the last one didn't come from the tape"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "your tape has x = 2.0, but the solution"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
-    ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "at your line return int("),
+    ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"),
+     "The right result is in tape.gradient(y, x)"),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "It belongs after f and before rest"),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "rest(f(halve(x)))"), "It belongs after f and before rest"),
     ("11.3", solved("11.3", "0.5 * upstream", "upstream").replace("(y, x)", "(y, x) / 2"), (
@@ -304,7 +305,7 @@ TOLD = [
     ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "use 'distance'"),
     ("09.5", solved("09.5", "assign_sub", "assign"), "replaces the old value of w with a new value."),
     ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), SECOND_WRONG),
-    ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "at your line return f(x)"),
+    ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "A step starts at x."),
     ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), SECOND_WRONG),
     ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong in each case."),
     ("13.9", solved("13.9", "(measures - seen.mean", "(measures + seen.mean"), "a plus instead of a minus"),

@@ -154,7 +154,9 @@ def test_every_product_stands_on_its_own_edge(name, show, page):
     assert seen and foreign == []
 
 
-FEW = 0.06  # of the numbers and cards lie over a second edge, because a card does not leave its own edge for that
+# Few of the numbers and cards lie over a second edge, because a card does not leave its own edge for that. Their share
+# depends on the fonts.
+FEW = 0.07
 STEPS = 12  # the last ones of a program
 
 

@@ -75,6 +75,7 @@ def test_none_keeps_its_reason_on_a_long_tape(row_count, show):
     assert "stop_gradient" in sources[1]["reason"] and "int32" in sources[2]["reason"]
     assert [alarm["kind"] for alarm in snapshot["alarms"]] == ["none", "none"]
     page = show(snapshot)
+    page.locator(".mt-result-source").nth(2).wait_for()
     lines = [" ".join(text.split()) for text in page.locator(".mt-result-source").all_inner_texts()]
     assert all(" = None" in line and "not computed" not in line for line in lines[1:]) and "None" not in lines[0]
     assert page.locator(".mt-alarm").count() == 2 and page.locator(".mt-reason").count() == 2

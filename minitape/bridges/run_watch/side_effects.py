@@ -63,7 +63,7 @@ def _pass_side_effects_to_listeners(
     effect = ""
     if event == "open":
         effect = _describe_write(*args[:3])
-    elif event in FILE_EVENTS or event in PROCESS_EVENTS:
+    elif event in PROCESS_EVENTS or (event in FILE_EVENTS and not _is_cache(args[0])):
         effect = f"{event}({str(args[0])[:80]!r})"
     elif event in NETWORK_EVENTS:
         # Network addresses are tuples. Processes on one machine use paths instead.
@@ -81,5 +81,9 @@ def _describe_write(path: object, mode: object, flags: object) -> str:
     is_write = any(letter in str(mode) for letter in "wax+") if mode else isinstance(flags, int) and flags & WRITE_FLAGS
     if not is_write or not isinstance(path, (str, bytes, os.PathLike)):
         return ""
-    text = os.fsdecode(path)
-    return "" if any(part in text for part in IGNORED_PATHS) else f"open({text!r})"
+    return "" if _is_cache(path) else f"open({os.fsdecode(path)!r})"
+
+
+def _is_cache(path: object) -> bool:
+    """Return whether a path belongs to a cache or a device. Python renames each file that it compiles, for example."""
+    return isinstance(path, (str, bytes, os.PathLike)) and any(part in os.fsdecode(path) for part in IGNORED_PATHS)

@@ -358,7 +358,11 @@ export function describe(row: Row): string {
   if (row.watched) parts.push(t(WATCHED[row.watched]));
   if (row.status === "ghost")
     parts.push(
-      t(row.tapes.length ? "replaced by the function's custom gradient" : "ran, but was not recorded"),
+      t(
+        row.tapes.length
+          ? "replaced by the function's custom gradient"
+          : "ran, but was not recorded",
+      ),
     );
   if (row.cut) parts.push(t("no gradient passes: {0}", cutWords(row.cut)));
   return parts.join(t(", "));

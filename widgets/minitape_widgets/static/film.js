@@ -1,4 +1,4 @@
-/* minitape film, source 2bd765c112dcc21e */
+/* minitape film, source 4ec3eb61781b98d2 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

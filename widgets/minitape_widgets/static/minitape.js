@@ -1,4 +1,4 @@
-/* minitape element, source afa87626320dbe1e */
+/* minitape element, source 7a5ae1d50147e2ae */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

@@ -1,4 +1,4 @@
-/* minitape TapeView, source 24f48a45468061ff */
+/* minitape TapeView, source 55df0b4eb53d32c7 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
