@@ -61,6 +61,15 @@ def find_user_site() -> Site:
     True
     """
     frame = find_user_frame(sys._getframe(1))
+    return get_running_site(frame)
+
+
+def get_running_site(frame: FrameType | None) -> Site:
+    """Return the line that a frame runs, or NOWHERE if there is no frame.
+
+    Args:
+        frame: The frame.
+    """
     return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 

@@ -303,7 +303,7 @@ class RunAccounts:
         optimizers: The accounts of the optimizers, in the order in which they were first seen.
         scalers: The accounts of the gradient scalers.
         schedules: The accounts of the learning-rate schedules.
-        layer_modes: The modes of normalization and dropout layers, by key.
+        layer_modes: The modes of normalization and dropout layers.
         clips: The calls that clip gradients, by line.
         passes: The number of backward passes so far.
         losses: The value of the loss in each backward pass.
@@ -332,7 +332,7 @@ class RunAccounts:
         self.optimizers: list[OptimizerAccount] = []
         self.scalers: list[ScalerAccount] = []
         self.schedules: list[ScheduleAccount] = []
-        self.layer_modes: dict[int, LayerMode] = {}
+        self.layer_modes: list[LayerMode] = []
         self.clips: dict[Site, ClipCalls] = {}
         self.passes = 0
         self.losses = array("d")

@@ -96,7 +96,7 @@ def find_layers_in_wrong_mode(run: RunAccounts) -> Iterator[RunFinding]:
     Args:
         run: The accounts of the run.
     """
-    for mode in run.layer_modes.values():
+    for mode in run.layer_modes:
         fields = {"what": mode.kind, "n": mode.unrecorded_calls, "all": mode.trained_calls + mode.fixed_calls}
         if 0 < 2 * mode.unrecorded_calls <= mode.trained_calls:
             yield RunFinding("layer_mode", "", mode.site, fields, frozenset(), is_remark=True)

@@ -13,6 +13,7 @@ IGNORED_PATHS = ("__pycache__", "/dev/", "/proc/", "torchinductor", "/.triton/",
 FILE_EVENTS = ("os.remove", "os.rename", "os.rmdir", "shutil.rmtree", "os.truncate")
 PROCESS_EVENTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
 NETWORK_EVENTS = ("socket.connect", "socket.bind", "socket.sendto")
+PATH_TYPES = (str, bytes, os.PathLike)
 
 _listeners: list[Callable[[str], object]] = []
 _installed: list[bool] = []
@@ -79,11 +80,11 @@ def _pass_side_effects_to_listeners(
 def _describe_write(path: object, mode: object, flags: object) -> str:
     """Return the call that opens a file for writing, or "" if the file is only read or is a cache."""
     is_write = any(letter in str(mode) for letter in "wax+") if mode else isinstance(flags, int) and flags & WRITE_FLAGS
-    if not is_write or not isinstance(path, (str, bytes, os.PathLike)):
+    if not is_write or not isinstance(path, PATH_TYPES):
         return ""
     return "" if _is_cache(path) else f"open({os.fsdecode(path)!r})"
 
 
 def _is_cache(path: object) -> bool:
     """Return whether a path belongs to a cache or a device. Python renames each file that it compiles, for example."""
-    return isinstance(path, (str, bytes, os.PathLike)) and any(part in os.fsdecode(path) for part in IGNORED_PATHS)
+    return isinstance(path, PATH_TYPES) and any(part in os.fsdecode(path) for part in IGNORED_PATHS)

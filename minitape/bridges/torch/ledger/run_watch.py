@@ -21,7 +21,7 @@ from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
 
 from ....engine.record.user_frames import find_user_frame
-from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
+from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site, get_running_site
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
 from ...run_watch.accounts import (
@@ -247,7 +247,7 @@ class TorchRunWatch:
         given = args[0] if args else kwargs.get("tensors")
         roots = [given] if isinstance(given, torch.Tensor) else list(given or ())
         frame = None if self.is_resting else find_user_frame(sys._getframe(2))
-        site: Site = NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        site = get_running_site(frame)
         if not self.is_resting:
             with DisableTorchFunction(), self.errors:
                 self._prepare_pass(roots, site, frame)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,7 +14,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.optim.lr_scheduler import LRScheduler
 
 from ....engine.record.user_frames import find_user_frame
-from ....recording.sites import NOWHERE, Site, find_user_site
+from ....recording.sites import Site, find_user_site, get_running_site
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
 from ...run_watch.schedules import LayerMode, ScheduleAccount
@@ -39,7 +38,8 @@ class ScheduleWatch:
         """Prepare to follow a run's schedules and layers."""
         self.watch = watch
         self._layer_patches = FrameworkPatches()
-        self._schedules: IdentityMap[ScheduleAccount] = IdentityMap()
+        self._schedules = IdentityMap[ScheduleAccount]()
+        self._modes = IdentityMap[LayerMode]()
 
     def install_hooks(self, patches: FrameworkPatches) -> None:
         """Wrap the methods of schedules and layers.
@@ -64,7 +64,7 @@ class ScheduleWatch:
     def _on_schedule_step(self, original: Callable, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
         original(schedule, *args, **kwargs)
         site = find_user_site()
-        account: ScheduleAccount | None = self._schedules.get(schedule)
+        account = self._schedules.get(schedule)
         if account is None:  # A schedule calls its own step once when it is created.
             period = int(getattr(schedule, "total_steps", 0) or getattr(schedule, "T_max", 0))
             with DisableTorchFunction():
@@ -78,7 +78,11 @@ class ScheduleWatch:
             account.site = site
 
     def _find_or_open_mode(self, layer: nn.Module) -> LayerMode:
-        return self.watch.accounts.layer_modes.setdefault(id(layer), LayerMode(type(layer).__name__))
+        mode = self._modes.get(layer)
+        if mode is None:
+            mode = self._modes[layer] = LayerMode(type(layer).__name__)
+            self.watch.accounts.layer_modes.append(mode)
+        return mode
 
     def _on_mode_switched(self, original: Callable, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
         if isinstance(module, LAYER_CLASSES):
@@ -103,7 +107,7 @@ class ScheduleWatch:
 
 def _find_line_outside_modules() -> Site:
     """Return the running line of the innermost function of the program that is not a module's ``forward``."""
-    frame: FrameType | None = find_user_frame(sys._getframe(1))
+    frame = find_user_frame(sys._getframe(1))
     while frame is not None and frame.f_code.co_name == "forward":
         frame = find_user_frame(frame.f_back)
-    return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return get_running_site(frame)
