@@ -238,9 +238,17 @@ def start_lab() -> Iterator[Callable[..., str]]:
     readers: list[threading.Thread] = []
 
     def start_server(folder: Path, *options: str) -> str:
-        # Choose any free port, because two workers could both find port 8888 free.
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            port = probe.getsockname()[1]
+        # Another process can take the free port before the server listens on it, so several ports are tried.
+        for _ in range(5):
+            with socket.create_server(("127.0.0.1", 0)) as probe:
+                port = probe.getsockname()[1]
+            address, output = start_server_on(port, folder, *options)
+            if address or "in use" not in output:
+                break
+        assert address, f"minitape lab printed no address:\n{output}"
+        return address
+
+    def start_server_on(port: int, folder: Path, *options: str) -> tuple[str | None, str]:
         command = [sys.executable, "-m", "minitape", "lab", str(folder), "--no-browser", f"--port={port}", *options]
         workspaces = tempfile.mkdtemp()  # A fresh workspace does not reopen notebooks from other sessions.
         environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1", "JUPYTERLAB_WORKSPACES_DIR": workspaces}
@@ -254,8 +262,8 @@ def start_lab() -> Iterator[Callable[..., str]]:
                 # Read the output to the end, because a full pipe would block the server.
                 readers.append(threading.Thread(target=server.stdout.read))
                 readers[-1].start()
-                return address.group()
-        raise AssertionError(f"minitape lab printed no address:\n{''.join(lines)}")
+                return address.group(), "".join(lines)
+        return None, "".join(lines)
 
     yield start_server
     end_processes(*servers)
