@@ -174,21 +174,6 @@ def lock_file(target_path: AnyPath) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def hold_marker_file(path: Path) -> Iterator[None]:
-    """Create a file that `is_abandoned` reports as in use while a block runs.
-
-    Args:
-        path: The file, which must not exist yet.
-
-    Raises:
-        OSError: If the file cannot be created.
-    """
-    with open(path, "xb") as file:
-        _lock_open_file(file.fileno())
-        yield
-
-
 def _lock_open_file(file_descriptor: int) -> bool:
     """Mark an open file as being written until it is closed.
 
@@ -210,14 +195,11 @@ def _lock_open_file(file_descriptor: int) -> bool:
     return True
 
 
-def is_abandoned(path: Path) -> bool:
-    """Return whether the process that wrote a file has ended.
+def _is_abandoned(path: Path) -> bool:
+    """Return whether the process that wrote a part file has ended.
 
     If the file system has no locks, an old file counts as abandoned. On Windows, every file counts as abandoned,
     because the system does not remove a file that is open.
-
-    Args:
-        path: A part file, or a file that `hold_marker_file` created.
 
     Raises:
         OSError: If the file cannot be opened.
@@ -237,5 +219,5 @@ def _remove_abandoned_part_files(target: Path) -> None:
         with contextlib.suppress(OSError):
             status = part_file.lstat()
             is_locked_by_now = time.time() - status.st_mtime > 1
-            if stat.S_ISREG(status.st_mode) and is_locked_by_now and is_abandoned(part_file):
+            if stat.S_ISREG(status.st_mode) and is_locked_by_now and _is_abandoned(part_file):
                 part_file.unlink()
