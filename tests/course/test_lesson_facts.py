@@ -1,10 +1,12 @@
 """What lessons 02, 04, 05 and 06 say in words and no cell computes, or computes and does not assert."""
 
+import itertools
 from typing import Any
 
 import nbformat
 import numpy as np
 import pytest
+from test_exercise_programs import SOLUTIONS
 
 import minitape as tf
 from minitape.cli.lesson_files import find_lessons_folder
@@ -87,6 +89,23 @@ def load_measurements() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_somebody_who_always_says_4_2_kilograms_is_off_by_676_grams(measured):
     _, kilograms, _ = measured
     assert round(1000 * np.mean(np.abs(4.2 - kilograms))) == 676
+
+
+def test_training_with_rounded_weights_finds_the_best_of_625_scales():
+    """The scale of lesson 06 that stores whole numbers, with the solution of exercise 4."""
+    names: dict[str, Any] = {}
+    cells = read_code_cells("06_stopping_gradients.ipynb")
+    for source in ("import numpy", "penguins = load_penguins()"):
+        exec(next(cell for cell in cells.values() if cell.startswith(source)), names)
+    exec(SOLUTIONS["06.4"], names)
+    exec(cells["rounded-scale"], names)
+    scales = itertools.product(range(-2, 3), repeat=4)
+    features, kilograms = names["features"](names["birds"]).numpy(), names["kg"].numpy()
+    off = {scale: np.mean(np.abs(4.2 + features @ np.array(scale)[:, np.newaxis] - kilograms)) for scale in scales}
+    assert len(off) == 625
+    assert min(off, key=off.get) == (-1, 0, 0, 1) == tuple(names["best"])
+    assert round(1000 * min(off.values())) == names["off"] == 326
+    assert round(1000 * off[tuple(np.round(names["OLD"]).ravel())]) == 918
 
 
 def compute_features(birds, weights, biases):
