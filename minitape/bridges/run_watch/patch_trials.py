@@ -1,8 +1,6 @@
 """Judge a patch by running the patched program.
 
-A patch is offered only if the missing gradient appears and nothing else loses its gradient. The gradient norms of
-parameters cannot show this, because a value that the patched line reads may lose its gradient from this line but keep a
-gradient from another line.
+A patch is offered only if the missing gradient appears and the gradient norms of all other parameters stay the same.
 """
 
 from __future__ import annotations
@@ -16,24 +14,7 @@ from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
 CHANGED = 1e-3  # Another gradient counts as changed if its norm changes by this fraction.
-LOST = 1e-6  # A value has lost its gradient if at most this fraction of the norm is left.
 MAX_NAMED_CHANGES = 3
-
-
-class PatchedSource(NamedTuple):
-    """A program with a patch.
-
-    Attributes:
-        source: The text of the program.
-        first_line: The first line written by the patch.
-        last_line: The last line of the original program that the patch replaces.
-        patched_last_line: The last line written by the patch.
-    """
-
-    source: str
-    first_line: int
-    last_line: int
-    patched_last_line: int
 
 
 class PatchVerdict(NamedTuple):
@@ -53,17 +34,14 @@ class PassFacts(NamedTuple):
 
     Attributes:
         norms: Each parameter's gradient norm, by name.
-        shares: The norm of the gradient that the patched lines send to each of their inputs, by a description of the
-            input.
         error: The error that ended the program before the pass, or "" if there was none.
     """
 
     norms: Mapping[str, float]
-    shares: Mapping[str, float]
     error: str
 
 
-def apply_patch(source: str, line: int, patch: str) -> PatchedSource | None:
+def apply_patch(source: str, line: int, patch: str) -> str | None:
     r"""Replace the statement on a line.
 
     Args:
@@ -74,26 +52,23 @@ def apply_patch(source: str, line: int, patch: str) -> PatchedSource | None:
     Returns:
         The patched program, or None if it would not be valid Python.
 
-    >>> apply_patch("if a:\n    y = f(\n        x)\n", 2, "y = x").source
+    >>> apply_patch("if a:\n    y = f(\n        x)\n", 2, "y = x")
     'if a:\n    y = x\n'
     """
     try:
         statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
         around = [node for node in statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
         statement = max(around, key=lambda node: node.lineno)
+        last_line = statement.lineno if hasattr(statement, "body") else statement.end_lineno or statement.lineno
+        lines = source.split("\n")
+        first = lines[statement.lineno - 1]
+        indent = first[: len(first) - len(first.lstrip())]
+        new_lines = [indent + part for part in patch.split("\n")]
+        patched = "\n".join([*lines[: statement.lineno - 1], *new_lines, *lines[last_line:]])
+        ast.parse(patched)
     except (SyntaxError, ValueError):
         return None
-    last_line = statement.lineno if hasattr(statement, "body") else statement.end_lineno or statement.lineno
-    lines = source.split("\n")
-    first = lines[statement.lineno - 1]
-    indent = first[: len(first) - len(first.lstrip())]
-    new_lines = [indent + part for part in patch.split("\n")]
-    patched = "\n".join([*lines[: statement.lineno - 1], *new_lines, *lines[last_line:]])
-    try:
-        ast.parse(patched)
-    except SyntaxError:
-        return None
-    return PatchedSource(patched, statement.lineno, last_line, statement.lineno + len(new_lines) - 1)
+    return patched
 
 
 def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collection[str]) -> PatchVerdict:
@@ -117,24 +92,7 @@ def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collecti
     if lost:
         names = join_parameter_names(lost)
         return PatchVerdict(False, fill("A patch was tried, but it removed the gradient of {names}.", names=names))
-    starved = _find_starved_value(before, after)
-    if starved:
-        sentence = "A patch was tried, but it removed the gradient that this line sends to {value}."
-        return PatchVerdict(False, fill(sentence, value=starved))
     return _judge_recovered_gradient(after, wanted, others)
-
-
-def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
-    """Return a value whose gradient from the patched lines is lost because of the patch, or "" if none exists.
-
-    Args:
-        before: The backward pass without the patch.
-        after: The backward pass with the patch.
-    """
-    for value, size in before.shares.items():
-        if _is_gradient(size) and value in after.shares and after.shares[value] < LOST * size:
-            return value
-    return ""
 
 
 def _judge_recovered_gradient(after: PassFacts, wanted: Collection[str], others: Mapping[str, float]) -> PatchVerdict:

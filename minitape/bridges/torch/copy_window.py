@@ -12,7 +12,6 @@ from ..run_watch.report import ProblemGroup, build_problem_group, list_problem_g
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.waiting_copies import CopyRequest
 from .ledger.run_watch import TorchRunWatch
-from .patch_runs import measure_shares
 from .raised_errors import explain_raised_error
 from .recording import TorchRecording, record
 
@@ -102,7 +101,7 @@ class CopyWindow:
         accounts = self.watch.accounts
         problems: list[ProblemGroup] = []
         raised = None
-        facts: dict[str, dict[str, float]] = {"norms": {}, "shares": {}}
+        norms: dict[str, float] = {}
         if self._recording is not None:
             with contextlib.suppress(Exception):
                 if self.kind == "anomaly":
@@ -110,7 +109,7 @@ class CopyWindow:
                 elif self.kind == "steps":
                     problems = list_problem_groups(self._recording.explain())
                 elif self.kind == "trial":
-                    facts = self._measure_pass(self._recording)
+                    norms = self._name_norms_of_pass(self._recording)
                 elif error is not None:
                     explanation = explain_raised_error(self._recording, error)
                     raised = None if explanation is None else build_problem_group(explanation, [])
@@ -121,12 +120,12 @@ class CopyWindow:
                 "problems": [group._asdict() for group in problems],
                 "raised": None if raised is None else raised._asdict(),
                 "error": None if error is None else f"{type(error).__name__}: {error}",
-                **facts,
+                "norms": norms,
             }
         )
 
-    def _measure_pass(self, recording: TorchRecording) -> dict[str, dict[str, float]]:
-        """Return the norms of the requested pass's gradients, and of the requested lines' shares.
+    def _name_norms_of_pass(self, recording: TorchRecording) -> dict[str, float]:
+        """Return the norms of the requested pass's gradients, by the names of their parameters.
 
         Args:
             recording: The recording of the pass.
@@ -134,11 +133,7 @@ class CopyWindow:
         names = {id(source): name for name, source in recording.collect_trained_sources().items()}
         names |= self.watch.leaf_search.names  # A pass without the model's forward pass has worse names.
         norms = self.watch.norms_by_pass.get(self.low, {})
-        fields = self.request.fields
-        return {
-            "norms": {names.get(key) or self.watch.find_name(key): norm for key, norm in norms.items()},
-            "shares": measure_shares(recording, fields["file"], fields["first_line"], fields["last_line"]),
-        }
+        return {names.get(key) or self.watch.find_name(key): norm for key, norm in norms.items()}
 
     def _list_nonfinite_problems(self, recording: TorchRecording) -> list[ProblemGroup]:
         groups = [group for group in list_problem_groups(recording.explain()) if group.kind == "nonfinite"]
