@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, pairwise, takewhile
@@ -37,7 +36,6 @@ MAX_VERDICT_LENGTH = 10_000
 _VERDICT_START = re.compile(r"^Exercise ", re.MULTILINE)
 _VERDICT_LINE = re.compile(rf"Exercise (\S{{1,{MAX_TEXT_LENGTH}}}): ({CORRECT}|{NOT_YET}|{NOT_ANSWERED})\.")
 _ANSWER_LINE = re.compile(r"^[ \t]*given: +(.*)$", re.MULTILINE)
-_NUMBERED_LESSON = re.compile(r"\d+-(?P<topic>.+)")
 _HINT_LINE = re.compile(r"^Hint: (.*)$", re.MULTILINE)
 
 
@@ -236,49 +234,11 @@ def read_hand_ins(
                 if record is None:
                     hand_in.blank_exercises.add(name)
                     continue
-                _add_record(hand_in, name, record)
+                known_record = hand_in.records.get(name)
+                hand_in.records[name] = record if known_record is None else known_record.merge_with(record)
         hand_ins.append(hand_in)
         on_learner_read(learner)
-    _merge_renamed_lessons(hand_ins)
     return hand_ins
-
-
-def _merge_renamed_lessons(hand_ins: Iterable[HandIn]) -> None:
-    """Count a lesson only once, even if its name contains a number, as in `01-my-topic`, for only some of the learners.
-
-    The lesson gets the name that more learners use.
-    """
-    learner_counts = Counter(
-        lesson
-        for hand_in in hand_ins
-        for lesson in {name.rpartition(".")[0] for name in (*hand_in.records, *hand_in.blank_exercises)}
-    )
-    numbered_names: dict[str, list[str]] = {}
-    for match in filter(None, map(_NUMBERED_LESSON.fullmatch, learner_counts)):
-        numbered_names.setdefault(match["topic"], []).append(match[0])
-    new_names = {}
-    for topic, names in numbered_names.items():
-        if topic in learner_counts and len(names) == 1:
-            old, new = sorted([topic, *names], key=learner_counts.__getitem__)
-            new_names[old] = new
-    for hand_in in hand_ins if new_names else ():
-        records = hand_in.records
-        hand_in.records = {}
-        for name, record in records.items():
-            _add_record(hand_in, _rename_exercise(name, new_names), record)
-        hand_in.blank_exercises = {_rename_exercise(name, new_names) for name in hand_in.blank_exercises}
-
-
-def _rename_exercise(name: str, new_lessons: Mapping[str, str]) -> str:
-    """Return the name of an exercise after its lesson has been renamed."""
-    lesson, dot, number = name.rpartition(".")
-    return f"{new_lessons.get(lesson, lesson)}{dot}{number}"
-
-
-def _add_record(hand_in: HandIn, name: str, record: ExerciseRecord) -> None:
-    """Add the record of an exercise. If the learner already has a record of the exercise, the two are merged."""
-    known_record = hand_in.records.get(name)
-    hand_in.records[name] = record if known_record is None else known_record.merge_with(record)
 
 
 def _describe_read_error(error: Exception) -> str:
