@@ -269,13 +269,17 @@ def test_the_address_has_the_token_that_the_server_takes(given, tmp_path, monkey
 
 
 @pytest.mark.parametrize(("code", "locale"), [("en", None), ("zh", "zh_CN")])
-def test_jupyterlab_has_the_language_of_the_lessons(tmp_path, monkeypatch, code, locale):
-    """Its own default is the language of the system. Without the language pack JupyterLab stays in English."""
+def test_jupyterlab_has_the_language_of_the_lessons_and_asks_nothing(tmp_path, monkeypatch, code, locale):
+    """Its own default is the language of the system. Without the language pack JupyterLab stays in English.
+
+    With these settings, it also does not ask a newcomer for permission to fetch news.
+    """
     copy_missing_lessons(tmp_path, language=code)
     arguments = lab_command._build_lab_arguments(tmp_path, "127.0.0.1", 8888, "/lab", False, False)
     [folder] = [argument.partition("=")[2] for argument in arguments if "app_settings_dir" in argument]
     settings = json.loads((Path(folder) / "overrides.json").read_text(encoding="utf-8"))
     assert settings.get("@jupyterlab/translation-extension:plugin", {}).get("locale") == locale
+    assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
 
 
 def test_a_browser_needs_a_screen(monkeypatch):
