@@ -26,6 +26,7 @@ sys.dont_write_bytecode = False
 NEEDS = {f"minitape/bridges/{name}*.py": name for name in "torch tensorflow jax lightning transformers".split()}
 NEEDS["minitape/bridges/keras.py"] = "tensorflow"
 NEEDS["minitape/cli/grading.py"] = "nbgrader"
+NEEDS |= {f"minitape/cli/{name}.py": "sphinx" for name in ("chinese_search", "site_settings/conf")}
 collect_ignore_glob = [files for files, package in NEEDS.items() if importlib.util.find_spec(package) is None]
 
 _file_numbers = itertools.count()

@@ -35,6 +35,7 @@ SET_PAGES = """([pages, fields]) => {
 @pytest.fixture(scope="module")
 def build():
     """Return the modules of the documentation's build."""
+    pytest.importorskip("sphinx", reason='no sphinx: pip install -e ".[docs]"')
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(ROOT / "docs" / "site"), str(ROOT / "docs"), *sys.path])
         import build
@@ -43,7 +44,7 @@ def build():
 
 
 @pytest.fixture(scope="module")
-def search_site(tmp_path_factory):
+def search_site(tmp_path_factory, build):
     """Return a site with one page in each language, which has the page of the search."""
     scratch = tmp_path_factory.mktemp("search")
     editions = [
