@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .value_display import compute_largest_magnitude
@@ -64,6 +64,7 @@ def list_path_breaks_and_set_blame(
     if shown_result is None:
         return path_breaks
     escapes = [event for event in events if event["kind"] == "numpy" and event.get("row", -1) in range(len(rows))]
+    zeroed_edges: dict[int | None, list[tuple[int, int]]] = {}
     for source in shown_result["sources"]:
         blamed_line = source.get("why")
         is_none = source["none"]
@@ -84,7 +85,7 @@ def list_path_breaks_and_set_blame(
                 edge = _find_cut_edge(line_rows, source)
             else:
                 kind = "zero"
-                edge = _find_zeroed_edge(line_rows, source, sweep)
+                edge = _find_zeroed_edge(line_rows, source, sweep, zeroed_edges)
         if edge is None:
             continue
         text = _find_escape_expression(source_texts, blamed_line) if escaped_rows else rows[edge[1]]["label"]
@@ -150,20 +151,32 @@ def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> tupl
 
 
 def _find_zeroed_edge(
-    line_rows: Sequence[RowFields], source: SourceFields, sweep: SweepFields | None
+    line_rows: Sequence[RowFields],
+    source: SourceFields,
+    sweep: SweepFields | None,
+    zeroed_edges: dict[int | None, list[tuple[int, int]]],
 ) -> tuple[int, int] | None:
-    """Find an edge on the blamed line whose share is zero although its row's adjoint is nonzero."""
+    """Find an edge on the blamed line whose share is zero although its row's adjoint is nonzero.
+
+    The edges of a line are kept in ``zeroed_edges``, by its first row, because thousands of sources may blame it.
+    """
     rows_by_number = {row["row"]: row for row in line_rows}
-    zero_edges = [
+    first_row = next(iter(rows_by_number), None)
+    if first_row not in zeroed_edges:
+        zeroed_edges[first_row] = _list_zeroed_edges(rows_by_number, sweep)
+    named_edges = [
+        edge
+        for edge in zeroed_edges[first_row]
+        if edge[1] == source["blame"] or rows_by_number[edge[1]]["op"] in str(source["reason"])
+    ]
+    return min(named_edges or zeroed_edges[first_row], key=lambda edge: edge[0] != source["at"], default=None)
+
+
+def _list_zeroed_edges(row_numbers: Container[int], sweep: SweepFields | None) -> list[tuple[int, int]]:
+    return [
         (edge["input"], step["row"])
         for step in (sweep["steps"] if sweep else ())
-        if step["row"] in rows_by_number and not is_zero(step["adjoint"])
+        if step["row"] in row_numbers and not is_zero(step["adjoint"])
         for edge in step["edges"]
         if is_zero(edge["product"])
     ]
-    named_edges = [
-        edge
-        for edge in zero_edges
-        if edge[1] == source["blame"] or rows_by_number[edge[1]]["op"] in str(source["reason"])
-    ]
-    return min(named_edges or zero_edges, key=lambda edge: edge[0] != source["at"], default=None)

@@ -130,32 +130,43 @@ def _compress_rows_to_base64(snapshot: Any, convert: Callable[[Any], Any] = lamb
     return base64.b64encode(b"".join([*parts, packer.compress(b"]}"), packer.flush()])).decode()
 
 
-def summarize_arrays(part: Any) -> Any:
+def summarize_arrays(part: Any, rounded_data: dict[int, Any] | None = None) -> Any:
     """Return a part of a snapshot with rounded numbers and smaller thumbnails instead of its arrays.
 
     Args:
         part: The part, as a dictionary, a list, or a value without arrays.
+        rounded_data: The arrays that are rounded already, by the identity of their lists. A sweep shows many arrays
+            two or three times.
 
     >>> summarize_arrays({"value": {"text": "[0.33333333 0.5]", "data": [0.33333333, 0.5]}})
     {'value': {'text': '', 'data': [0.3333, 0.5]}}
     """
+    rounded_data = {} if rounded_data is None else rounded_data
     if isinstance(part, list):
-        return [summarize_arrays(item) for item in part]
+        return [summarize_arrays(item, rounded_data) for item in part]
     if not isinstance(part, dict):
         return part
     if "product" in part and "local" in part:  # The part is an edge of the sweep.
         local = part["local"]
         is_array = local is not None and (isinstance(local.get("data"), list) or "thumb" in local)
         part = part | {"local": None if is_array else local}
-    summarized = {key: item if key in ("data", "thumb") else summarize_arrays(item) for key, item in part.items()}
+    summarized = {
+        key: item if key in ("data", "thumb") else summarize_arrays(item, rounded_data) for key, item in part.items()
+    }
     if "thumb" in part:
         lines, fewer_lines = part["thumb"], _shrink_thumbnail(part["thumb"])
         if fewer_lines:
             cell = part.get("cell", 1.0) * len(lines[0]) / len(fewer_lines[0]) * len(fewer_lines) / len(lines)
             summarized |= {"text": "", "thumb": fewer_lines, "cell": _round_numbers(cell)}
     elif isinstance(part.get("data"), list):
-        summarized |= {"text": "", "data": _round_numbers(part["data"])}
+        summarized |= {"text": "", "data": _round_numbers_once(part["data"], rounded_data)}
     return summarized
+
+
+def _round_numbers_once(data: list[Any], rounded_data: dict[int, Any]) -> Any:
+    if id(data) not in rounded_data:
+        rounded_data[id(data)] = _round_numbers(data)
+    return rounded_data[id(data)]
 
 
 def _round_numbers(data: Any) -> Any:
