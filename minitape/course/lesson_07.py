@@ -129,5 +129,11 @@ def lowest(f, start, steps):
                 Mistake(partial(_run_damped_newton, halvings=0), named="halving stopped early"),
             ],
         ),
+        Exercise(
+            "07.7",
+            order=2,
+            expect=lambda f, value: 1.0 / f.derivative(value, order=2),
+            cases=[(BOWL, 1.0), (Polynomial(0, 1, 2.5), -1.0), (Polynomial(4, 0, 0.125), 3.0)],
+        ),
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import linecache
 import re
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +108,10 @@ def build_solution_function(program: str, learner_function: Program, exercise_na
     file_name = say("<solution of {name}>", name=exercise_name) if exercise_name else "<solution>"
     if exercise_name:
         linecache.cache[file_name] = len(program), None, program.splitlines(keepends=True), file_name
-    exec(compile(program, file_name, "exec"), names)
+    with warnings.catch_warnings():  # Python warns about a variant such as `return 0.1[0]`.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code = compile(program, file_name, "exec")
+    exec(code, names)
     functions = [value for name, value in names.items() if callable(value) and names_before.get(name) is not value]
     return functions[-1] if functions else None
 

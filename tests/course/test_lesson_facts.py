@@ -1,6 +1,7 @@
-"""What lessons 02, 04, 05 and 06 say in words and no cell computes, or computes and does not assert."""
+"""What lessons 02, 04, 05, 06, 07 and 11 say in words and no cell computes, or computes and does not assert."""
 
 import itertools
+import re
 from typing import Any
 
 import nbformat
@@ -158,3 +159,30 @@ def test_24_other_networks_forget_14_to_539_grams_and_frozen_half_of_them_name_f
     assert (round(forgotten.min()), round(forgotten.max())) == (14, 539)
     *_, named_right_by_frozen = train_species_heads(birds, adelie, weights, biases, trunk_rate=0.0)
     assert np.sum(named_right_by_frozen < named_right) == 12
+
+
+def test_the_best_rate_takes_the_spring_to_the_bottom_in_one_step():
+    names: dict[str, Any] = {"tf": tf}
+    cells = read_code_cells("07_several_and_nested_tapes.ipynb")
+    exec(next(cell for cell in cells.values() if cell.startswith("def derivative")), names)
+    exec(SOLUTIONS["07.7"], names)
+    exec(cells["spring-rate"], names)
+    assert float(1.0 / names["rate"]) == pytest.approx(15.0)
+    assert (round(float(names["lands"]), 2), round(names["slope_there"], 3)) == (1.99, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "slope", "slope_of_threefold"), [("a", 2, 6), ("b", 4, 4), ("c", 4, 12), ("d", 4, 12)]
+)
+def test_of_four_operations_two_have_the_right_gradient_in_every_program(name, slope, slope_of_threefold):
+    """The programs of exercise 11.5, at x = 2, where the true slopes are 4 and 12."""
+    [program] = re.findall(
+        r"```python\n(def a\(x\):.*?)```", "".join(read_code_cells("11_your_own_operations.ipynb").values()), re.DOTALL
+    )
+    names: dict[str, Any] = {"tf": tf, "np": np}
+    exec(program, names)
+    x = tf.Variable(2.0)
+    for factor, expected in ((1.0, slope), (3.0, slope_of_threefold)):
+        with tf.GradientTape() as tape:
+            y = factor * names[name](x)
+        assert tape.gradient(y, x).numpy() == expected
