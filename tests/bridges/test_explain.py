@@ -29,10 +29,9 @@ TORCH, TENSORFLOW, JAX = FRAMEWORKS
 VARIANTS = read_variants()
 PATCHES = [  # None: one line is not enough, or there are several ways
     (TORCH, "draw_of_a_latent", "z = torch.distributions.Normal(w, 1.0).rsample()"),
-    (TORCH, "list_of_losses_made_a_tensor", "parts = torch.stack(parts)"),
     (TORCH, "data_of_the_output", "loss = (out ** 2).mean()"),
-    (TORCH, "torch_tensor_of_a_list", "v = torch.stack([a * 2, w * 3])"),
-    (TORCH, "in_place_relu_after_sigmoid", "y = y.clone()\ny[0] = 0.0"),
+    (TORCH, "torch_tensor_of_a_list", None),
+    (TORCH, "in_place_relu_after_sigmoid", None),
     (TORCH, "recurrence_in_a_buffer", None),
     (TORCH, "numpy_in_the_middle", None),
     (TORCH, "index_by_a_parameter", None),

@@ -13,7 +13,6 @@ from minitape.bridges.torch.raised_errors import explain_raised_error  # noqa: E
 from minitape.common.translation import LANGUAGE_VARIABLES  # noqa: E402
 
 from .cases import compile_program  # noqa: E402
-from .frameworks import FRAMEWORKS  # noqa: E402
 
 
 def test_other_answers():
@@ -514,18 +513,6 @@ def test_a_target_that_is_made_of_a_number_has_left():
         loss = torch.tensor(value.item())
     answer = recording.explain(loss, net.weight)
     assert answer.cause == "left_torch" and answer.code == "loss = torch.tensor(value.item())"
-
-
-def test_a_result_that_is_trained_becomes_a_leaf_or_keeps_its_gradient():
-    for line, patch in [
-        ("w = torch.randn(3, requires_grad=True).double()", "w = torch.randn(3).double().requires_grad_()"),
-        ("w = torch.ones(3, requires_grad=True) * 2.0", "w = (torch.ones(3) * 2.0).requires_grad_()"),
-        ("w = v * 2.0", "w = v * 2.0\nw.retain_grad()"),
-    ]:
-        code = f"v = torch.ones(3, requires_grad=True)\n{line}\nloss = (w * w).sum()\nloss.backward()\n"
-        space, recording, _ = FRAMEWORKS[0].record_and_explain_program(code, f"<{line}>")
-        asked = compile("recording.explain(loss, w)", "ask.py", "eval")
-        assert eval(asked, space | {"recording": recording}).patch == patch
 
 
 def test_only_a_gradient_that_a_normalization_cancels_is_meant_beside_parameters_that_learn():

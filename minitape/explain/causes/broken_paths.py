@@ -53,7 +53,6 @@ CAUSES = (
         values.
         Fix: Use the tensor itself. To use it as the weight of a module, call torch.func.functional_call.
         """,
-        edits=(edit.reuse_tensor_for_copy,),
     ),
     Cause(
         "recording_paused",

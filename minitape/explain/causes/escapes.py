@@ -1,6 +1,5 @@
 """Describe the causes by which a value leaves the framework."""
 
-from ..fixes import edits as edit
 from ..fixes.host_conversion_fixes import convert_line_to_framework
 from .cause import Cause
 
@@ -79,7 +78,6 @@ CAUSES = (
         The value left PyTorch through {what}{line}, so the result is a constant that has no connection to {x}.
         Fix: Use tensors throughout: remove {what}, and use torch functions instead of NumPy and Python functions.
         """,
-        edits=(edit.reuse_tensor_for_copy,),
         plans=(convert_line_to_framework,),
     ),
     Cause(
@@ -147,7 +145,6 @@ CAUSES = (
         The number of elements that {what}{line} returns depends on the values, but JAX must know all shapes in advance.
         Fix: Keep the shape: use jnp.where(condition, x, 0.0), or pass size= and fill_value=.
         """,
-        edits=(edit.replace_mask_by_where,),
     ),
     Cause(
         "callback",

@@ -33,7 +33,6 @@ CAUSES = (
         Parameters were changed{line} before backward(), but autograd needs their values from the forward pass.
         Fix: Make all calls to backward() before that line, or compute the loss again after that line.
         """,
-        edits=(edit.rebind_instead_of_updating,),
     ),
     Cause(
         "backward_twice",
@@ -78,10 +77,7 @@ CAUSES = (
         The function returns None, because it does not end with a return statement.
         Fix: Return the loss.
         """,
-        edits=(
-            edit.replace_operand("{x}.mean()", "backward"),
-            edit.take_mean_of_return,
-        ),
+        edits=(edit.replace_operand("{x}.mean()", "backward"),),
     ),
     Cause(
         "has_aux",

@@ -112,7 +112,6 @@ CAUSES = (
         edits=(
             edit.set_trainable,
             edit.set_keyword("requires_grad", True, *edit.TENSOR_MAKERS),
-            edit.insert_line_before_use("{x}.requires_grad_()"),
         ),
     ),
     Cause(
@@ -128,7 +127,6 @@ CAUSES = (
         {x} is recomputed each time it is read. The tensor that you asked about is not a leaf, and it was not used.
         Fix: Ask for the gradient of the trainable leaf that {x} is computed from.
         """,
-        edits=(edit.make_source_leaf,),
     ),
     Cause(
         "argnums",

@@ -157,7 +157,6 @@ CAUSES = (
         backward passes in total.
         Fix: Call optimizer.zero_grad() before the first backward() of each step.
         """,
-        edits=(edit.clear_gradients_after_step,),
     ),
     Cause(
         "vanishing",

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..reasons.program_text import (
-    collect_names_and_attributes,
     find_last_name,
     find_operand_expressions,
     parse_expression,
@@ -16,7 +15,6 @@ from ..reasons.program_text import (
 )
 from .dialects import TAPE
 from .fault_site import (
-    SIMPLE_STATEMENTS,
     TENSOR_BUILDERS,
     Change,
     Edit,
@@ -25,9 +23,7 @@ from .fault_site import (
     is_call,
     is_module,
     is_result_used_as_index,
-    spell_path_for_program,
 )
-from .host_conversion_fixes import strip_conversion
 
 GRADIENT_FUNCTIONS = ("grad", "value_and_grad", "filter_grad", "filter_value_and_grad")
 TENSOR_MAKERS = (
@@ -190,23 +186,6 @@ def repeat_where_around_operand(*names: str) -> Edit:
     return edit_node
 
 
-def insert_line_before_use(line_template: str) -> Edit:
-    """Return an edit that inserts a line before a statement that reads the source by its name.
-
-    Args:
-        line_template: The line, with ``{x}`` for the name of the source.
-    """
-
-    def edit_node(fault: FaultSite, node: Any) -> Change:
-        if node is not fault.statement.node or not isinstance(node, SIMPLE_STATEMENTS):
-            return None
-        read_names = {unparse(n) for n in fault.statement.nodes if isinstance(getattr(n, "ctx", None), ast.Load)}
-        name = next((name for name in list_source_names(fault) if name in read_names), None)
-        return None if name is None else f"{line_template.format(x=name)}\n{unparse(node)}"
-
-    return edit_node
-
-
 def list_source_names(fault: FaultSite) -> list[str]:
     """Return the names through which the program accesses the source.
 
@@ -223,73 +202,6 @@ def list_source_names(fault: FaultSite) -> list[str]:
         if name
         and question.adapter.to_handle(names.get(name, question.source)) is question.adapter.to_handle(question.source)
     ]
-
-
-def make_source_leaf(fault: FaultSite, node: Any) -> Change:
-    """Compute the source first and then call ``requires_grad_()``, so that the source is a leaf. This is an `Edit`.
-
-    If the statement does not read the source itself, a line with ``retain_grad()`` is added instead.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    name = next((name for name in list_source_names(fault) if fault.statement.bound_names == [name]), None)
-    if name is None or not isinstance(node, ast.Assign):
-        return None
-    detach_call = "" if "requires_grad" in unparse(node) else ".detach()"
-    if detach_call and name not in fault.statement.read_names:
-        return f"{unparse(node)}\n{name}.retain_grad()"
-    expression = re.sub(r",? ?requires_grad=True", "", unparse(node.value))
-    return node.value, f"({expression}){detach_call}.requires_grad_()"
-
-
-def take_mean_of_return(fault: FaultSite, node: Any) -> Change:
-    """Take the mean of a function's return value in a JAX program. This is an `Edit`.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    if not isinstance(node, ast.Return) or fault.dialect.name != "jax":
-        return None
-    mean = spell_path_for_program(fault, "jnp.mean")
-    mapped_functions = {
-        unparse(n.args[0]) for statement in fault.statements for n in statement.calls if is_call(n, "vmap") and n.args
-    }
-    # Under vmap, the function receives single examples, whose mean would be wrong.
-    if fault.statement.function_name in mapped_functions:
-        return None
-    return (node.value, f"{mean}({unparse(node.value)})") if mean and node.value is not None else None
-
-
-def replace_mask_by_where(fault: FaultSite, node: Any) -> Change:
-    """Replace ``x[m]`` with ``jnp.where(m, x, 0.0)`` if this or a later statement sums the result. This is an `Edit`.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    is_mask = isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Compare, ast.Name))
-    sums = [
-        call
-        for statement in (fault.statement, *fault.find_readers_of_bound_names())
-        for call in statement.calls
-        if is_call(call, "sum")
-    ]
-    can_mask = is_mask and sums and not re.search("exp|log|cos", "".join(map(unparse, sums)))
-    if not can_mask:
-        return None
-    return f"{spell_path_for_program(fault, 'jnp.where')}({unparse(node.slice)}, {unparse(node.value)}, 0.0)"
 
 
 def set_argnums(fault: FaultSite, node: Any) -> Change:
@@ -421,63 +333,6 @@ def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
     return f"{names[0]} {sign}= {unparse(value.right)}"
 
 
-def rebind_instead_of_updating(fault: FaultSite, node: Any) -> Change:
-    """Create a new tensor instead of changing one in place: ``y = y + 1`` for ``y += 1``. This is an `Edit`.
-
-    If the statement sets an item, a line is added before it that clones the tensor.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    target: ast.expr
-    if isinstance(node, ast.AugAssign):
-        target = node.target
-        new_text = unparse(ast.Assign([target], ast.BinOp(node.target, node.op, node.value), lineno=0))
-    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-        target = node.targets[0].value
-        new_text = f"{unparse(target)} = {unparse(target)}.clone()\n{unparse(node)}"
-    else:
-        return None
-    reads_target = isinstance(node, ast.Assign) and unparse(target) in collect_names_and_attributes(
-        ast.walk(node.value)
-    )
-    return new_text if isinstance(target, ast.Name) and target.id != fault.question.name and not reads_target else None
-
-
-def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
-    """Replace a copy with the original tensor, or with a ``torch.stack`` of the originals. This is an `Edit`.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    stack_path = spell_path_for_program(fault, "torch.stack")
-    row = fault.row
-    if (
-        not is_call(node, "tensor", "as_tensor", "Variable", "FloatTensor", "Tensor")
-        or not node.args
-        or stack_path is None
-    ):
-        return None
-    argument = node.args[0]
-    parts = getattr(argument, "elts", None) or []
-    if isinstance(argument, ast.ListComp):
-        parts = [argument.elt]
-    if any(isinstance(n, ast.Constant) or strip_conversion(n) is not n for n in parts):
-        return None
-    inputs = [fault.question.rows[index] for index in row.inputs] if row else []
-    if row and len(inputs) == 1 and inputs[0].shape == row.shape and not parts:
-        return unparse(strip_conversion(argument))
-    return f"{stack_path}({unparse(argument)})" if parts or (inputs and isinstance(argument, ast.Name)) else None
-
-
 def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
     """Turn the column into a row in an operation that combines a column and a row. This is an `Edit`.
 
@@ -493,21 +348,6 @@ def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
     sides = find_operand_expressions(row.site, row.op)
     is_known = len(columns) == 1 and sides and node is sides[columns[0]]
     return fault.dialect.squeeze_template.format(x=f"({unparse(node)})") if is_known else None
-
-
-def clear_gradients_after_step(fault: FaultSite, node: Any) -> Change | None:
-    """Add ``zero_grad()`` on a line after an optimizer step. This is an `Edit`.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    is_statement = isinstance(fault.statement.node, ast.Expr) and node is fault.statement.node.value
-    is_step = is_statement and is_call(node, "step") and isinstance(node.func, ast.Attribute) and not node.args
-    return f"{unparse(node)}\n{unparse(node.func.value)}.zero_grad()" if is_step else None
 
 
 def sample_with_gradient(fault: FaultSite, node: Any) -> Change | None:
