@@ -10,6 +10,7 @@ All bridges share these modules:
     ``picture_reader``      reads a recording into the snapshot that pictures show
     ``framework_adapter``   converts a recording into the rows that explain reads
     ``snapshot_recording``  a recording read from a snapshot, for which the framework need not be installed
+    ``known_errors``        what an error of a framework means, according to its message
     ``kept_values``         values kept for display, and the limit on their memory
     ``framework_import``    imports the framework, or raises an error that names the package to install
     ``framework_patches``   patches a framework for one block, and undoes the patches even after Ctrl-C

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from ..common.read_data import read_json
 from ..explain.caller import warn_at_user_line
 from ..explain.explanation import Explanation, explain_cause
+from .known_errors import explain_raised_error
 from .model_page import ModelPage, is_problem
 from .run_watch.report import ProblemGroup, build_problem_group
 
@@ -157,14 +158,17 @@ class FrameworkBlock:
             program_error: The error that ended the program.
         """
         failed_call = getattr(self.recording, "failed_call", None)
+        explanation = None
         if failed_call is not None and failed_call[2] is program_error:
             explanation = self.recording.explain_failed_gradient_call(*failed_call[:2])
-            if explanation is not None:
-                self.run_problems, self.page = [build_problem_group(explanation, [])], ModelPage()
-                return
-        for name in getattr(self.recording, "list_names_without_request", set)():
-            if name in self.page and is_problem(self.page[name]):
-                del self.page[name]
+        if explanation is None:
+            for name in getattr(self.recording, "list_names_without_request", set)():
+                if name in self.page and is_problem(self.page[name]):
+                    del self.page[name]
+            if not self.page.problems:
+                explanation = explain_raised_error(self.framework, program_error)
+        if explanation is not None:
+            self.run_problems, self.page = [build_problem_group(explanation, [])], ModelPage()
 
     @property
     def has_problems(self) -> bool:

@@ -48,6 +48,27 @@ w = jnp.zeros(3)
 print(loss(w))
 for step in range(5):
     w = w - 0.0 * jax.grad(loss)(w)  #!  #- w = w - 0.1 * jax.grad(loss)(w)
+#@ a_list_keeps_values_of_a_trace leaked_tracer
+w, norms = jnp.arange(3.0), []
+@jax.jit
+def step(w):
+    gradient = jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w)
+    norms.append(jnp.sum(gradient**2))  #!  #- jax.debug.callback(norms.append, jnp.sum(gradient**2))
+    return w - 0.1 * gradient
+for _ in range(3):
+    w = step(w)
+jax.effects_barrier()
+print(sum(norms))
+#@ a_donated_array_is_used_again refused
+import functools
+@functools.partial(jax.jit, donate_argnums=0)
+def step(w):
+    return w - 0.1 * jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w)
+start = jnp.arange(3.0)
+w = step(start)  #- w = step(jnp.copy(start))
+for _ in range(3):
+    w = step(w)
+print(jnp.sum(w - start))  #!
 #@ an_array_among_nondiff_argnums leaked_tracer
 import functools
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1,))  #!  #- @jax.custom_jvp
@@ -134,6 +155,22 @@ def step(p, state):
     return optax.apply_updates(p, updates), state
 for _ in range(4):
     p, state = step(p, state)
+#@ weight_decay_without_parameters refused
+import optax
+w, optimizer = jnp.ones(3), optax.adamw(0.1)
+state = optimizer.init(w)
+for _ in range(3):
+    gradient = jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w)
+    updates, state = optimizer.update(gradient, state)  #!  #- updates, state = optimizer.update(gradient, state, w)
+    w = optax.apply_updates(w, updates)
+#@ the_state_belongs_to_other_parameters refused
+import optax
+p, optimizer = {"w": jnp.ones(3), "b": jnp.zeros(())}, optax.adam(0.1)
+state = optimizer.init(p["w"])  #- state = optimizer.init(p)
+for _ in range(3):
+    gradient = jax.grad(lambda p: jnp.sum((p["w"] + p["b"] - 3.0) ** 2))(p)
+    updates, state = optimizer.update(gradient, state)  #!
+    p = optax.apply_updates(p, updates)
 #@ a_state_is_created_in_each_step state_not_kept
 import optax
 w, momentum = jnp.ones(3), optax.sgd(0.1, momentum=0.9)

@@ -142,6 +142,59 @@ for step in range(3):
         loss = tf.reduce_mean((layer(tf.ones((4, 3))) * scale - 1.0) ** 2)
     variables = layer.trainable_variables  #- variables = [*layer.trainable_variables, scale]
     optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+#@ a_tape_is_asked_twice refused
+import keras
+a, b = tf.Variable(1.0), tf.Variable(2.0)
+optimizer = keras.optimizers.SGD(0.1)
+for step in range(3):
+    with tf.GradientTape() as tape:  #- with tf.GradientTape(persistent=True) as tape:
+        first, second = (a - 3.0) ** 2, (b - 3.0) ** 2
+    optimizer.apply_gradients([(tape.gradient(first, a), a)])
+    b.assign_sub(0.1 * tape.gradient(second, b))  #!
+#@ one_optimizer_for_two_models refused
+import keras
+optimizer = keras.optimizers.Adam(0.1)
+for start in (1.0, 2.0):
+    w = tf.Variable([start, start])
+    #+ optimizer = keras.optimizers.Adam(0.1)
+    for step in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((w - 3.0) ** 2)
+        optimizer.apply_gradients([(tape.gradient(loss, w), w)])  #!
+#@ a_list_keeps_tensors_of_a_function refused
+w, losses = tf.Variable([1.0, 2.0]), []
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+    losses.append(loss)  #- return loss
+for _ in range(3):
+    step()  #- losses.append(step())
+print(float(losses[-1]))  #!
+#@ a_function_reads_a_number_while_it_is_traced refused
+w = tf.Variable([1.0, 2.0])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+    return loss.numpy()  #!  #- return loss
+for _ in range(3):
+    step()
+#@ whole_numbers_for_a_loss_of_one_hot_labels refused
+import keras
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, activation="softmax")])
+model.compile("sgd", "categorical_crossentropy")  #- model.compile("sgd", "sparse_categorical_crossentropy")
+model.fit(np.random.rand(16, 4), np.arange(16) % 3, verbose=0)  #!
+#@ an_element_of_a_tensor_is_assigned refused
+w = tf.Variable([1.0, 2.0])
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        y = w * 2.0
+        y[0] = 1.0  #!  #- y = tf.tensor_scatter_nd_update(y, [[0]], [1.0])
+        loss = tf.reduce_sum((y - 3.0) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
 """
 
 LATER_VARIABLE = """

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
-from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.explanation import Explanation
 from ...explain.reasons import finding_sentences, program_text, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
@@ -23,6 +21,7 @@ from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
 from ..framework_adapter import is_any_name_read_later
+from ..known_errors import find_error_site, find_known_error
 from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 from .adapter import JaxQuestion, build_question
 from .operation_families import PIECEWISE_ACTIVATIONS
@@ -100,9 +99,8 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
         return Finding("callback", site, detail="callback")
     if "scalar-output" in message:
         return Finding("not_scalar", site, detail=message.rpartition("shape: ")[2].rstrip("."))
-    variants = {"item assignment": "in_place", "forward-mode": "forward", "got <class 'list'>": "list"}
-    variant = next((variant for text, variant in variants.items() if text in message), "")
-    return Finding("refused", site, variant=variant, detail=message.partition("\n")[0])
+    _, variant, text = find_known_error("jax", error)
+    return Finding("refused", site, variant=variant, detail=text or message.partition("\n")[0])
 
 
 def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
@@ -202,32 +200,6 @@ def find_cause_of_backward_error(question: JaxQuestion) -> Finding | None:
     if rule_rows and "bwd rule" in message:
         return build_custom_rule_finding(question, rule_rows[0], "refused", detail=message)
     return Finding("refused", find_error_site(error).site, detail=message)
-
-
-class ErrorSite(NamedTuple):
-    """The location at which an error was raised.
-
-    Attributes:
-        site: The user's innermost line, or NOWHERE if no line of the user's was running.
-        library_function: The library function called on this line, or "" if it does not call one.
-    """
-
-    site: Site = NOWHERE
-    library_function: str = ""
-
-
-def find_error_site(error: Exception) -> ErrorSite:
-    """Return the user's innermost line that led to an error, and the library function that raised the error.
-
-    Args:
-        error: The error, with its traceback.
-    """
-    library_function = ""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not is_minitape_or_library_file(frame.filename):
-            return ErrorSite((frame.filename, frame.lineno), library_function)
-        library_function = frame.name.strip("_") if frame.name not in ("meth", "op") else library_function
-    return ErrorSite()
 
 
 # -- the argument ----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ...explain.reasons import program_text
 from ...recording.recorded_rows import BackwardPass, Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..checkup import FrameworkRecording
+from ..known_errors import find_error_site
 from ..recording import RowNumber
 from .backward_pass import JaxBackwardPass
 from .jaxpr_run import JaxprRunner, TracerValues, disable_jit, expose_tracer_values
@@ -358,8 +359,6 @@ def _trace_function_or_store_error(
     If the program compiles the function, all leaves are traced. Otherwise only arrays and floats are traced. If JAX
     refuses such a trace, only the differentiated leaves are traced, with known values as in ``jax.grad``.
     """
-    from .checks import find_error_site
-
     leaves, tree = jax.tree_util.tree_flatten(args)
     argument_of_leaf = [index for index, argument in enumerate(args) for _ in jax.tree_util.tree_leaves(argument)]
     differentiated_leaf_indices = [

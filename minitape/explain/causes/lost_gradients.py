@@ -137,6 +137,88 @@ CAUSES = (
         [jax: complex]
         The result{line} is a complex number, but jax.grad needs a real number.
         Fix: Make the result real: use z.real, or jnp.abs(z) ** 2 for its squared magnitude.
+
+        [jax: donated]
+        This line{line} uses an array that was donated to a compiled function (donate_argnums), so its memory is gone.
+        Another name may stand for the same array.
+        Fix: Use the arrays that the compiled function returns. To keep the old values under another name, copy them
+        before the call: jax.tree.map(jnp.copy, params).
+
+        [jax: needs_params]
+        The optimizer needs the parameters, for example for its weight decay, but update(){line} did not receive them.
+        Fix: Pass them as the third argument: optimizer.update(gradients, state, params).
+
+        [jax: trees]
+        Two trees of arrays{line} do not have the same structure: {what}
+        Fix: Pass the same tree of parameters to the init() and update() of the optimizer, and gradients of this tree.
+        To compare two trees, print jax.tree.structure(tree).
+
+        [jax: unhashable]
+        A static argument{line} cannot be hashed: {what}
+        Fix: Pass a tuple, a number, a string or a frozen dataclass as a static argument. Pass an array as an ordinary
+        argument.
+
+        [jax: no_array]
+        An argument{line} contains a value that is not an array, such as a string or an object.
+        Fix: Keep this value out of the parameters, for example in a closure. For an Equinox module, use
+        eqx.filter_value_and_grad and eqx.filter_jit.
+
+        [jax: shapes]
+        Two shapes{line} do not fit together: {what}
+        Fix: Print the shapes before this line. For a matrix product, the last axis on the left and the first axis on
+        the right must have the same size.
+
+        [jax: carry]
+        The body of a loop{line} returns a state with another shape or dtype than the state that it received: {what}
+        Fix: Start with a state of the same shape and dtype, such as jnp.zeros(shape, x.dtype), and return the state
+        first.
+
+        [tensorflow: persistent]
+        The tape is used for a second gradient{line}, but a tape is released after the first gradient.
+        Fix: Ask for all gradients at once: tape.gradient(loss, [a, b]). For gradients of several targets, write
+        tf.GradientTape(persistent=True).
+
+        [tensorflow: other_variables]
+        The optimizer{line} receives variables that it was not built for. An optimizer is built for the variables of its
+        first step.
+        Fix: Create one optimizer for each model, or call optimizer.build(variables) with all variables before the first
+        step.
+
+        [tensorflow: no_value]
+        A tensor of a tf.function has no value{line}. Inside the function, it only stands for a value, and outside, it
+        cannot be used.
+        Fix: Return the tensor from the tf.function, and read the value of the result. To print a value inside, use
+        tf.print. Instead of a Python condition, use tf.cond or tf.where.
+
+        [tensorflow: new_variable]
+        A tf.function creates a variable{line} in a call that is not its first.
+        Fix: Create variables, layers and optimizers once, outside of the tf.function.
+
+        [tensorflow: in_place]
+        A tensor cannot be changed{line}, but this line assigns to one of its elements.
+        Fix: Create a new tensor with tf.where, tf.concat or tf.tensor_scatter_nd_update, or assign to a tf.Variable.
+
+        [tensorflow: keras_tensor]
+        A TensorFlow function is called{line} with the input of a Keras model, which has no values.
+        Fix: Use keras.ops, or call the function inside the call() of a Layer.
+
+        [tensorflow: target_shape]
+        The target and the prediction{line} have different shapes: {what}
+        Fix: For whole numbers as labels, use SparseCategoricalCrossentropy. Otherwise, convert the labels with
+        keras.utils.to_categorical, or reshape them.
+
+        [tensorflow: layer_input]
+        A layer{line} received an input of another shape than the one that it was built for: {what}
+        Fix: Compare the shape of the input with the shape that the layer expects. The first axis counts the examples.
+
+        [tensorflow: dtypes]
+        Two tensors{line} have different dtypes: {what}
+        Fix: Cast one of them: tf.cast(x, tf.float32). NumPy arrays are float64 unless they were cast.
+
+        [tensorflow: shapes]
+        Two shapes{line} do not fit together: {what}
+        Fix: Print the shapes before this line. For a matrix product, the last axis on the left and the first axis on
+        the right must have the same size.
         """,
     ),
     Cause(

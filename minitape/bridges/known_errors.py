@@ -1,0 +1,109 @@
+"""Find the line of an error that a framework raised, and explain errors whose messages say enough."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from typing import NamedTuple
+
+from ..engine.record.user_frames import is_minitape_or_library_file
+from ..explain.explanation import Explanation, explain_cause
+from ..recording.sites import NOWHERE, Site
+
+# Each line has a framework, a cause, the variant of its sentences, and a pattern for the message. The first line that
+# matches is used.
+KNOWN_ERRORS = r"""
+jax leaked_tracer '' UnexpectedTracerError
+jax branch '' TracerBoolConversionError
+jax left_jax '' (TracerArrayConversion|Concretization|TracerIntegerConversion)Error
+jax refused in_place item assignment
+jax refused forward forward-mode
+jax refused list got <class 'list'>
+jax refused donated previously donated|has been deleted|donate the same buffer
+jax refused needs_params requires? the current value of (the )?param|must pass.*params
+jax refused carry .*must have equal types.*
+jax refused shapes (\w+ requires contracting|Incompatible shapes|\w+ got incompatible shapes).*
+jax refused unhashable Non-hashable static.*
+jax refused no_array not a valid JAX type|as an abstract array
+jax refused trees (?i)(tree_map|tree structure|pytree|dict key mismatch|custom node|arity mismatch).*
+tensorflow refused persistent non-persistent GradientTape
+tensorflow refused other_variables Unknown variable:|cannot recognize variable
+tensorflow refused in_place does not support item assignment
+tensorflow refused no_value SymbolicTensor|out of scope|symbolic `?tf\.Tensor|numpy\(\) is only available
+tensorflow refused new_variable only supports singleton|tried to create variables|on non-first call
+tensorflow refused keras_tensor A KerasTensor
+tensorflow refused target_shape (Arguments `target` and `output`|`?logits`? and `?labels`? must).*
+tensorflow refused layer_input Input \d+ of layer.*
+tensorflow refused dtypes (was expected to be a \w+ tensor|Tensor conversion requested dtype).*
+tensorflow refused shapes (Incompatible shapes|Dimensions must be equal|Matrix size-incompatible|required broadcast).*
+"""
+# AutoGraph and JAX write the program's line into the message, because it is not in the traceback.
+list_places_in_message = re.compile(
+    r'(?:File "|created on line )([^"\n]+?)(?:", line |:)(\d+)(?:, in .*\*|:\d+ )'
+).findall
+
+
+class ErrorSite(NamedTuple):
+    """The location at which an error was raised.
+
+    Attributes:
+        site: The user's innermost line, or NOWHERE if no line of the user's was running.
+        library_function: The library function called on this line, or "" if it does not call one.
+    """
+
+    site: Site = NOWHERE
+    library_function: str = ""
+
+
+def find_error_site(error: Exception) -> ErrorSite:
+    """Return the user's innermost line that led to an error, and the library function that raised the error.
+
+    Args:
+        error: The error, with its traceback.
+    """
+    library_function = ""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not is_minitape_or_library_file(frame.filename):
+            return ErrorSite((frame.filename, frame.lineno), library_function)
+        library_function = frame.name.strip("_") if frame.name not in ("meth", "op") else library_function
+    return ErrorSite()
+
+
+def find_known_error(framework: str, error: Exception) -> tuple[str, str, str]:
+    """Look up the message of an error in the table of known errors.
+
+    Args:
+        framework: The name of the framework.
+        error: The error.
+
+    Returns:
+        The cause, the variant of its sentences, and the part of the message to quote. Empty if the message is not
+        known.
+    """
+    message = f"{type(error).__name__}: {error}"
+    for line in KNOWN_ERRORS.strip().splitlines():
+        name, cause, variant, pattern = line.split(maxsplit=3)
+        match = re.search(pattern, message) if name == framework else None
+        if match:
+            return cause, variant.strip("'"), match.group().partition(" [Op:")[0]
+    return "", "", ""
+
+
+def explain_raised_error(framework: str, error: Exception) -> Explanation | None:
+    """Explain the error that ended a program by its message.
+
+    Args:
+        framework: The name of the framework.
+        error: The error.
+
+    Returns:
+        The explanation, or None if the message is not known.
+    """
+    cause, variant, text = find_known_error(framework, error)
+    if not cause:
+        return None
+    site, function = find_error_site(error)
+    for file, line in list_places_in_message(str(error)):
+        site = file, int(line)
+    what = f"{function}()" if cause == "left_jax" else text
+    return explain_cause(framework, cause, site, variant, {"what": what})
