@@ -84,7 +84,7 @@ def build_bush_snapshot(n: int) -> dict[str, Any]:
 def measure_drawing_and_stepping(page: Page, folder: Path) -> None:
     """Print what drawing and stepping cost, in a page of its own."""
     print(
-        f"       the bundle, which travels once per kernel      {BUNDLE.stat().st_size / 1000:7.0f} kB  (limit 252 kB)"
+        f"       the bundle, which travels once per kernel      {BUNDLE.stat().st_size / 1000:7.0f} kB  (limit 256 kB)"
     )
     for n, limit in ((100, 0.3), (1000, 1.0), (3000, 2.0), (10000, 2.0)):
         file = folder / f"tape{n}.html"

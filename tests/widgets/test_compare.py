@@ -185,6 +185,35 @@ def test_they_step_to_rows_that_belong_together(page, tmp_path):
     assert counts.all_inner_texts() == ["backward 2 / 3", "backward 3 / 4"]
 
 
+PLACES = """all => all.map(view => [...view.querySelectorAll(".mt-node")].map((node) => {
+    const box = node.querySelector(".mt-box").getBoundingClientRect();
+    return [node.querySelector(".mt-title").textContent, Math.round(box.left - view.getBoundingClientRect().left)];
+}))"""
+
+
+@pytest.mark.browser
+def test_rows_that_belong_together_are_in_the_same_columns(page, tmp_path):
+    tapes = []
+    for added in (False, True):
+        x = tf.Variable(2.0, name="x")
+        with tf.GradientTape() as tape:
+            h = tf.tanh(x)
+            if added:
+                h = tf.exp(h)
+            y = tf.sin(h)
+        tape.gradient(y, x)
+        tapes.append(tape)
+    TapeView.compare(*tapes).save(tmp_path / "both.html")
+    page.set_viewport_size({"width": 1900, "height": 900})
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    page.locator(".mt-view").nth(1).wait_for()
+    page.wait_for_timeout(300)
+    left, right = (dict(places) for places in page.locator(".mt-view").evaluate_all(PLACES))
+    assert set(right) - set(left) == {"exp"} or len(right) == len(left) + 1
+    assert left["x"] == pytest.approx(right["x"], abs=4) and left["y"] == pytest.approx(right["y"], abs=4)
+    assert "on the other tape" in page.locator(".mt-strip").first.inner_text()
+
+
 @pytest.mark.browser
 def test_they_stand_side_by_side_where_both_have_room(page, tmp_path):
     TapeView.compare(rate(2.0), rate(2.5)).save(tmp_path / "both.html")

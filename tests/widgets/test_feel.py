@@ -163,6 +163,17 @@ def test_what_no_browser_can_compute_says_so(show):
     )
 
 
+def test_the_first_question_of_predictions_comes_at_once(show):
+    tape, y, x = mixed(1.5)
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End", "q")
+    assert page.get_by_label("your number").is_visible()
+    assert page.locator(".mt-count").inner_text().startswith("forward")
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "Home", "q")
+    assert "step back" in page.locator(".mt-predict").inner_text()
+
+
 def test_predictions_hide_the_products_until_they_are_typed(show):
     tape, y, x = mixed(1.5)
     page = show(tf.snapshot(tape, y, x))

@@ -34,6 +34,18 @@ def titles(page: Any) -> list[str]:
     return page.locator(".mt-node .mt-title").all_text_contents()
 
 
+def test_a_loop_is_called_by_its_result(show):
+    x = tf.Variable(100.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+        while y > 2.0:
+            y = y / 2.0 + 0.1 * tf.sin(y)
+    tape.gradient(y, x)
+    page = show(tf.snapshot(tape))
+    assert titles(page) == ["x", "y"]
+    assert page.locator(".mt-node.mt-group .mt-op").first.text_content() == "loop × 7"
+
+
 def test_weights_stand_beside_the_loop_that_reads_them(show):
     page = show(tf.snapshot(*recurrent()))
     assert set(titles(page)) >= {"Wx", "Wh", "b", f"loop × {TURNS}"}

@@ -140,6 +140,9 @@ def test_slopes_are_drawn_in_the_nodes_and_bars_on_the_edges(show):
     sent = page.locator(".mt-sentback").evaluate_all("all => all.map(one => Number(one.dataset.size))")
     products = [edge["product"]["data"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]]
     assert sorted(sent) == pytest.approx(sorted(products), rel=1e-6)
+    numbers = [float(text) for text in page.locator(".mt-nudge text").all_text_contents()]
+    moved = {edge["input"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]}
+    assert len(numbers) == len(moved) and numbers[0] == 1.0  # one for each row that moves
     nudges = page.locator(".mt-nudge").evaluate_all("all => all.map(one => Number(one.dataset.size))")
     type_keys(page, "s")
     assert page.locator(".mt-slopes > *").count() == 0 and nudges[:2] == [1, 1]  # the source moves as it is moved
@@ -174,6 +177,18 @@ def test_slopes_tilt_when_the_source_is_moved(show):
         "before => document.querySelector(\".mt-slopes [data-row='3'] .mt-curve-tangent\").getAttribute('d') != before",
         arg=before,
     )
+
+
+def test_cells_begin_at_the_next_product_of_matrices(show):
+    tape, loss, w = dense()
+    page = show(tf.snapshot(tape, loss, w))
+    type_keys(page, "w")
+    assert page.locator(".mt-count").inner_text().startswith("backward")
+    assert page.locator("button.mt-cell").count() == 6
+    tape, y, x = accumulation()
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "w")
+    assert "No step of this sweep is a product" in page.locator(".mt-cells").inner_text()
 
 
 def test_a_cell_of_a_gradient_is_the_product_of_a_column_and_a_column(show):

@@ -49,6 +49,17 @@ def test_the_picture_follows_what_one_types_without_python(playground: Any) -> N
     assert playground.locator("#output").inner_text() == ""  # Python was not asked for
 
 
+def test_the_whole_picture_is_in_view_after_one_typed(playground: Any) -> None:
+    type_at_end(playground, "y = x * tf.sin(x)", " + tf.exp(x)")
+    playground.wait_for_timeout(300)
+    pane = playground.locator(".mt-pane").bounding_box()
+    for box in playground.locator(".mt-node .mt-box").all():
+        place = box.bounding_box()
+        assert pane["x"] <= place["x"] and place["x"] + place["width"] <= pane["x"] + pane["width"]
+    view = playground.locator(".mt-view").bounding_box()
+    assert view["y"] + view["height"] <= playground.viewport_size["height"]
+
+
 def test_what_only_python_can_run_is_said_and_the_picture_turns_pale(playground: Any) -> None:
     type_at_end(playground, "y = x * tf.sin(x)", " + tf.nothing(x)")
     assert playground.locator("#picture.stale").count() == 1

@@ -8,6 +8,7 @@ import struct
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import wait_for_frame
 
 from .conftest import accumulation, build_chain_snapshot, layers, read_position, type_keys
 from .twelve_programs import TWELVE
@@ -27,11 +28,25 @@ def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show)
     assert page.locator(".mt-big-code").inner_text() == "b = a * a"
     size = page.locator(".mt-node.mt-current .mt-value").evaluate("el => el.getBoundingClientRect().height")
     assert size > 20  # pixels, of a line that has 13 else
+    assert page.locator(".mt-view").get_by_role("button", name="Leave the presentation (v)").is_visible()
     type_keys(page, "PageUp")
     steps = len(snapshot["sweep"]["steps"])
     assert read_position(page) == f"backward {steps - 1} / {steps}" and step["row"] == 1
     type_keys(page, "v", "PageUp")
     assert page.locator(".mt-table").is_visible() and read_position(page).startswith("forward")
+
+
+def test_a_presentation_ends_at_its_button_and_calls_values_by_their_names(show):
+    x = tf.Variable(0.7, name="x")
+    with tf.GradientTape() as tape:
+        u = x * x
+        y = tf.sin(u)
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End", "ArrowLeft", "v")
+    assert page.locator(".mt-big-words").inner_text().startswith("to u: ")
+    page.get_by_role("button", name="Leave the presentation (v)").click()
+    wait_for_frame(page)
+    assert page.locator(".mt-table").is_visible() and page.locator(".mt-presented").is_hidden()
 
 
 def test_a_notebook_s_style_for_code_does_not_shrink_the_line(show):

@@ -140,3 +140,18 @@ def test_recordings_of_other_frameworks_have_alarms():
     sweep.set_adjoint(x, np.float32(np.inf))
     recording.close()
     assert [alarm["title"] for alarm in recording.snapshot()["alarms"]] == ["The gradient becomes infinite at row 1"]
+
+
+@pytest.mark.browser
+def test_many_alarms_leave_the_graph_its_room(show):
+    xs = [tf.Variable(float(k), name=f"x{k}") for k in range(5)]
+    with tf.GradientTape() as tape:
+        halves = [x * 0.5 for x in xs]
+        y = halves[0] * 2.0
+    tape.gradient(y, xs)
+    snapshot = tf.snapshot(tape)
+    page = show(snapshot)
+    count = len(snapshot["alarms"])
+    assert count > 3 and page.locator(".mt-alarm").count() == 2
+    page.locator(".mt-strip").get_by_role("button", name=f"{count - 2} more").click()
+    assert page.locator(".mt-alarm").count() == count

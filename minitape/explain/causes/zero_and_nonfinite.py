@@ -93,8 +93,8 @@ CAUSES = (
 
         [all: empty]
         {what}{line} received an empty input in this run.
-        Fix: Ask about more steps, because a different batch may contain some elements. For example, an expert in a
-        mixture of experts may receive no rows of this batch.
+        Fix: Ask about more steps. In another batch, the input may not be empty. For example, an expert in a mixture of
+        experts may receive no rows of this batch.
         """,
     ),
     Cause(

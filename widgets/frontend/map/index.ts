@@ -40,7 +40,7 @@ export class ModelMap {
 
   constructor(private data: MapData) {
     this.tree = buildTree(data.parameters, data.root, data.title);
-    this.range = rangeOf(data.parameters);
+    this.range = rangeOf(data.parameters, data.steps);
     this.top = this.chosen = this.tree;
     this.step = data.steps - 1;
     this.el = h(

@@ -87,11 +87,15 @@ export function powerOf(norm: Norm): number | null {
 
 const MOST_POWERS = 14; // more colours cannot be told apart
 
-/** The smallest and the largest power of ten of all gradients, whose colours the legend names. */
-export function rangeOf(parameters: Parameter[]): [number, number] | null {
-  const powers = parameters.flatMap(({ norms }) =>
-    norms.map(powerOf).filter((power) => power !== null),
-  );
+/**
+ * The smallest and the largest power of ten of all gradients, whose colours the legend names. That
+ * of the whole model is the largest one, because its norm covers all parameters.
+ */
+export function rangeOf(parameters: Parameter[], steps: number): [number, number] | null {
+  const whole = Array.from({ length: steps }, (_, step) => normOf(parameters, step));
+  const powers = [...whole, ...parameters.flatMap(({ norms }) => norms)]
+    .map(powerOf)
+    .filter((power) => power !== null);
   if (!powers.length) return null;
   const high = powers.reduce((most, power) => Math.max(most, power));
   const low = powers.reduce((least, power) => Math.min(least, power));

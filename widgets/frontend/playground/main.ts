@@ -160,15 +160,12 @@ function follow(): void {
   clearTimeout(pause);
   if (running) return;
   const found = runInstantly(program());
-  const isShown = typeof found !== "string";
+  const isShown = found !== null && "rows" in found;
   at("picture").classList.toggle("stale", !isShown);
   state.textContent = "";
   if (isShown) return showInstantly(found);
   if (found)
-    state.textContent = t(
-      "Press Run to see the picture. The problem without Python is in line {0}",
-      found,
-    );
+    state.textContent = t("Line {0}: {1}. Press Run to see the picture.", found.line, found.reason);
   // Half a word is not known either, so Python begins to load when one pauses.
   pause = setTimeout(() => !python_ && start(), PAUSE);
 }
@@ -180,9 +177,11 @@ function showInstantly(snapshot: Snapshot): void {
     const { position, forward } = instant.timeline;
     const back = Math.max(0, position - forward);
     if (instant.store.renew(snapshot)) return;
-    instant.store.replace(snapshot);
-    const now = instant.timeline;
-    instant.go(back ? Math.min(now.forward + back, now.swept) : now.forward);
+    const { store, timeline: now } = instant;
+    instant.glide([], [], () => {
+      store.replace(snapshot);
+      instant?.go(back ? Math.min(now.forward + back, now.swept) : now.forward);
+    });
   } else instant = mountPicture(snapshot);
 }
 

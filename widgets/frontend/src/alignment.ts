@@ -8,6 +8,13 @@ const MOST = 400; // operations between the first and the last difference that a
  * one; -1 before the first.
  */
 export function alignRows(one: Row[], other: Row[]): number[] {
+  const pairs = pairRows(one, other);
+  let last = -1;
+  return one.map(({ row }) => (last = pairs.get(row) ?? last));
+}
+
+/** Of each row of `one` that has one: the row of `other` that belongs to it, in their order. */
+export function pairRows(one: Row[], other: Row[]): Map<number, number> {
   const [a, b] = [one, other].map((rows) => rows.filter(({ inputs }) => inputs.length > 0));
   const pairs = new Map<number, number>();
   const isAlike = (i: number, k: number): boolean =>
@@ -18,11 +25,10 @@ export function alignRows(one: Row[], other: Row[]): number[] {
   const least = Math.min(a.length, b.length) - start;
   while (end < least && isAlike(a.length - 1 - end, b.length - 1 - end)) end++;
   for (let i = 0; i < start; i++) pairs.set(a[i].row, b[i].row);
-  for (let k = 1; k <= end; k++) pairs.set(a[a.length - k].row, b[b.length - k].row);
   for (const [i, k] of alignMiddle(start, a.length - end, b.length - end, isAlike))
     pairs.set(a[i].row, b[k].row);
-  let last = -1;
-  return one.map(({ row }) => (last = pairs.get(row) ?? last));
+  for (let k = end; k > 0; k--) pairs.set(a[a.length - k].row, b[b.length - k].row);
+  return pairs;
 }
 
 /** The longest sequence of like operations from `start` on: a number in each tape. */

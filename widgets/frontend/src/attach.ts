@@ -1,6 +1,7 @@
 // Puts views into pages: with their style, in the page's colours, and in step with those that they
 // are compared with.
 import { alignRows } from "./alignment";
+import { forgetLayout } from "./one_layout";
 import type { ViewOptions } from "./options";
 import { startFrom } from "./planner";
 import type { ViewParts } from "./parts";
@@ -14,6 +15,7 @@ let leads: View | null = null; // the one that the others follow just now
 /** Takes a view out of its comparison. */
 export function leaveGroup(view: View): void {
   groups.get(view.store.linked)?.delete(view);
+  forgetLayout(view.store);
 }
 
 function together(view: View): void {
@@ -67,6 +69,7 @@ export function attach(
   }
   view.theme(isDark());
   el.append(view.el);
+  for (const other of groups.get(store.linked) ?? []) if (other !== view) other.pane.wrap();
   if (store.differs) view.go(store.differs.row + 1);
   return view;
 }

@@ -89,6 +89,14 @@ export class Cell {
     [this.on, this.drawn, this.chosen] = [!this.on, null, null];
   }
 
+  /** The number of the first step from this one on, else of all, that is made of cells; or -1. */
+  nextProduct(from: number): number {
+    const steps = this.store.sweep?.steps ?? [];
+    const isMade = (step: SweepStep): boolean => madeBy(this.store, step).length > 0;
+    const next = steps.slice(from).findIndex(isMade);
+    return next < 0 ? steps.findIndex(isMade) : from + next;
+  }
+
   draw(): void {
     if (this.el.hidden === this.on) this.el.hidden = !this.on;
     const { step } = this.timeline;
@@ -100,7 +108,9 @@ export class Cell {
   private paint(): void {
     const made = this.drawn ? madeBy(this.store, this.drawn) : [];
     const words = t(
-      "Step back to a product (@) of two matrices. Arrays with more axes are not shown here.",
+      this.nextProduct(0) < 0
+        ? "No step of this sweep is a product (@) of two matrices."
+        : "Step back to a product (@) of two matrices. Arrays with more axes are not shown here.",
     );
     this.el.replaceChildren(
       h("b", {}, t("Why this cell? ")),

@@ -102,6 +102,7 @@ const ICONS: Record<string, string> = {
   cell: "M2 2h12v12H2zM2 6h12M2 10h12M6 2v12M10 2v12M6.8 6.8h2.4v2.4H6.8z",
   full: "M2.5 6V2.5H6M13.5 10v3.5H10M2.5 2.5l4 4M13.5 13.5l-4-4",
   present: "M2 3h12v8H2zM8 11v3M5.5 14h5M6.5 5.2v3.6L9.8 7z",
+  close: "M3.5 3.5l9 9M12.5 3.5l-9 9",
   help: "M5.5 6a2.5 2.5 0 113.6 2.2c-.8.4-1.1.8-1.1 1.6M8 12.4v.1",
 };
 

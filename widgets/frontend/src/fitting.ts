@@ -15,6 +15,7 @@ import {
   type Graph,
 } from "./graph";
 import type { Layout } from "./layout";
+import { alignLayout } from "./one_layout";
 import type { Scene } from "./scene";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -51,8 +52,8 @@ export class Fitting {
    * The graph of a layout, in lines that the pane has room for; turned by 90 degrees where a line
    * has room for one column.
    */
-  wrapped(layout: Layout): Graph {
-    const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
+  wrapped(placed: Layout): Graph {
+    const [layout, columns] = alignLayout(this.store, placed);
     const { width } = this.camera;
     if (!width) return buildGraph(this.store, layout);
     if (!this.store.recording && (this.map || (this.presented() && columns <= WRAPS)))

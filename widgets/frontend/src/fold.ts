@@ -196,7 +196,7 @@ function root(group: Group): Group {
 
 /** A scope's name without the number that makes it another one. */
 function stem(label: string): string {
-  return label.replace(/[_ ]?\d+$/, "") || label;
+  return label.replace(/[_ ]?\d+$|\[\d+\]$/, "") || label;
 }
 
 function pages(builder: Builder, iterations: Token[][], first: number, parent: Group): void {

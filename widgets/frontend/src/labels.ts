@@ -17,7 +17,8 @@ export interface Label extends Box {
 export const LINE = 15; // height of a line of text
 export const LETTER = 7.25;
 export const MAP = 18; // height of the picture of an array
-const ROOM = 12; // characters of a line
+// characters of a line; beside the edges of a turned graph there is more room than above them
+const [ROOM, WIDE] = [12, 17];
 const FREE = 100; // labels that cost less found room
 // of the edge's length, the best first; the last four of a long one
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9, 0.04, 0.96];
@@ -160,9 +161,11 @@ export function placeLabels(
     }
     return [total, placed];
   };
-  const roomy = placing(ROOM);
+  const roomy = placing(graph.turned ? WIDE : ROOM);
   if (roomy[0] < FREE) return roomy[1];
-  const narrow = placing(Math.floor((graph.pitch - NODE_W - 2 * GAP - 10) / LETTER));
+  const narrow = placing(
+    graph.turned ? ROOM : Math.floor((graph.pitch - NODE_W - 2 * GAP - 10) / LETTER),
+  );
   return narrow[0] < roomy[0] ? narrow[1] : roomy[1];
 }
 
@@ -272,7 +275,7 @@ function overlap(a: Box, b: Box, margin: number): number {
 }
 
 /** Whether a curve runs through a box, and not only along its margin. */
-function crosses(curve: Point[], { x, y, w, h }: Box, margin: number): boolean {
+export function crosses(curve: Point[], { x, y, w, h }: Box, margin: number): boolean {
   return curve.some(
     ([px, py]) => Math.abs(px - x) < w / 2 - margin && Math.abs(py - y) < h / 2 - margin,
   );

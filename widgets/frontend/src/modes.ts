@@ -85,11 +85,19 @@ export class Modes {
   turn(mode: Overlay): void {
     const { el, trail } = this.stage;
     this[mode].toggle();
+    if (mode === "cell" && this.cell.on) this.goToProduct();
     el.classList.toggle("mt-cutting", this.cut.on);
     el.classList.toggle("mt-sloping", this.slopes.on);
     if (mode === "cut" && this.cut.on) trail.cut(this.marks.selected);
     if (mode === "cut") this.stage.flatten();
     this.stage.schedule("all");
+  }
+
+  /** Goes to the next step back through a product of matrices, if the present one is none. */
+  private goToProduct(): void {
+    const { forward, position } = this.timeline;
+    const next = this.cell.nextProduct(Math.max(0, position - forward - 1));
+    if (next >= 0) this.stage.go(forward + next + 1);
   }
 
   /** Moves the cut by so many columns. */
@@ -102,8 +110,11 @@ export class Modes {
   guess(): void {
     const { position, forward } = this.timeline;
     this.predict.toggle();
-    // nothing tells what the gradient gave
-    if (this.predict.on) this.stage.go(Math.min(position, forward));
+    if (this.predict.on) {
+      const place = Math.min(position, forward); // nothing tells what the gradient gave
+      this.stage.go(place);
+      if (!this.predict.ask(place + 1, forward)) this.predict.invite();
+    }
     this.stage.schedule("all");
   }
 

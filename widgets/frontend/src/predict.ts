@@ -34,6 +34,15 @@ export class Predict {
     this.el.hidden = true;
   }
 
+  /** Says what to do before the first question. */
+  invite(): void {
+    this.el.replaceChildren(
+      h("b", {}, t("Predict")),
+      t(" · step back: before a product is shown, type the number that you expect"),
+    );
+    this.el.hidden = false;
+  }
+
   /** Asks for what happens up to this position; false where there is nothing to ask. */
   ask(position: number, forward: number): boolean {
     const step = this.on ? this.store.sweep?.steps[position - forward - 1] : undefined;

@@ -1,9 +1,9 @@
 // For a projector: the graph, one line of the program and what happens at this step, in large type;
 // steps by a remote.
-import { fullScreen, h, setText } from "./dom";
+import { button, fullScreen, h, setText } from "./dom";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { cutWords, inSentence, title, withNumbers, written } from "./value";
+import { cutWords, inSentence, nameOf, title, withNumbers, written } from "./value";
 import { assignedAt, updateParts } from "./update";
 import type { Row, Value } from "./schema";
 import { t } from "./words";
@@ -22,7 +22,11 @@ export class Present {
     private timeline: Timeline,
     private end: () => void,
   ) {
-    this.el.append(this.code, this.words);
+    this.el.append(
+      this.code,
+      this.words,
+      button("close", "Leave the presentation (v)", () => this.end()),
+    );
     document.addEventListener("fullscreenchange", this.leftScreen);
   }
 
@@ -90,7 +94,7 @@ export class Present {
       return h(
         "p",
         {},
-        t("to {0}: ", title(input)) + factors,
+        t("to {0}: ", nameOf(input)) + factors,
         h("b", {}, value(edge.product, input)),
         sum,
       );

@@ -5,6 +5,7 @@ import type { Row, Snapshot, Sweep, SweepEdge, SweepStep, Value } from "./snapsh
 
 export type {
   Alarm,
+  Difference,
   Inside,
   Kind,
   Nested,

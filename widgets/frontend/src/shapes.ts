@@ -1,6 +1,6 @@
 // Geometry and short texts of nodes and edges, shared by the live scene and by exported pictures.
 import { groupTitle } from "./fold";
-import { HALF, NODE_H, NODE_W, isBare, type Graph, type Node } from "./graph";
+import { HALF, NODE_H, NODE_W, isBare, type Graph, type Group, type Node } from "./graph";
 import type { Edge } from "./place";
 import {
   brief,
@@ -276,29 +276,20 @@ export interface NodeText {
 export function nodeText(store: Store, node: Node): NodeText {
   const { row, group } = node;
   const kind = row?.kind ?? "group";
-  const room =
-    NODE_W -
-    (kind === "source" ? 38 : kind === "group" ? 14 : 24) -
-    (row ? 7.3 * String(row.row).length : 0);
+  const room = titleRoom(row, kind);
   const named = kind === "operation" && !!row?.name;
-  const whole = row
-    ? named
-      ? (row.name as string)
-      : titleOf(row)
-    : group
-      ? groupTitle(group)
-      : "";
+  const result = group ? resultOf(store, group) : "";
+  const whole = wholeTitle(node, result);
   const long = widthOf(whole) > room; // in smaller type more of it can be read
   // its layer is beside its name
   const path = long && kind === "variable" ? /([^/.]+)[/.]([^/.]+)$/.exec(whole) : null;
   const title = path ? path[2] : fitting(whole, room, long ? "600 13px" : undefined);
   const width = widthOf(title, long ? "600 13px" : undefined);
+  const beside = path ? path[1] : result && group ? groupTitle(group) : "";
   const op =
     named && row
       ? operationText(store, row, room - width - 6)
-      : path
-        ? fitting(path[1], room - width - 6, "12px")
-        : "";
+      : beside && fitting(beside, room - width - 6, "12px");
   return {
     title,
     long,
@@ -308,6 +299,27 @@ export function nodeText(store: Store, node: Node): NodeText {
     value: valueText(store, node),
     kind,
   };
+}
+
+/** How many pixels a node has for its title, beside the number of its row. */
+function titleRoom(row: Row | null, kind: string): number {
+  const margins = kind === "source" ? 38 : kind === "group" ? 14 : 24;
+  return NODE_W - margins - (row ? 7.3 * String(row.row).length : 0);
+}
+
+/** The title of a node at full length; `result` is what a loop computes. */
+function wholeTitle({ row, group }: Node, result: string): string {
+  if (row) return row.kind === "operation" && row.name ? row.name : titleOf(row);
+  return group ? result || groupTitle(group) : "";
+}
+
+/** What the program calls the result of a loop that has no name of its own; "" for nothing. */
+function resultOf({ rows }: Store, { kind, label, start, end }: Group): string {
+  if (kind !== "repeat" || label) return "";
+  for (let at = Math.min(end, rows.length) - 1; at >= Math.max(start, end - SEARCHED); at--)
+    if (rows[at].kind === "operation" && rows[at].name)
+      return rows[at].name?.replace(/:0$/, "") ?? "";
+  return "";
 }
 
 const SIGNS = /^[×+−/@-]$/; // operations that are written between their inputs

@@ -15,6 +15,9 @@ import { t } from "./words";
 const [W, H, X, Y] = [46, 34, NODE_W - 52, NODE_H - 38]; // of a curve in its node
 const [ONE, MOST] = [13, 34]; // the most pixels of a bar for 1, and those of the longest
 const MANY = 400; // nodes: of a larger graph no curves are drawn
+const COUNTED = 40; // edges: the bars of more have no numbers
+const DIGITS = 3; // of a number beside a bar
+const [NUDGED, SENT] = [0.22, 0.74]; // of an edge's length: where its two bars are
 
 export class Slopes {
   on = false;
@@ -56,7 +59,10 @@ export class Slopes {
     const sizes = ways.flatMap(({ tangent, share }) => [tangent, share]).map(Math.abs);
     // One scale for all bars, so that a bar of twice the height stands for twice the number.
     const unit = Math.min(ONE, MOST / Math.max(1e-30, ...sizes.filter(Number.isFinite)));
-    for (const one of ways) this.bars(graph, one, unit);
+    ways.forEach((one, k) => {
+      const isFirst = k < COUNTED && ways.findIndex(({ from }) => from === one.from) === k;
+      this.bars(graph, one, unit, isFirst);
+    });
   }
 
   /**
@@ -89,38 +95,62 @@ export class Slopes {
 
   /**
    * On an edge: a bar for what the nudge is there, and when the sweep went over it one for what it
-   * sent back; `unit` is how many pixels stand for 1.
+   * sent back; `unit` is how many pixels stand for 1. The nudge is the same on all edges from
+   * one row, so `isFirst` says whether it has its number here.
    */
-  private bars(graph: Graph, { from, to, port, tangent, share }: Crossing, unit: number): void {
+  private bars(
+    graph: Graph,
+    { from, to, port, tangent, share }: Crossing,
+    unit: number,
+    isFirst: boolean,
+  ): void {
     const node = graph.nodeOf(to);
     const edge = node?.row && drawnEdge(graph, node, { input: from, port }, node.row);
     if (!edge || edge.far || !this.timeline.done(to)) return;
     const curve = edgeCurve(graph, edge);
-    const bar = (at: Point, size: number, kind: string, words: string): SVGElement => {
+    const bar = (
+      at: Point,
+      size: number,
+      kind: string,
+      words: string,
+      isCounted: boolean,
+    ): SVGElement => {
       const length = Math.max(1, Math.min(MOST, unit * Math.abs(size))) * (size < 0 ? 1 : -1);
       return s(
         "g",
         { class: kind, "data-size": size },
         s("path", { d: `M${at[0]} ${at[1]}${graph.turned ? `h${-length}` : `v${length}`}` }),
         s("title", {}, words),
+        isCounted &&
+          s(
+            "text",
+            {
+              x: at[0] + (graph.turned ? (size < 0 ? 4 : -4) : 0),
+              y: at[1] + (graph.turned ? 4 : size < 0 ? -4 : 12),
+              "text-anchor": !graph.turned ? "middle" : size < 0 ? "start" : "end",
+            },
+            rounded(String(Number(size.toPrecision(DIGITS)))),
+          ),
       );
     };
     const place = (part: number): Point => curve[Math.round(part * (curve.length - 1))];
     this.el.append(
       bar(
-        place(0.3),
+        place(NUDGED),
         tangent,
         "mt-nudge",
         t("a nudge of 1 has become {0} here", rounded(String(tangent))),
+        isFirst,
       ),
     );
     if (this.timeline.stepOn(to))
       this.el.append(
         bar(
-          place(0.72),
+          place(SENT),
           share,
           "mt-sentback",
           t("a nudge of 1 here becomes {0} at the target", rounded(String(share))),
+          to === this.timeline.current, // the numbers of earlier steps are on their edges
         ),
       );
   }

@@ -16,6 +16,7 @@ import { t } from "./words";
 
 const ROOM_OF_ADDEND = 8; // characters of a number in a sum
 const MOST_ADDENDS = 3; // that are written
+const ARROW = 8; // height of an arrowhead
 
 /** What was added up at an input: where it is written, by its middle, and its lines. */
 type Sum = [Box, string[]];
@@ -148,6 +149,7 @@ function placeSum(
   found: Sum[],
 ): Sum | null {
   const above = graph.turned && !graph.edges(node.index).length;
+  const arrows = graph.turned ? ARROW : 0; // those of this step end below the node
   const least = graph.left - 8;
   const beside = [-1, 0, 1]
     .flatMap((k) => graph.byColumn[node.column + k] ?? [])
@@ -166,7 +168,7 @@ function placeSum(
     const w = Math.max(...lines.map((line) => line.length)) * LETTER + 6;
     const h = SHARE_H * lines.length;
     const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-    const [over, under] = [-2.5 - h / 2, NODE_H + 1.5 + h / 2].map((away) => ({
+    const [over, under] = [-2.5 - h / 2, NODE_H + 1.5 + arrows + h / 2].map((away) => ({
       x: Math.max(least + w / 2, x),
       y: node.y + away,
       w,

@@ -3,6 +3,7 @@
 import {
   completeRow,
   type Alarm,
+  type Difference,
   type Inside,
   type Page,
   type Result,
@@ -43,7 +44,7 @@ export class Store {
   /** what is known of the rows inside of calls, by the call's row */
   insides = new Map<number, Inside>();
   /** the first row that is another one in the tape with which this one is compared */
-  differs: Snapshot["differs"] | null = null;
+  differs: Difference | null = null;
   /** in a comparison: the name that both have */
   linked = "";
   /** the view's words in another language */

@@ -1,9 +1,13 @@
 // What is wrong, in a line above the graph, there only when something is: each part leads to its
 // row, or to its step.
 import { h } from "./dom";
-import type { Alarm } from "./schema";
+import type { Alarm, Difference } from "./schema";
 import type { Store } from "./store";
 import { t } from "./words";
+
+type Place = Omit<Alarm, "kind">;
+
+const FEW = 2; // that are shown before the reader asks for all: the graph needs the room
 
 export class Strip {
   readonly el = h("div", {
@@ -13,36 +17,62 @@ export class Strip {
     hidden: true,
   });
   private drawn: Alarm[] | null = null;
+  private differs: Difference | null = null;
+  private all = false;
+  private none: Alarm[] = [];
 
   constructor(
     private store: Store,
-    private go: (alarm: Alarm) => void,
+    private go: (place: Place) => void,
   ) {}
 
   draw(): void {
-    const alarms = this.store.moved ? [] : this.store.alarms;
-    if (alarms === this.drawn) return;
-    this.drawn = alarms;
-    this.el.hidden = alarms.length === 0;
-    this.el.replaceChildren(
-      ...alarms.map((alarm) => {
-        const place = t(alarm.line ? "row {row}, line {line}" : "row {row}").replace(
-          /\{(\w+)\}/g,
-          (_, key: "row" | "line") => String(alarm[key]),
-        );
-        const [before, after] = alarm.title.replace(/:$/, "").split(place);
-        return h(
-          "button",
-          {
-            type: "button",
-            class: "mt-alarm",
-            title: `${alarm.title}. ${alarm.text}`,
-            onclick: () => this.go(alarm),
-          },
-          h("b", {}, before, after !== undefined && h("u", {}, place), after),
-          ` ${alarm.text}`,
-        );
-      }),
+    const { moved, differs, alarms } = this.store;
+    const known = moved ? this.none : alarms;
+    if (known === this.drawn && differs === this.differs) return;
+    [this.drawn, this.differs] = [known, differs];
+    this.paint(differs ? [firstDifference(differs), ...known] : known);
+  }
+
+  private paint(alarms: Place[]): void {
+    const few = alarms.length > FEW + 1 && !this.all ? alarms.slice(0, FEW) : alarms;
+    this.el.hidden = !alarms.length;
+    this.el.replaceChildren(...few.map((alarm) => this.line(alarm)));
+    if (few === alarms) return;
+    const show = (): void => {
+      this.all = true;
+      this.paint(alarms);
+    };
+    this.el.append(
+      h(
+        "button",
+        { type: "button", class: "mt-button mt-small", onclick: show },
+        t("{0} more", alarms.length - few.length),
+      ),
     );
   }
+
+  private line(alarm: Place): HTMLElement {
+    const place = t(alarm.line ? "row {row}, line {line}" : "row {row}").replace(
+      /\{(\w+)\}/g,
+      (_, key: "row" | "line") => String(alarm[key]),
+    );
+    const [before, after] = alarm.title.replace(/:$/, "").split(place);
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "mt-alarm",
+        title: `${alarm.title}. ${alarm.text}`,
+        onclick: () => this.go(alarm),
+      },
+      h("b", {}, before, after !== undefined && h("u", {}, place), after),
+      ` ${alarm.text}`,
+    );
+  }
+}
+
+/** Where a tape first differs from the one that it is compared with. */
+function firstDifference({ row, text }: Difference): Place {
+  return { title: t("first difference: row {0}", row), text, row, line: null, back: false };
 }

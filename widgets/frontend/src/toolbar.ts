@@ -21,7 +21,6 @@ export interface ToolbarActions {
   cell(): void;
   full(): void;
   present(): void;
-  go(row: number): void;
   save(kind: string): void;
   stop(): void; // placing
   help(): void;
@@ -46,11 +45,6 @@ export class Toolbar {
   });
   private title = h("span", { class: "mt-name" });
   private chips = h("span", { class: "mt-chips" });
-  private difference = h(
-    "button",
-    { type: "button", class: "mt-badge mt-difference", hidden: true },
-    "…",
-  );
   private playground = h(
     "a",
     {
@@ -128,7 +122,6 @@ export class Toolbar {
       this.title,
       this.stop,
       this.chips,
-      this.difference,
       this.playground,
       h("span", { class: "mt-gap" }),
       this.search,
@@ -169,15 +162,9 @@ export class Toolbar {
       ),
     );
     this.stop.hidden = !state.busy;
-    const { differs, playground } = this.store;
+    const { playground } = this.store;
     this.playground.hidden = !/^https?:/.test(playground ?? "");
     this.playground.href = playground ?? "";
-    this.difference.hidden = !differs;
-    if (differs) {
-      setText(this.difference, t("first difference: row {0}", differs.row));
-      this.difference.title = differs.text;
-      this.difference.onclick = () => this.actions.go(differs.row);
-    }
     this.chips.replaceChildren(
       ...tapes.slice(0, 6).map(chip),
       tapes.length > 6 ? t(" and {0} more", tapes.length - 6) : "",

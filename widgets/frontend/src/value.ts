@@ -242,8 +242,13 @@ export function matrix(value: Value | null): number[][] | null {
  * computed: `y · ×`.
  */
 export function title(row: Row): string {
-  if (row.kind === "operation")
-    return row.name ? `${row.name} · ${operationOf(row)}` : operationOf(row);
+  if (row.kind === "operation" && row.name) return `${row.name} · ${operationOf(row)}`;
+  return nameOf(row);
+}
+
+/** The name of a row alone; of an operation without one what it does. */
+export function nameOf(row: Row): string {
+  if (row.kind === "operation") return row.name || operationOf(row);
   const name = row.name || (row.kind === "constant" ? t("const") : row.label || row.kind);
   if (row.kind === "variable")
     return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");

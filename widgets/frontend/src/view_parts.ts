@@ -49,7 +49,6 @@ export function buildParts(view: View, options: ViewOptions, parts: ViewParts) {
       cell: () => modes.turn("cell"),
       full: () => fullScreen(view.el),
       present: () => view.present(),
-      go: to,
       save: (kind) => view.save(kind),
       stop: () => pane.stopPlacing(),
       help: () => view.el.classList.toggle("mt-show-help"),

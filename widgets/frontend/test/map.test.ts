@@ -48,11 +48,17 @@ it("shows the problems of a parameter also at the modules around it", () => {
 
 it("gives each power of ten a colour", () => {
   expect([powerOf(1000), powerOf(999), powerOf(0.001), powerOf(0)]).toEqual([3, 2, -3, null]);
-  expect(rangeOf([parameter("a", 1, 1e-30), parameter("b", 1, 20)])).toEqual([-13, 1]);
-  expect(rangeOf([parameter("a", 1, "none")])).toBe(null);
+  expect(rangeOf([parameter("a", 1, 1e-30), parameter("b", 1, 20)], 1)).toEqual([-13, 1]);
+  expect(rangeOf([parameter("a", 1, "none")], 1)).toBe(null);
   expect(inkOn(colourOf(0, [0, 3]))).toBe("#fff");
   expect(inkOn(colourOf(3, [0, 3]))).toBe("#000");
   expect(powerText(-12)).toBe("10⁻¹²");
+});
+
+it("has a colour for the model, whose norm is larger than that of each parameter", () => {
+  const eight = "abcdefgh".split("").map((name) => parameter(name, 1, 0.5));
+  expect(powerOf(normOf(eight, 0))).toBe(0);
+  expect(rangeOf(eight, 1)).toEqual([-1, 0]);
 });
 
 it("places each module beside its parent, with heights by size", () => {

@@ -1,0 +1,72 @@
+// Compared tapes in one layout: rows that belong together are in the same column, and where only
+// one tape has a row, the other one has an empty column.
+import { pairRows } from "./alignment";
+import { edgesAt, type Layout } from "./layout";
+import type { Store } from "./store";
+
+const MANY = 400; // nodes: larger layouts stay as they are
+
+const compared = new Map<string, Map<Store, Layout>>(); // by comparison
+
+/** Takes the layout of a view out of its comparison. */
+export function forgetLayout(store: Store): void {
+  compared.get(store.linked)?.delete(store);
+}
+
+/** The layout of a view, and how many columns its comparison has. */
+export function alignLayout(store: Store, layout: Layout): [Layout, number] {
+  if (!store.linked) return [layout, countColumns(layout)];
+  const both = compared.get(store.linked) ?? new Map<Store, Layout>();
+  compared.set(store.linked, both.set(store, layout));
+  const other = [...both].find(([one]) => one !== store);
+  if (!other || [layout, other[1]].some((one) => one.flat || one.node.length > MANY))
+    return [layout, countColumns(layout)];
+  const [own, its] = findColumns([store, layout], other);
+  const columns = 1 + Math.max(...own, ...its);
+  return [spread(layout, own), columns];
+}
+
+function countColumns({ column }: Layout): number {
+  return 1 + column.reduce((most, one) => Math.max(most, one), 0);
+}
+
+/** Of both layouts: the place of each column among those of both. */
+function findColumns(...both: [Store, Layout][]): [number[], number[]] {
+  const [own, its] = both.map(([, one]) => Array.from({ length: countColumns(one) }, (_, c) => c));
+  const columnOf = ([, { column, shown }]: [Store, Layout], row: number): number =>
+    column[shown[row]];
+  const push = (places: number[], from: number, by: number): void => {
+    for (let c = from; c < places.length; c++) places[c] += by;
+  };
+  let [lastA, lastB] = [-1, -1];
+  for (const [i, k] of pairRows(both[0][0].rows, both[1][0].rows)) {
+    const [a, b] = [columnOf(both[0], i), columnOf(both[1], k)];
+    // Only what comes in the same order in both can be side by side.
+    if (!(a > lastA && b > lastB)) continue;
+    [lastA, lastB] = [a, b];
+    const ahead = its[b] - own[a];
+    if (ahead > 0) push(own, a, ahead);
+    else push(its, b, -ahead);
+  }
+  return [own, its];
+}
+
+/** A layout whose columns are at these places; edges pass the empty ones. */
+function spread(layout: Layout, places: number[]): Layout {
+  const column = layout.column.map((one) => places[one]);
+  const edges: number[] = [];
+  const edgeAt = layout.edgeAt.map((_, to) => {
+    const start = edges.length;
+    if (to === layout.node.length) return start;
+    for (const { from, port, ports, far, back, via } of edgesAt(layout, to)) {
+      const passed = new Map(via.map(([at, slot]) => [places[at], slot]));
+      let slot = via[0]?.[1] ?? layout.slot[from];
+      const points: number[] = [];
+      for (let at = column[from] + 1; !far && at < column[to]; at++)
+        points.push(at, (slot = passed.get(at) ?? slot));
+      edges.push(from, port, ports, Number(far) + 2 * Number(back), points.length / 2, ...points);
+    }
+    return start;
+  });
+  return { ...layout, column, edgeAt, edges: Int32Array.from(edges) };
+}
