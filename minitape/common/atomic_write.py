@@ -20,12 +20,11 @@ from typing import IO, Any
 from .read_data import AnyPath
 
 try:
-    from fcntl import LOCK_EX, LOCK_NB, flock
+    from fcntl import LOCK_EX, flock
 except ImportError:
-    # Windows needs no locks here, because it does not delete open files.
     flock = None  # type: ignore[assignment]
 
-# If the file system has no locks, a part file older than this many seconds counts as abandoned.
+# A part file that has not been written for this many seconds counts as abandoned.
 ABANDONED_AFTER_SECONDS = 3600
 # The name of a part file contains at most this many characters of the original name.
 # File systems limit names to 255 bytes.
@@ -114,7 +113,6 @@ def open_replacement_file(
                 opener=partial(os.open, mode=0o600) if private else None,
                 **open_options,
             ) as file:  # type: ignore[call-overload]
-                _lock_open_file(file.fileno())
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -174,50 +172,11 @@ def lock_file(target_path: AnyPath) -> Iterator[None]:
         yield
 
 
-def _lock_open_file(file_descriptor: int) -> bool:
-    """Mark an open file as being written until it is closed.
-
-    Returns:
-        Whether the file is marked. False if the system does not support locks, as on Windows or on a file system such
-        as Lustre, NFS without its lock server, or some FUSE mounts.
-
-    Raises:
-        BlockingIOError: If another process has marked the file.
-    """
-    if flock is None:
-        return False
-    try:
-        flock(file_descriptor, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        return False
-    return True
-
-
-def _is_abandoned(path: Path) -> bool:
-    """Return whether the process that wrote a part file has ended.
-
-    If the file system has no locks, an old file counts as abandoned. On Windows, every file counts as abandoned,
-    because the system does not remove a file that is open.
-
-    Raises:
-        OSError: If the file cannot be opened.
-    """
-    age = time.time() - path.lstat().st_mtime
-    try:
-        with open(path, "rb") as file:
-            is_lock_held = _lock_open_file(file.fileno())
-    except BlockingIOError:
-        return False
-    return is_lock_held or flock is None or age > ABANDONED_AFTER_SECONDS
-
-
 def _remove_abandoned_part_files(target: Path) -> None:
     """Remove the part files that killed processes left behind."""
     for part_file in target.parent.glob(f".{glob.escape(target.name[:MAX_NAME_LENGTH])}.{'[0-9a-f]' * 16}.part"):
         with contextlib.suppress(OSError):
             status = part_file.lstat()
-            is_locked_by_now = time.time() - status.st_mtime > 1
-            if stat.S_ISREG(status.st_mode) and is_locked_by_now and _is_abandoned(part_file):
+            is_abandoned = time.time() - status.st_mtime > ABANDONED_AFTER_SECONDS
+            if stat.S_ISREG(status.st_mode) and is_abandoned:
                 part_file.unlink()

@@ -377,9 +377,9 @@ def run_in_copy(action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def age_files(folder: Path) -> None:
-    """Set the modification times of all files to a minute ago."""
+    """Set the modification times of all files to two hours ago."""
     for path in folder.rglob("*"):
-        os.utime(path, (time.time() - 60,) * 2, follow_symlinks=False)
+        os.utime(path, (time.time() - 7200,) * 2, follow_symlinks=False)
 
 
 def find_leftovers(folder: Path, owned: tuple[str, ...]) -> list[str]:
