@@ -38,7 +38,9 @@ The finished recording has two rows::
    ``table/primitives/elementwise`` gives the formula of ``multiply`` and its two rules: ``g * y`` and ``g * x``.
 4. ``tape.gradient(area, side)`` looks up the rows of ``area`` and ``side`` (``backward/tape``; ``backward/gradient``,
    ``compute_gradients``). Here, every watched row is a source (``_is_every_watched_row_a_source``), so no row needs a
-   mark. Otherwise, ``backward/reachability`` marks the rows that depend on ``side``.
+   mark. If a tape watched anything else, ``backward/reachability`` would mark the rows that depend on ``side``. If the
+   sweep appended rows, or if there were calls or large arrays, ``sweep_to_sources`` would mark the tracked rows, so
+   that constants get no shares.
 5. The sweep visits the rows from ``area`` back to ``side`` and applies the rules (``backward/sweep``,
    ``Sweep.iter_steps``). It starts with the seed 1.0 in row 1. Both rules return the share 1.0 * 3.0. The shares are
    added up in row 0, whose adjoint is therefore 6.0. This is the gradient.

@@ -57,10 +57,10 @@ def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> lis
     """
     parts: list[RowFields] = []
     end = len(record)
-    if not record.gradient_rows or end > MAX_ROWS:
+    if not record.sweep_boundaries or end > MAX_ROWS:
         return parts
     expressions = Expressions(row.to_row_fields() for row in rows)
-    for first, member, targets, sources, spans in reversed(record.gradient_rows):
+    for first, member, targets, sources, spans in reversed(record.sweep_boundaries):
         if (
             member is not None
             and sum(prod(record.get_shape_and_dtype(row)[0]) for row in range(first, end)) <= MAX_ELEMENTS

@@ -365,7 +365,7 @@ class TapeReader(Reader):
             self.tapes.append(tape_ref() or _ReleasedTape(spans, watched))
         if not self.tapes:
             self.tapes = [self.tape]
-        borders = {get_start_row(writer) for writer in record.gradient_rows} | {first for first, _ in record.scopes}
+        borders = {get_start_row(writer) for writer in record.sweep_boundaries} | {first for first, _ in record.scopes}
         self._watchers_by_row = {}
         watches = []
         for bit, tape in enumerate(self.tapes):
@@ -401,7 +401,7 @@ class TapeReader(Reader):
             _, watched_row, bits = self._pending_watches.pop()
             self.tapes_by_row[watched_row] |= bits
         place = segments[index - 1][1:] if index else None
-        writer = find_subject_at_row(record.gradient_rows, row, None)
+        writer = find_subject_at_row(record.sweep_boundaries, row, None)
         scope = find_subject_at_row(record.scopes, row, ())
         is_paused = has_recorded and not recording_tapes
         forms = self._forms_by_context.setdefault((place, writer, scope, recording_tapes, is_paused), {})

@@ -75,8 +75,8 @@ def compute_gradients(
     for source in sources:
         if type(source) is EagerTensor and source._record is record:
             rows = (source._row,) if source._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
-        elif (states := record.variables.get(id(source))) is not None and states[0] is source:
-            rows = states[1] if source._state._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
+        elif (entry := record.variables.get(id(source))) is not None and entry[0] is source:
+            rows = entry[1] if source._state._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
         else:
             rows = _find_differentiable_rows(tape, source)
         rows_by_source.append(rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sys import _getframe
 from typing import TYPE_CHECKING
 
-from ..record.record import GradientRows, Record
+from ..record.record import Record, SweepBoundary
 from ..record.row_parts import new_tuple
 from ..record.thread_state import append_to_list_or_tuple, state
 from ..record.user_frames import find_user_frame
@@ -28,7 +28,7 @@ def run_recorded_sweep(
 ) -> AdjointLookup:
     """Run a sweep whose operations append rows to the open recording.
 
-    The open recording is usually also the recording of the tape. The ``gradient_rows`` of the open recording store
+    The open recording is usually also the recording of the tape. The ``sweep_boundaries`` of the open recording store
     where the new rows begin and end. The picture reads them, and draws these rows in a lower tier with the name of
     the tape.
 
@@ -50,12 +50,12 @@ def run_recorded_sweep(
     assert open_record is not None
     outer_site = state.fixed_site
     outer_offset = open_record.fixed_offset
-    outer_index = open_record.gradient_rows[-1].entry_index if open_record.gradient_rows else None
+    outer_index = open_record.sweep_boundaries[-1].entry_index if open_record.sweep_boundaries else None
     try:
         # For the picture: a block of rows begins.
         entry_index = tape.entry_index if record is open_record else None
-        block = new_tuple(GradientRows, (open_record.next, entry_index, [*seeds], [*source_rows], [*tape.spans]))
-        open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, block)
+        block = new_tuple(SweepBoundary, (open_record.next, entry_index, [*seeds], [*source_rows], [*tape.spans]))
+        open_record.sweep_boundaries = append_to_list_or_tuple(open_record.sweep_boundaries, block)
         # For messages: all rows of the block belong to the statement that requested the gradient.
         if outer_site is None:
             frame = find_user_frame(_getframe(1))
@@ -66,5 +66,5 @@ def run_recorded_sweep(
     finally:
         state.fixed_site = outer_site
         open_record.fixed_offset = outer_offset
-        outer_block = new_tuple(GradientRows, (open_record.next, outer_index, (), (), ()))
-        open_record.gradient_rows = append_to_list_or_tuple(open_record.gradient_rows, outer_block)
+        outer_block = new_tuple(SweepBoundary, (open_record.next, outer_index, (), (), ()))
+        open_record.sweep_boundaries = append_to_list_or_tuple(open_record.sweep_boundaries, outer_block)

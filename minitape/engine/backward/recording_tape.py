@@ -51,7 +51,7 @@ class RecordingTape:
         last_request: The last gradient call that returned, or None before the first such call.
         listeners: Functions without arguments that refresh live pictures. The recording calls them when it grows.
         entry_index: The tape's position in ``Record.tape_entries``, or None before its first block. Recorded sweeps
-            store it in ``Record.gradient_rows``, so that the picture can name the tape.
+            store it in ``Record.sweep_boundaries``, so that the picture can name the tape.
         history: What happened to the tape, as tuples (event, row, clock or weak reference, user frames).
         requests: The gradient calls of a persistent tape, up to ``MAX_REQUESTS``.
         spans: The closed spans of rows, as pairs (first row, row after the last). The open span starts at

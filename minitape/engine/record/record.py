@@ -92,14 +92,14 @@ _NO_LIST: Any = ()  # `Any`, because it replaces a list.
 _NO_ROWS: Any = frozenset()  # `Any`, because it replaces a set.
 
 
-class GradientRows(NamedTuple):
-    """A block of rows that were written by a recorded sweep or, after the sweep, by the program.
+class SweepBoundary(NamedTuple):
+    """The place in a recording at which a recorded sweep begins to write rows, or at which the program continues.
 
     Attributes:
-        first_row: The first row. The block ends before the `first_row` of the next block.
+        first_row: The first row after the boundary. These rows end at the `first_row` of the next boundary.
         entry_index: The position in `Record.tape_entries` of the tape that computed the gradient, or None if that tape
             belongs to another recording.
-        targets: The rows of the gradient's targets. Empty if the sweep has ended and the program continues.
+        targets: The rows of the gradient's targets. Empty where the sweep has ended and the program continues.
         sources: The rows of the gradient's sources.
         spans: The spans of the tape at that time.
     """
@@ -127,7 +127,7 @@ class Record(RowTable):
         pause_count: The number of open ``stop_recording()`` blocks.
         mandatory_calls: The calls whose primitive is mandatory (:class:`~minitape.engine.table.primitives.Primitive`).
         events: Assignments, escapes and pauses, in the order in which they happened.
-        gradient_rows: The rows at which recorded sweeps begin and end, in ascending order. The picture reads them
+        sweep_boundaries: The rows at which recorded sweeps begin and end, in ascending order. The picture reads them
             (``minitape/picture/nested_gradient_layout`` and ``reader``).
         scopes: (first row, open name scopes) for each entry into and exit from a ``tf.name_scope`` block.
         listeners: Functions that refresh live pictures.
@@ -168,7 +168,7 @@ class Record(RowTable):
     # Few recordings need these lists, so each remains () until append_to_list_or_tuple() replaces it with a list.
     mandatory_calls: Sequence[Call] = ()
     events: Sequence[Event] = ()
-    gradient_rows: Sequence[GradientRows] = ()
+    sweep_boundaries: Sequence[SweepBoundary] = ()
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()
     listeners: Sequence[Callable[[], object]] = ()
 

@@ -30,9 +30,10 @@ def build_recorded_functions() -> dict[str, Function]:
     Returns:
         A dict that maps names in recorded formulas to functions
         (:func:`minitape.engine.table.primitives.elementwise.to_recorded_formula`). For example, ``multiply`` takes two
-        tensors, ``multiply_number`` takes a tensor and a number, and ``reflected_subtract`` takes its operands in
-        reverse order. In the plain engine, ``multiply`` is ``operator.mul``. Functions without an operator, such as
-        ``pow``, are the primitives themselves, which record their operation if an operand is a tensor.
+        tensors, ``multiply_number`` takes a tensor and a number (which becomes a leaf row, see ``numbers``), and
+        ``reflected_subtract`` takes its operands in reverse order. In the plain engine, ``multiply`` is
+        ``operator.mul``. Functions without an operator, such as ``pow``, are the primitives themselves, which record
+        their operation if an operand is a tensor.
     """
     called_names = {
         name

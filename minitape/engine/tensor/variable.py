@@ -181,9 +181,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
             tensor = self._state
             offset = None if tensor._record is record else record.find_current_offset(_getframe(2))
             row = record.find_or_add_row(tensor, self, offset)
-            states = record.variables.setdefault(variable_id, (self, []))[1]
-            if row not in states:
-                states.append(row)
+            _, state_rows = record.variables.setdefault(variable_id, (self, []))
+            if row not in state_rows:
+                state_rows.append(row)
             if is_access:
                 self._tape_set = record.tape_set
         for tape in state.tapes:
@@ -245,10 +245,10 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """
         if tape._record is None:
             return ()
-        states = tape._record.variables.get(id(self))
-        if states is None or states[0] is not self:
+        variable, state_rows = tape._record.variables.get(id(self), (None, ()))
+        if variable is not self:
             return ()
-        return tuple(sorted(states[1], key=tape.watched.__contains__))
+        return tuple(sorted(state_rows, key=tape.watched.__contains__))
 
     def _to_tensor(self, dtype: DType | None = None) -> Tensor:
         """Return the current state as a tensor, for ``convert_to_tensor``.

@@ -2,9 +2,10 @@
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
 ``g`` of the output, the output ``z`` and the inputs. The rule returns the input's share of the adjoint (a
-vector-Jacobian product), or None if no gradient passes. Rules consist only of operators and other primitives. For this
-reason, the text of a rule is compiled twice: for NumPy arrays in a plain sweep, and for tensors in a sweep that an
-outer tape records.
+vector-Jacobian product), or None if no gradient passes. Rules consist only of operators and other primitives, so the
+same rule works for NumPy arrays in a plain sweep and for tensors in a sweep that an outer tape records. A rule that is
+a line of text (``elementwise``) is compiled once for each of the two. Other rules are Python functions (``reduce`` and
+its neighbors).
 
 ``TABLE`` maps names to primitives, in order of declaration.
 """
