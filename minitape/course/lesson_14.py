@@ -122,8 +122,9 @@ def slope(bend, w1, w2, x, t):
     w1 = tf.Variable(w1)
     with tf.GradientTape() as tape:
         hidden = bend(x @ w1)
-        with tape.stop_recording():
-            features = (hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)
+        center = tf.stop_gradient(tf.reduce_mean(hidden))
+        spread = float(tf.math.reduce_std(hidden))
+        features = (hidden - center) / spread
         loss = tf.reduce_mean((features @ w2 - t) ** 2)
     return tape.gradient(loss, w1)
 """,

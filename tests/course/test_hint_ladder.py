@@ -100,8 +100,8 @@ def slopes(g, numbers):
     [
         ("08.3", SOLUTIONS["08.3"].replace("reduce_mean", "reduce_sum"), "np.mean"),
         ("08.3", SOLUTIONS["08.3"].replace("tf.reduce_mean(results)", "results[0]"), "np.mean"),
-        ("14.4", SOLUTIONS["14.4"].replace("** 2", "** 4"), "stop_recording"),
-        ("14.4", SOLUTIONS["14.4"].replace("- t)", "+ t)"), "stop_recording"),
+        ("14.4", SOLUTIONS["14.4"].replace("** 2", "** 4"), "nothing around"),
+        ("14.4", SOLUTIONS["14.4"].replace("- t)", "+ t)"), "nothing around"),
         ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalty * x * x"), "Python looks up"),
     ],
 )
