@@ -5,7 +5,8 @@ from __future__ import annotations
 import dis
 import inspect
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from types import CodeType
 from typing import Any, TypeAlias
@@ -115,6 +116,43 @@ def read_outside_data_with_callees(function: Any) -> OutsideData:
         for name, value in read_outside_values(callee).items()
         if not callable(value) and not inspect.ismodule(value)
     }
+
+
+def read_attributes(function: Any, objects: Mapping[str, Any], kinds: Any = object) -> OutsideData:
+    """Return the attributes of the program's objects that a function and the methods that it calls read.
+
+    Args:
+        function: The function. A function of a library reads nothing.
+        objects: The objects by the names that the function has for them.
+        kinds: The classes of the attributes to return.
+
+    Returns:
+        The values. Each key is the reading function and the name, such as "self.rate".
+    """
+    data = OutsideData()
+    pending = [(function, objects)]
+    visited = set()
+    while pending:
+        reader, owners = pending.pop()
+        if reader in visited or not _is_user_function(reader):
+            continue
+        visited.add(reader)
+        for owner_name, owner in owners.items():
+            file = getattr(sys.modules.get(type(owner).__module__), "__file__", None) or __file__
+            attributes = {} if is_minitape_or_library_file(file) else getattr(owner, "__dict__", {})
+            for name in collect_names(reader.__code__) if attributes else ():
+                method = inspect.getattr_static(type(owner), name, None)
+                pending.append((method, {"self": owner}))
+                if isinstance(attributes.get(name), kinds) and name in attributes:
+                    data[reader, f"{owner_name}.{name}"] = attributes[name]
+    return data
+
+
+@lru_cache(maxsize=256)
+def collect_names(code: CodeType) -> frozenset[str]:
+    """Return the names of the globals and attributes that a function's code and its inner functions use."""
+    inner = (collect_names(constant) for constant in code.co_consts if inspect.iscode(constant))
+    return frozenset(code.co_names).union(*inner)
 
 
 def explain_stale_value(framework: str, function: Any, name: str, call_number: int, variant: str = "") -> Explanation:

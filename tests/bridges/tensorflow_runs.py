@@ -195,6 +195,99 @@ for _ in range(3):
         y[0] = 1.0  #!  #- y = tf.tensor_scatter_nd_update(y, [[0]], [1.0])
         loss = tf.reduce_sum((y - 3.0) ** 2)
     w.assign_sub(0.1 * tape.gradient(loss, w))
+#@ logits_for_a_loss_of_probabilities loss_input
+import keras
+keras.utils.set_random_seed(1)
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+loss = "sparse_categorical_crossentropy"  #- loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+model.compile("sgd", loss)  #!
+model.fit(9.0 * np.random.rand(16, 4), np.arange(16) % 3, verbose=0)
+#@ labels_and_prediction_are_swapped loss_input
+import keras
+layer, optimizer = keras.layers.Dense(3, activation="softmax"), keras.optimizers.SGD(0.1)
+labels, criterion = tf.one_hot([0, 1, 2, 0], 3), keras.losses.CategoricalCrossentropy()
+for step in range(3):
+    with tf.GradientTape() as tape:
+        prediction = layer(tf.ones((4, 2)) * [[1.0], [2.0], [3.0], [4.0]])
+        loss = criterion(prediction, labels)  #!  #- loss = criterion(labels, prediction)
+    optimizer.apply(tape.gradient(loss, layer.trainable_variables), layer.trainable_variables)
+#@ a_student_learns_from_a_trained_teacher connected
+import keras
+teacher, student = (keras.layers.Dense(3, activation="softmax") for _ in range(2))
+optimizer = keras.optimizers.SGD(0.1)
+x = tf.ones((4, 2)) * [[1.0], [2.0], [3.0], [4.0]]
+teacher(x), student(x)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = keras.losses.CategoricalCrossentropy()(teacher(x), student(x))
+        loss += keras.losses.CategoricalCrossentropy()(tf.one_hot([0, 1, 2, 0], 3), teacher(x))
+    variables = [*teacher.trainable_variables, *student.trainable_variables]
+    optimizer.apply(tape.gradient(loss, variables), variables)
+#@ a_normalization_never_sees_its_batch layer_mode
+import keras
+model = keras.Sequential([keras.Input((3,)), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD(0.01)
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - 1.0) ** 2)  #!  #- loss = tf.reduce_mean((model(x, training=True) - 1.0) ** 2)
+    optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+for number in range(3):
+    step(np.random.default_rng(number).normal(size=(8, 3)).astype("float32"))
+#@ a_normalization_is_frozen_on_purpose connected
+import keras
+normalization = keras.layers.BatchNormalization(center=False, scale=False, trainable=False)
+model = keras.Sequential([keras.Input((3,)), normalization, keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD(0.01)
+for number in range(3):
+    x = np.random.default_rng(number).normal(size=(8, 3)).astype("float32")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x, training=True) - 1.0) ** 2)
+    optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+#@ clipped_gradients_are_not_used not_clipped
+import keras
+w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(0.1)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    gradients = tape.gradient(loss, [w])
+    clipped, norm = tf.clip_by_global_norm(gradients, 1.0)  #!
+    optimizer.apply(gradients, [w])  #- optimizer.apply(clipped, [w])
+#@ a_clip_only_measures_the_norm connected
+import keras
+w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(0.1)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    gradients = tape.gradient(loss, [w])
+    _, norm = tf.clip_by_global_norm(gradients, 1.0)
+    optimizer.apply(gradients, [w])
+#@ an_attribute_that_no_optimizer_reads schedule
+import keras
+model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+model.compile(keras.optimizers.SGD(0.001), "mse")
+for rate in (0.1, 0.01):
+    model.optimizer.lr = rate  #!  #- model.optimizer.learning_rate = rate
+    model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
+#@ a_model_keeps_a_number_of_its_trace stale_value
+import keras
+class Weighted(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.layer = keras.layers.Dense(1)
+        self.weight = 0.0  #- self.weight = tf.Variable(0.0, trainable=False)
+    def train_step(self, x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self.layer(x) - 1.0) ** 2)
+            loss += self.weight * tf.reduce_sum(self.layer.kernel**2)  #!
+        self.optimizer.apply(tape.gradient(loss, self.layer.trainable_variables), self.layer.trainable_variables)
+        return {"loss": loss}
+class Anneal(keras.callbacks.Callback):
+    def on_epoch_begin(self, epoch, logs=None):
+        self.model.weight = epoch / 3  #- self.model.weight.assign(epoch / 3)
+model = Weighted()
+model.compile(keras.optimizers.SGD(0.01))
+model.fit(np.ones((16, 3), "float32"), epochs=3, verbose=0, callbacks=[Anneal()])
 """
 
 LATER_VARIABLE = """

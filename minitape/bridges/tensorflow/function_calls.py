@@ -187,6 +187,11 @@ def _is_keras_only_dataset(dataset: Any) -> bool:
     return bool(functions) and all(function._func.__module__.startswith("keras.") for function in functions)
 
 
+def list_recordings(recording: TensorFlowRecording) -> list[TensorFlowRecording]:
+    """Return a recording, and the recordings of its repeated compiled steps."""
+    return [recording, *(step.recording for step in replay_compiled_steps(recording))]
+
+
 def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
     """Repeat one call of each compiled step function in a block, and return the steps with their recordings.
 

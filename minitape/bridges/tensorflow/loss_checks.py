@@ -1,18 +1,20 @@
-"""Find mistakes in a training step of the program's own: losses that it forgets, and optimizers that it replaces."""
+"""Find mistakes of a training program: wrong or forgotten losses, unused results, and optimizers that it replaces."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
 import tensorflow as tf
 
 from ...explain.explanation import Explanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons import program_text
 from ...recording.sites import NOWHERE
-from .function_calls import replay_compiled_steps
-from .model_variables import collect_requested_handle_ids
+from ..framework_adapter import is_any_name_read_later
+from .function_calls import list_recordings
+from .model_variables import collect_requested_handle_ids, find_use_in_target
 from .operation_log import to_handle_or_value
 from .traced_values import find_program_name
 
@@ -74,8 +76,9 @@ def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | No
     Returns:
         The explanation, or None if no layer has such losses, or if the program reads them.
     """
-    recordings = [recording, *(rerun.recording for rerun in replay_compiled_steps(recording))]
-    sites = [item.rows[row].site for item in recordings for sweep in item.sweeps for row in sweep.target]
+    sites = [
+        item.rows[row].site for item in list_recordings(recording) for sweep in item.sweeps for row in sweep.target
+    ]
     site = sites[-1] if sites else NOWHERE
     source = "\n".join(program_text.unparse(statement.node) for statement in program_text.list_statements(site[0]))
     if "GradientTape" not in source or find_use_of_losses(source):
@@ -86,4 +89,61 @@ def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | No
         if is_trained and layer.losses:
             fields = {"what": find_program_name(layer) or layer.name}
             return explain_cause("tensorflow", "in_part", site, "losses", fields)
+    return None
+
+
+def explain_loss_input(recording: TensorFlowRecording) -> Explanation | None:
+    """Explain that a Keras loss received logits instead of probabilities, or its arguments in the wrong order.
+
+    Args:
+        recording: The recording of the program.
+    """
+    for site, variant in (item.log.wrong_loss_input for item in list_recordings(recording)):
+        if site != NOWHERE:
+            compiled = [each for each in program_text.list_statements(site[0]) if each.find_call("compile")]
+            is_fitted = program_text.find_statement(site).find_call("fit", "train_on_batch")
+            site = compiled[-1].site if is_fitted and compiled else site
+            return explain_cause("tensorflow", "loss_input", site, variant)
+    return None
+
+
+def explain_unused_statistics(recording: TensorFlowRecording) -> Explanation | None:
+    """Explain that a trained ``BatchNormalization`` layer used the initial values of its moving statistics.
+
+    Args:
+        recording: The recording of the program.
+    """
+    for layer in list(iter_living_instances(tf.keras.layers.BatchNormalization)):
+        is_initial = layer.built and not np.any(layer.moving_mean) and np.all(np.equal(layer.moving_variance, 1))
+        site = find_use_in_target(recording, layer.moving_variance) if is_initial and layer.trainable else NOWHERE
+        if site != NOWHERE:
+            return explain_cause("tensorflow", "layer_mode", site, fields={"what": layer.name})
+    return None
+
+
+def explain_unused_clipping(file: str | None) -> Explanation | None:
+    """Explain that nothing reads the result of clipping the gradients, or return None if this is not so.
+
+    Args:
+        file: The program's file.
+    """
+    for statement in program_text.list_statements(file):
+        names = statement.bound_names[:1]
+        is_clipping = statement.find_call("clip_by_global_norm", "clip_by_norm", "clip_by_value")
+        if is_clipping and names and names[0][0] != "_" and not is_any_name_read_later(statement, names):
+            return explain_cause("tensorflow", "not_clipped", statement.site, "unused", {"name": names[0]})
+    return None
+
+
+def explain_ignored_rate(file: str | None) -> Explanation | None:
+    """Explain that the program sets an attribute ``lr``, which Keras optimizers do not have.
+
+    Args:
+        file: The program's file.
+    """
+    optimizers = [item for item in iter_living_instances(tf.keras.optimizers.Optimizer) if "lr" in vars(item)]
+    for statement in program_text.list_statements(file) if optimizers else ():
+        if any(name.endswith(".lr") for name in statement.bound_names):
+            fields = {"rate": float(optimizers[0].learning_rate)}
+            return explain_cause("tensorflow", "schedule", statement.site, "attribute", fields)
     return None

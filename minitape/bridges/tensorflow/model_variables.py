@@ -9,10 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
-from ...recording.recorded_rows import OptionalArray
+from ...recording.recorded_rows import OptionalArray, collect_ancestors
+from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
-from .function_calls import replay_compiled_steps
+from .function_calls import list_recordings
 from .operation_log import find_variable_name, to_handle_or_value
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
 
     Gradients in compiled steps are included.
     """
-    recordings = [recording, *(inner_recording for _, inner_recording in replay_compiled_steps(recording))]
-    returned_gradients = (pair for item in recordings for sweep in item.sweeps for pair in sweep.source_results)
+    sweeps = (sweep for item in list_recordings(recording) for sweep in item.sweeps)
+    returned_gradients = (pair for sweep in sweeps for pair in sweep.source_results)
     return {id(handle) for item, _ in returned_gradients if (handle := item()) is not None}
 
 
@@ -182,3 +183,24 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
         arrays.append(current)
     weights_before = arrays[-2] if len(arrays) > 1 else None
     return weights_before, arrays[-1]
+
+
+def find_use_in_target(recording: TensorFlowRecording, variable: Any) -> Site:
+    """Return the line of the first operation that reads a variable on its path to a target, or NOWHERE.
+
+    Args:
+        recording: The recording. Its compiled steps are included.
+        variable: The variable.
+    """
+    for item in list_recordings(recording):
+        run = item.build_checked_run()
+        source_rows = run.find_source_rows(variable)
+        for target in (row for sweep in item.sweeps for row in sweep.target):
+            # No gradient flows to a variable that is not trainable.
+            reached = (
+                run.find_connected_ancestors(target) if variable.trainable else collect_ancestors(item.rows, [target])
+            )
+            for row in item.rows if reached.intersection(source_rows) else ():
+                if row.index in reached and not set(source_rows).isdisjoint(row.inputs):
+                    return row.site
+    return NOWHERE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from types import SimpleNamespace
@@ -135,14 +136,23 @@ class TensorFlowRecording(FrameworkRecording):
 
     def list_run_problems(self) -> list[Explanation]:
         """Explain the problems of the run that no single gradient shows."""
-        from .loss_checks import explain_forgotten_losses, explain_remade_optimizer, explain_unscaled_loss
+        from . import loss_checks
 
         targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
         explanations = (explain_nonfinite_target(self, row) for row in targets)
         functions = dict.fromkeys(call.function for call in self.log.function_calls if call.function is not None)
         found = [explanation for explanation in explanations if explanation is not None][:1]
-        losses = (explain_unscaled_loss(self), explain_forgotten_losses(self), explain_remade_optimizer(self))
-        found += [explanation for explanation in losses if explanation is not None]
+        file = getattr(sys.modules["__main__"], "__file__", None)
+        checks = (
+            loss_checks.explain_loss_input(self),
+            loss_checks.explain_unused_statistics(self),
+            loss_checks.explain_unscaled_loss(self),
+            loss_checks.explain_forgotten_losses(self),
+            loss_checks.explain_remade_optimizer(self),
+            loss_checks.explain_unused_clipping(file),
+            loss_checks.explain_ignored_rate(file),
+        )
+        found += [explanation for explanation in checks if explanation is not None]
         return found + [stale for function in functions if (stale := explain_stale_trace(function)) is not None]
 
     def find_target_row(self, sweep: BackwardPass) -> None:

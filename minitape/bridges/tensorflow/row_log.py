@@ -15,6 +15,7 @@ from tensorflow.python.ops import gen_resource_variable_ops, resource_variable_o
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...explain.reasons.question import Creation
+from ...recording.recorded_rows import collect_ancestors
 from ...recording.sites import NOWHERE, Site
 from ..framework_patches import FrameworkPatches
 from ..kept_values import IdentityMap
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
+TOLERANCE = 1e-3  # Probabilities may exceed 0 and 1 by this much.
+
 
 class RefusedSweep(NamedTuple):
     """A backward pass that TensorFlow refused.
@@ -75,6 +78,7 @@ class TensorFlowLog:
         tensor_rows: The rows of tensors and variables.
         creations: For each handle, the time and line at which the block created the variable.
         custom_rules: The gradient function of each ``tf.custom_gradient`` call, by operation name.
+        wrong_loss_input: The line of a Keras loss that received a wrong input, and the variant of the sentence.
         assignments: For each assignment, the identity of the variable's handle, the stored row or None, the line, and
             the number of existing rows.
         copied_tensors: For each tensor used only to fill a variable, the variable's handle and the line.
@@ -97,6 +101,7 @@ class TensorFlowLog:
         self.tensor_rows = TensorRows(recording, self.running_line, self.tape_history)
         self.creations: IdentityMap[Creation] = IdentityMap()
         self.custom_rules: dict = {}
+        self.wrong_loss_input: tuple[Site, str] = NOWHERE, ""
         self.assignments: list[tuple] = []
         self.copied_tensors: IdentityMap[tuple[Any, Site]] = IdentityMap()
         self.function_calls: list[FunctionCall] = []
@@ -318,6 +323,21 @@ class TensorFlowLog:
             with suppress(tf.errors.OpError), pause_recording():  # A new variable has no value to read.
                 dtype = tf.as_dtype(handle_data.shape_and_type[0].dtype)
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
+
+    def check_loss_input(self, target: Any, output: Any) -> None:
+        """Note the line of a Keras loss that expects probabilities but receives something else.
+
+        Args:
+            target: The labels, according to the order of the arguments.
+            output: The prediction.
+        """
+        ancestors = (collect_ancestors(self.rows, self.tensor_rows.list_rows(item)[-1:]) for item in (target, output))
+        is_trained, is_prediction = (any(self.rows[row].kind == "variable" for row in rows) for rows in ancestors)
+        values = output.numpy()
+        if is_trained and not is_prediction:
+            self.wrong_loss_input = self.running_line.find_site(), "swapped"
+        elif is_prediction and (values.min() < -TOLERANCE or values.max() > 1 + TOLERANCE):
+            self.wrong_loss_input = self.running_line.find_site(), ""
 
     def on_apply_gradients(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
         """Record an optimizer step that is about to change variables.

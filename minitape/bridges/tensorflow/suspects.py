@@ -20,8 +20,8 @@ from ...recording.recorded_rows import BackwardPass, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
-from .function_calls import replay_compiled_steps
-from .model_variables import collect_requested_handle_ids
+from .function_calls import list_recordings
+from .model_variables import collect_requested_handle_ids, find_use_in_target
 from .operation_log import to_handle_or_value
 from .traced_values import find_program_name
 
@@ -192,20 +192,16 @@ def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]])
         candidates: The key and the variable of each variable without a requested gradient.
     """
     recording: TensorFlowRecording = run.recording
-    recordings = [recording, *(rerun.recording for rerun in replay_compiled_steps(recording))]
-    runs = [run if item is recording else item.build_checked_run() for item in recordings]
-    targets = [(each, row) for each in runs for sweep in each.sweeps for row in sweep.target]
-    files = {each.rows[row].site[0] for each, row in targets}
+    files = {
+        item.rows[row].site[0] for item in list_recordings(recording) for sweep in item.sweeps for row in sweep.target
+    }
+    statements = [statement for file in files for statement in program_text.list_statements(file)]
     for key, variable in candidates:
         name = find_program_name(variable)
-        if not name or not any(
-            each.find_connected_ancestors(row).intersection(each.find_source_rows(variable)) for each, row in targets
-        ):
-            continue
-        statements = [statement for file in files for statement in program_text.list_statements(file)]
-        site = _find_trainable_creation(statements, name)
-        if site != NOWHERE:
-            yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")
+        if name and find_use_in_target(recording, variable) != NOWHERE:
+            site = _find_trainable_creation(statements, name)
+            if site != NOWHERE:
+                yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")
 
 
 def _find_trainable_creation(statements: list[program_text.Statement], name: str) -> Site:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.explanation import Explanation, explain_cause
 from ...explain.reasons import program_text
 from ...recording.sites import Site, find_user_site
 from ..framework_adapter import list_named_program_objects
-from ..outside_values import OutsideData, explain_stale_value, iter_function_and_callees, read_outside_values
+from ..outside_values import (
+    OutsideData,
+    explain_stale_value,
+    iter_function_and_callees,
+    read_attributes,
+    read_outside_values,
+)
 
 PYTHON_TYPES = (bool, int, float, str)
 TRACE_ATTRIBUTE = "_minitape_trace"  # The attribute of a ``tf.function`` that holds its TraceState.
@@ -95,16 +99,16 @@ def _read_python_values(function: Any) -> OutsideData:
     if hasattr(owner, "weakrefself_target__"):  # TensorFlow binds a method to this object.
         owner = owner.weakrefself_target__()
     for reader in [function, *iter_function_and_callees(function)]:
-        for name, value in ({"self": owner} | models | read_outside_values(reader)).items():
+        objects = {"self": owner} | models | read_outside_values(reader)
+        for name, value in objects.items():
             if isinstance(value, (*PYTHON_TYPES, np.ndarray, tf.Tensor, tf.Variable, tf.keras.optimizers.Optimizer)):
                 values[reader, name] = value
             elif isinstance(value, tf.keras.Model):
                 values[reader, f"{name}.trainable_variables"] = [id(item) for item in value.trainable_variables]
-            file = getattr(sys.modules.get(type(value).__module__), "__file__", None)
-            attributes = {} if file is None or is_minitape_or_library_file(file) else getattr(value, "__dict__", {})
-            for attribute in getattr(getattr(reader, "__code__", None), "co_names", ()):
-                if isinstance(attributes.get(attribute), PYTHON_TYPES):
-                    values[reader, f"{name}.{attribute}"] = attributes[attribute]
+        values |= read_attributes(reader, objects, PYTHON_TYPES)
+    for model in models.values():
+        for method in (type(model).train_step, type(model).call):
+            values |= read_attributes(method, {"self": model}, PYTHON_TYPES)
     return values
 
 

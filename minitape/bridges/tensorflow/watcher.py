@@ -108,6 +108,9 @@ class TensorFlowWatcher(Watcher):
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
             patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._on_scale_loss)
             patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._note_step_without_scaled_loss)
+        if losses := sys.modules.get("keras.src.backend.tensorflow.nn"):
+            for name in ("categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"):
+                self._wrap_when_eager(losses, name, self._on_cross_entropy)
         if self.open_functions and not tf.config.functions_run_eagerly():
             patches.add_undo_action(partial(tf.config.run_functions_eagerly, False))
             tf.config.run_functions_eagerly(True)
@@ -248,6 +251,13 @@ class TensorFlowWatcher(Watcher):
             self.log.on_jacobian, original.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results)
         )
         return results
+
+    def _on_cross_entropy(
+        self, original: Any, target: Any, output: Any, from_logits: bool = False, **options: Any
+    ) -> Any:
+        if not from_logits:
+            self.writer.run_safely(self.log.check_loss_input, target, output)
+        return original(target, output, from_logits=from_logits, **options)
 
     def _on_scale_loss(self, original: Any, optimizer: Any, loss: Any) -> Any:
         self._is_loss_scaled = True

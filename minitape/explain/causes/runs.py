@@ -49,6 +49,10 @@ CAUSES = (
         In {n} of {all} calls, the gradients are clipped{line} only after the step that used them, so the steps use
         unclipped gradients.
         Fix: Clip the gradients after backward() and before step().
+
+        [tensorflow: unused]
+        The gradients are clipped{line}, but nothing uses {name}, the result of the clipping.
+        Fix: Pass {name} to the optimizer instead of the original gradients.
         """,
     ),
     Cause(
@@ -129,6 +133,11 @@ CAUSES = (
         The optimizer was created with the learning rate {from_:g}, but in {all} steps it used at most {to:.2g}. The
         function that LambdaLR receives{line} returns a factor for the learning rate, not the learning rate itself.
         Fix: Return a factor that is 1 when the optimizer should use its full learning rate.
+
+        [tensorflow: attribute]
+        The program sets the attribute lr{line}, but a Keras optimizer does not read it. The steps use the learning
+        rate {rate:g}.
+        Fix: Set optimizer.learning_rate instead.
         """,
     ),
     Cause(
@@ -144,6 +153,11 @@ CAUSES = (
         {what} was in evaluation mode{line} in the last {n} of {all} calls with gradients, although the model was being
         trained.
         Fix: If this is not intended, call model.train() at the start of each epoch.
+
+        [tensorflow]
+        {what} ran in inference mode{line} in the training step. Its moving mean and variance still have their initial
+        values, 0 and 1, so it does not normalize at all.
+        Fix: Call the model with training=True in the training step.
         """,
     ),
     Cause(

@@ -30,6 +30,21 @@ CAUSES = (
         """,
     ),
     Cause(
+        "loss_input",
+        "suspect",
+        """
+        [tensorflow]
+        The loss{line} expects probabilities, but it received values below 0 or above 1, as if they were logits.
+        Fix: Write from_logits=True in the loss, or end the model with a softmax (for one of several classes) or a
+        sigmoid.
+
+        [tensorflow: swapped]
+        The loss{line} received the prediction as its first argument and the labels as its second, but a Keras loss
+        expects the labels first.
+        Fix: Swap the arguments: loss(labels, prediction).
+        """,
+    ),
+    Cause(
         "wrong_derivative",
         "suspect",
         """
