@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..engine.types import Structure
     from .snapshot_types import RowFields, Snapshot, SourceFields, ValueFields
 
+MAX_LAYER_ROWS = 40  # With more layers, a figure shows a model's blocks.
 MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
 
 
@@ -109,7 +110,8 @@ class Picture:
     @cached_property
     def figure(self) -> Figure:
         """The layout of the picture."""
-        return Figure(fold_layers(self.snapshot) if self.has_folded_layers else self.snapshot, self.width)
+        shown = fold_layers(self.snapshot, max_rows=MAX_LAYER_ROWS) if self.has_folded_layers else self.snapshot
+        return Figure(shown, self.width)
 
     @property
     def svg(self) -> str:

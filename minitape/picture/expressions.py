@@ -61,7 +61,8 @@ class Expressions:
         is_written_out = len(row["inputs"]) < MAX_NAMED_INPUTS and row["op"] != LAYER_OPERATION
         depths = (2, 1, 0) if is_written_out else ()
         texts = [self._format_operation_with_precedence(row, depth)[0] for depth in depths]
-        return [*dict.fromkeys([*texts, format_row_title({**row, "name": None})])]
+        label = format_row_title({**row, "name": None})
+        return [*dict.fromkeys([*texts, INFIX_SIGNS.get(label, label).strip()])]
 
     def format_target_name(self, row_number: int, fallback: str = "") -> str:
         """Return a text for the target of a gradient.

@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from itertools import chain, groupby, product
+from itertools import chain, groupby, pairwise, product
 from math import ceil
 from typing import TYPE_CHECKING
 
 from .assignment_curves import choose_assignment_curve
 from .edge_labels import LETTER_WIDTH, Box, EdgeLabel, Point, compute_plate, place_edge_labels
 from .expressions import Expressions, format_row_title
-from .figure_edges import build_detour_points, build_edge_path, draw_abbreviated_edge
+from .figure_edges import build_detour_points, build_edge_path, draw_abbreviated_edge, format_reference
 from .gradient_texts import draw_gradient_result_lines, iter_gradient_result_lines
 from .path_breaks import is_zero
 from .picture_texts import translate
@@ -72,6 +72,9 @@ MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.0, 9.0  # The size of that type in print,
 MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
 MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only END_NODES at each end are drawn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
+WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
+MAX_REFERENCES = 3  # If more inputs of a node are drawn as names, their number replaces them.
+REFERENCE_PITCH = 17  # The distance between the names of two inputs, at least.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
 
 
@@ -300,10 +303,10 @@ class Figure:
             title: The title of the picture, in one line.
             description: A description of the picture for screen readers.
         """
-        lines = [*iter_gradient_result_lines(self.shown_results, self.expressions)]
+        lines = [*iter_gradient_result_lines(self.shown_results, self.expressions, self.max_width)]
         assignment_curves = [*self._draw_assignment_curves()]
         bottom = self.bottom + CURVE_DEPTH if assignment_curves else self.bottom
-        width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, bottom, self.max_width)
+        width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, bottom)
         total_height = max(height, 40)
         size = f'width="{width}" height="{total_height}"'
         if self.printed_width is not None and self.max_width is not None:
@@ -407,7 +410,10 @@ class Figure:
             layer, _, name = name.replace("/", ".").rpartition(".")
             texts = [layer.rpartition(".")[2]]
         title = shorten_name(name, max_letters)
-        text_left = x + 7.4 * measure_width(title) + 6
+        while max_letters > 3 and measure_bold_pixels(title) > right - x:
+            max_letters -= 1
+            title = shorten_name(name, max_letters)
+        text_left = x + measure_bold_pixels(title) + 6
         operation_text = draw_text(
             text_left, y, choose_first_fitting_text(texts, (right - text_left) / 6.4), SMALL_STYLE, MUTED_COLOR
         )
@@ -443,17 +449,17 @@ class Figure:
 
     def _draw_edges(self) -> Iterator[str]:
         """Yield the edges into each node, with a cross on edges that no gradient passes, and the abbreviated edges."""
-        abbreviated_edges = []
+        abbreviated_edges: list[str] = []
         for index, node in enumerate(self.nodes):
             row = node.row
             if row is None or not node.inputs:
                 continue
+            ports_by_reference: dict[int, list[int]] = {}
             for port, (start, row_port) in enumerate(node.inputs):
                 curve = self.curves.get((start, index, port))
                 share = self.shares_by_edge.get((row["row"], row_port))
                 if curve is None:
-                    edge = self.nodes[start].row, *node.compute_entry_point(port), node.direction, share is not None
-                    abbreviated_edges.append(draw_abbreviated_edge(*edge))
+                    ports_by_reference.setdefault(start, []).append(port)
                     continue
                 dash_pattern = "3 4" if row["cut"] or row["status"] == "ghost" else ""
                 dash_pattern = "1 4" if share and is_zero(share) else dash_pattern
@@ -462,10 +468,38 @@ class Figure:
                 else:
                     color = SWEPT_EDGE_COLOR if share else EDGE_COLOR
                 yield draw_path(build_edge_path(curve, share is not None), color, dash_pattern)
+            abbreviated_edges += self._draw_references(node, ports_by_reference)
             if row["cut"]:
                 x, y = node.compute_entry_point(0)
                 yield draw_cross(x - 5 * node.direction, y)
         yield from abbreviated_edges
+
+    def _draw_references(self, node: Node, ports_by_reference: dict[int, list[int]]) -> Iterator[str]:
+        """Yield the edges into a node that are drawn as the names of their inputs, each input once.
+
+        Args:
+            node: The node.
+            ports_by_reference: The ports of these edges, by the index of the input's node.
+        """
+        row_number = node.row["row"] if node.row else -1
+        swept_inputs = {
+            start
+            for start, ports in ports_by_reference.items()
+            if any((row_number, node.inputs[port][1]) in self.shares_by_edge for port in ports)
+        }
+        if len(ports_by_reference) > MAX_REFERENCES:
+            point = node.compute_entry_point(0)[0], node.compute_point(0)[1]
+            text = translate("{n} rows", n=len(ports_by_reference))
+            yield draw_abbreviated_edge(text, *point, node.direction, bool(swept_inputs))
+            return
+        points = {start: node.compute_entry_point(ports[0]) for start, ports in ports_by_reference.items()}
+        heights = sorted(y for _, y in points.values())
+        is_crowded = any(below - above < REFERENCE_PITCH for above, below in pairwise(heights))
+        for index, (start, (x, y)) in enumerate(points.items()):
+            if is_crowded:
+                y = node.compute_point(0, (index + 1) / (len(points) + 1))[1]
+            name = format_reference(self.nodes[start].row)
+            yield draw_abbreviated_edge(name, x, y, node.direction, start in swept_inputs)
 
     def _draw_shares(self) -> tuple[list[str], list[str]]:
         """Return a white plate for each share that the sweep has sent along an edge, and the shares themselves.
@@ -560,6 +594,15 @@ def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, das
         yield draw_path(f"M{x} {y}h{width}v{height}h{-width}z", color, dash_pattern, 1)
         yield draw_text(x + 8, y + 12, name if heading_height else "", SMALL_STYLE + BOLD_STYLE, color)
         heading_height = 0
+
+
+def measure_bold_pixels(text: str) -> float:
+    """Return about how wide a text is in the bold type of names.
+
+    Args:
+        text: The text.
+    """
+    return 7.4 * measure_width(text) + 4.5 * sum(letter in WIDE_LETTERS for letter in text)
 
 
 def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:

@@ -15,25 +15,34 @@ from .truncation import measure_width, shorten_name
 if TYPE_CHECKING:
     from .snapshot_types import RowFields
 
+MAX_REFERENCE_LETTERS = 6
 DETOUR = 10  # The distance between a column and the bends of an edge that passes it.
 
 
-def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direction: int, is_swept: bool) -> str:
+def format_reference(input_row: RowFields | None) -> str:
+    """Return the short name of a row, or its number.
+
+    Args:
+        input_row: The row, or None if it is omitted from the figure.
+    """
+    if input_row is None:
+        return "…"
+    name = input_row["name"] or format_circled_row_number(input_row["row"])
+    return shorten_name(name.removesuffix(":0"), MAX_REFERENCE_LETTERS)
+
+
+def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swept: bool) -> str:
     """Return a short edge that starts at the name or number of its input.
 
     The short edge replaces an edge from another line or tier, or from a distant column.
 
     Args:
-        input_row: The row at which the edge begins, or None if that row is omitted.
+        text: The name or number.
         x: The horizontal position of the edge's end, in pixels.
         y: The vertical position of the edge's end, in pixels.
         direction: 1 if the edge runs to the right, or -1 if it runs to the left.
         is_swept: Whether the sweep has sent a share along the edge.
     """
-    text = "…"
-    if input_row is not None:
-        name = input_row["name"] or format_circled_row_number(input_row["row"])
-        text = shorten_name(name.removesuffix(":0"), 6)
     width = 6.2 * measure_width(text) + 8
     middle = x - direction * (width / 2 + 9)
     box_colors = 'fill="#f2f3f5" stroke="#b3bac2"'

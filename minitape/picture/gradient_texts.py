@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .snapshot_types import ResultFields, SourceFields
 
 MARGIN = 8
+# The letters of a gradient, in a figure of any width and in one of a given width.
+MAX_NUMBER_LETTERS, MAX_NARROW_NUMBER_LETTERS = 40, 22
 MAX_SOURCES = 12  # Further sources of a gradient call are counted but not listed.
 LINE_HEIGHT, ITALIC_WIDTH, LETTER_WIDTH = 16, 6.6, 6.7  # Sizes of result lines, in pixels.
 FORMULA_STYLE = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF_FONT}"'
@@ -22,17 +24,25 @@ FORMULA_STYLE = f'font-size="12" font-style="italic" text-anchor="end" font-fami
 GradientLine = tuple[str, str]  # The derivative, such as "∂y/∂x", and its value, such as "= 6.0".
 
 
-def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Expressions) -> Iterator[GradientLine]:
+def iter_gradient_result_lines(
+    results: Iterable[ResultFields], expressions: Expressions, max_width: float | None = None
+) -> Iterator[GradientLine]:
     """Yield a line for each source of the gradient calls.
 
     Args:
         results: The results to write. Gradients whose sweep was too long to be repeated are omitted, unless they
             are None.
         expressions: The texts of the rows, for targets and sources without names.
+        max_width: The width in pixels in which the lines must fit; None for any width.
 
     Yields:
         (derivative, value) pairs, in which the value is "" for a remark.
     """
+    name_letters = MAX_NAME_LETTERS
+    number_letters = MAX_NUMBER_LETTERS
+    if max_width is not None:
+        number_letters = MAX_NARROW_NUMBER_LETTERS
+        name_letters = int((max_width - LETTER_WIDTH * (number_letters + 2) - 3 * MARGIN) / ITALIC_WIDTH)
     for result in results:
         sources = [source for source in result["sources"] if result["known"] or source["none"]]
         if not sources:
@@ -45,17 +55,21 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
         # A Jacobian runs one sweep per element, and only one of these sweeps is shown.
         if element := result.get("element"):
             yield translate("{target}: the steps show this element", target=f"{target}{element}"), ""
-        prefix = "" if result.get("call", "gradient") == "gradient" else f"{translate(result['call'])}: "
+        call = result.get("call", "gradient")
+        is_plain = call == "gradient" or (call == "backward" and max_width is not None)
+        prefix = "" if is_plain else f"{translate(call)}: "
         for source in sources[:MAX_SOURCES]:
-            yield _build_gradient_result_line(f"{prefix}∂{target}/∂", source, result, expressions)
+            derivative = f"{prefix}∂{target}/∂"
+            name, number = _describe_gradient(source, result, expressions, number_letters)
+            yield derivative + shorten_name(name, max(6, name_letters - measure_width(derivative))), f"= {number}"
         if (further_count := len(sources) + result["more"] - MAX_SOURCES) > 0:
             yield translate("and {n} more", n=further_count), ""
 
 
-def _build_gradient_result_line(
-    prefix: str, source: SourceFields, result: ResultFields, expressions: Expressions
+def _describe_gradient(
+    source: SourceFields, result: ResultFields, expressions: Expressions, number_letters: int
 ) -> GradientLine:
-    """Return the line of a source, in which an array is summarized by its magnitude and shape."""
+    """Return the name of a source and its gradient, in which a long array is summarized by magnitude and shape."""
     row = expressions.rows_by_number.get(source["rows"][-1] if source["rows"] else source["at"])
     name = str(source["name"] or (format_row_title(row) if row else translate("a source")))
     value = source["gradient"]
@@ -63,14 +77,14 @@ def _build_gradient_result_line(
     first_target = expressions.rows_by_number.get(result["target"][0]["row"]) if result["target"] else None
     if first_target and result.get("call") in ("jacobian", "batch_jacobian"):
         shape = [*first_target["shape"], *shape[result["call"] == "batch_jacobian" :]]
-    text = "None" if value is None else format_magnitude(value, 40)
+    text = "None" if value is None else format_magnitude(value, number_letters)
     if value and shape and not text.startswith("["):
         text += f"  {format_shape(shape)}"
-    return prefix + shorten_name(name, MAX_NAME_LETTERS - measure_width(prefix)), f"= {text}"
+    return name, text
 
 
 def draw_gradient_result_lines(
-    lines: list[GradientLine], figure_width: float, figure_bottom: float, max_width: float | None = None
+    lines: list[GradientLine], figure_width: float, figure_bottom: float
 ) -> tuple[float, float, list[str]]:
     """Draw result lines below a figure, with their equals signs aligned.
 
@@ -78,15 +92,10 @@ def draw_gradient_result_lines(
         lines: The lines.
         figure_width: The width of the figure, in pixels.
         figure_bottom: The height of the figure, in pixels.
-        max_width: The width in which the lines must fit; names are shortened for it. None for any width.
 
     Returns:
         The width and the height of the figure with the lines, and the SVG elements of the lines.
     """
-    if max_width is not None:
-        number_width = LETTER_WIDTH * max((measure_width(number) for _, number in lines), default=0)
-        max_letters = max(6, int((max_width - number_width - 3 * MARGIN) / ITALIC_WIDTH))
-        lines = [(shorten_name(name, max_letters), number) for name, number in lines]
     x = 2 * MARGIN + ITALIC_WIDTH * max((measure_width(name) for name, _ in lines), default=0)
     parts = []
     y = figure_bottom + 8

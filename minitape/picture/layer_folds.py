@@ -7,7 +7,7 @@ passes, and rows that ``explain`` blames.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -18,18 +18,26 @@ from .picture_texts import translate
 if TYPE_CHECKING:
     from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields
 
+BLOCK_DEPTH = 2  # The model and one of its blocks.
 MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only how many rows it has.
 
 
-def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = None) -> Snapshot:
+def fold_layers(
+    snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = None, max_rows: int | None = None
+) -> Snapshot:
     """Return a snapshot in which each layer is one row, with the number and the value of its last row.
 
     Args:
         snapshot: The snapshot, which stays unchanged.
         kind_by_path: What each layer is, such as "Linear", by its path below the model, such as "encoder.0".
+        max_rows: If more rows would remain, the layers of a block are one row, such as "blocks.0". None for any number.
     """
     rows = snapshot["rows"]
-    members = find_layer_members(snapshot)
+    depth = max((len(row["scope"]) for row in rows), default=0)
+    members = find_layer_members(snapshot, depth)
+    while max_rows is not None and depth > BLOCK_DEPTH and _count_remaining_rows(rows, members) > max_rows:
+        depth -= 1
+        members = find_layer_members(snapshot, depth)
     if not members:
         return snapshot
     layer_by_row = {row: layer for layer, layer_rows in members.items() for row in layer_rows}
@@ -40,7 +48,7 @@ def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = Non
         number = row["row"]
         if number in members:
             folded_rows.append(
-                _build_layer_row(row, members[number], ports[number], rows_by_number, kind_by_path or {})
+                _build_layer_row(row, depth, members[number], ports[number], rows_by_number, kind_by_path or {})
             )
         elif number not in layer_by_row:
             folded_rows.append(row.copy())
@@ -53,11 +61,16 @@ def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = Non
     return folded
 
 
-def find_layer_members(snapshot: Snapshot) -> dict[int, list[int]]:
+def _count_remaining_rows(rows: Sequence[RowFields], members: Mapping[int, list[int]]) -> int:
+    return len(rows) - sum(len(layer_rows) - 1 for layer_rows in members.values())
+
+
+def find_layer_members(snapshot: Snapshot, depth: int) -> dict[int, list[int]]:
     """Return the rows of each layer that has at least two, by the layer's last row.
 
     Args:
         snapshot: The snapshot.
+        depth: How many names of a scope tell layers apart. Layers that differ only in further names are one.
     """
     rows = snapshot["rows"]
     none_rows = {
@@ -76,7 +89,7 @@ def find_layer_members(snapshot: Snapshot) -> dict[int, list[int]]:
 
     def find_fold_key(row: RowFields) -> tuple[object, ...]:
         must_stay = row["cut"] or row["row"] in visible_rows or row["by"] is not None or not row["scope"]
-        return (row["row"],) if must_stay else (None, *row["scope"], *row["tapes"], row["status"])
+        return (row["row"],) if must_stay else (None, *row["scope"][:depth], *row["tapes"], row["status"])
 
     members: dict[int, list[int]] = {}
     for key, layer_operations in groupby(operations, find_fold_key):
@@ -113,13 +126,14 @@ def _list_outer_ports(
 
 def _build_layer_row(
     last_row: RowFields,
+    depth: int,
     members: Iterable[int],
     ports: Iterable[tuple[int, int, int]],
     rows_by_number: Mapping[int, RowFields],
     kind_by_path: Mapping[str, str],
 ) -> RowFields:
     """Return the row of a layer: its name is its path, and its label lists its operations."""
-    *outer_scope, _ = scope = last_row["scope"]
+    *outer_scope, _ = scope = last_row["scope"][:depth]
     path = ".".join(scope[1:])
     operations = [rows_by_number[number] for number in members if rows_by_number[number]["kind"] == "operation"]
     if path in kind_by_path:

@@ -11,6 +11,7 @@ from minitape.picture.layer_folds import fold_layers
 
 from .conftest import accumulation
 from .test_draw import texts
+from .test_figures import CLASHES
 from .twelve_programs import TWELVE
 
 
@@ -113,3 +114,41 @@ def test_a_figure_of_a_given_width_has_type_of_seven_points_or_more(name, width)
 def test_a_width_for_less_than_one_node_is_refused():
     with pytest.raises(ValueError, match="a width of at least 65 mm"):
         tf.draw(accumulation()[0], width=20)
+
+
+def build_blocks(count: int) -> Picture:
+    """The picture of a recording by hand of blocks that add something to their input, each with three layers."""
+    recording = Recording("by hand")
+    h = recording.leaf([1.0, 2.0], name="x")
+    for block in range(count):
+        scope = ("Net", f"blocks.{block}")
+        parts = []
+        for layer in ("norm", "embedding", "mlp"):
+            part = recording.operation("sin", [h], [0.8, 0.9], label="sin", scope=(*scope, layer))
+            parts.append(recording.operation("cos", [part], [0.7, 0.6], label="cos", scope=(*scope, layer)))
+        h = recording.operation("add_n", [h, *parts], [1.0, 2.0], label="add", scope=scope)
+    recording.close()
+    return Picture(recording.snapshot(), 85, True)
+
+
+def test_with_too_many_layers_each_block_is_one_node():
+    few, many = build_blocks(3), build_blocks(12)
+    assert "blocks.0.norm" in {row["name"] for row in few.figure.snapshot["rows"]}
+    assert [row["name"] for row in many.figure.snapshot["rows"]] == ["x", *(f"blocks.{k}" for k in range(12))]
+    assert " rows</text>" not in many.svg  # no row is left out
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("count", [3, 12])
+def test_in_a_column_of_a_paper_names_of_inputs_and_operations_cover_nothing(count, page):
+    page.set_content(build_blocks(count).svg)
+    assert page.evaluate(CLASHES) == []
+
+
+def test_a_narrow_figure_shortens_the_source_of_a_gradient_and_not_the_derivative():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(5, activation="tanh"), tf.keras.layers.Dense(1)])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(tf.ones([4, 3])) ** 2)
+    tape.gradient(loss, model.trainable_variables)
+    lines = [text for text in texts(tf.draw(tape, width=85, fold="layers").svg) if text.startswith("∂loss")]
+    assert len(lines) == 4 and all(re.search(r"^∂loss/∂.*dense(_\d+)?/(kernel|bias)$", line) for line in lines)
