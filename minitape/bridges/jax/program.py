@@ -40,6 +40,7 @@ from .transforms import (
 if TYPE_CHECKING:
     from ...engine.types import ExitProperty
 
+WATCHED_UPDATES = 20  # The number of an optimizer's updates that show whether its state is kept.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
 
 
@@ -111,9 +112,11 @@ class FirstGradients:
         ] = {}  # These objects are kept alive so that no other object gets their ids.
         self.uncompiled_results: Any = None
         self.stale_values: list[Explanation] = []
-        self.watched_count = 0
+        self.watched_count = self._watched_updates = 0
         self.bad_step: int | None = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
+        # The indices of the smallest results. The keys are the ids of the functions and the structures of the results.
+        self._small_results: dict[tuple, list[int]] = {}
         self._example_numbers: dict[str, int] = {}  # The index of the recorded example of each mapped function.
         self._entered = self._is_recording = False
         # The number of gradients that may still be recorded in a function that is run only to record it.
@@ -151,11 +154,14 @@ class FirstGradients:
         )
 
     def _on_update(self, original: Any, gradients: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._watched_updates == WATCHED_UPDATES:
+            return original(gradients, state, *args, **kwargs)
         with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call others.
             results = original(gradients, state, *args, **kwargs)
         leaves, updates = map(jax.tree_util.tree_leaves, (gradients, results[0]))
         # With zeros as gradients, a step may leave the state as it is.
         if self._may_watch((gradients, state)) and any(map(np.any, leaves)):
+            self._watched_updates += 1
             site = find_dropping_site(find_user_call_stack())
             last = self._states.get(site, StateFacts([]))
             arrays = [np.asarray(array) for array in list_float_arrays(state)]
@@ -280,8 +286,13 @@ class FirstGradients:
         self.watched_count += 1
         calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
         self._latest_calls[id(function)] = args, kwargs
+        leaves, structure = jax.tree_util.tree_flatten(results)
         # A bad gradient reaches all parameters within a step or two, so the smallest arrays are enough.
-        if are_alive_and_finite(sorted(list_float_arrays(results), key=np.size)[:4]):
+        indices = self._small_results.get((id(function), structure))
+        if indices is None:
+            sizes = {index: np.size(leaf) for index, leaf in enumerate(leaves) if list_float_arrays(leaf)}
+            indices = self._small_results[id(function), structure] = sorted(sizes, key=sizes.__getitem__)[:4]
+        if are_alive_and_finite(list_float_arrays([leaves[index] for index in indices])):
             return
         self.bad_step = self.steps + self.watched_count
         # If the arguments are bad, the call before this one has made them so.
