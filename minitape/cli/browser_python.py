@@ -77,6 +77,8 @@ def write_browser_python(
     base_url = "" if pyodide_folder else CDN_URL.format(version=pyodide_version)
     lock: Lock = json.loads(_read_pyodide_file(pyodide_folder, base_url, LOCK_FILE))
     packages = lock["packages"]
+    for entry in packages.values():
+        entry["depends"] = [need for need in entry["depends"] if _normalize_package_name(need) not in UNUSED_PACKAGES]
     if pyodide_folder is not None:
         check_pyodide_folder_is_complete(pyodide_folder, packages)
     local_wheels = [
@@ -86,8 +88,6 @@ def write_browser_python(
     ]
     local_entries = dict(map(_build_named_lock_entry, local_wheels))
     packages |= local_entries
-    for entry in packages.values():
-        entry["depends"] = [need for need in entry["depends"] if _normalize_package_name(need) not in UNUSED_PACKAGES]
     loaded_packages = [
         name for name in dict.fromkeys([*PLAYGROUND_PACKAGES, *KERNEL_PACKAGES, *local_entries]) if name in packages
     ]
@@ -121,20 +121,13 @@ def check_pyodide_folder_is_complete(pyodide_folder: Path, packages: Lock) -> No
     Raises:
         click.ClickException: If packages or files are missing. The message names all of them.
     """
-    missing: list[str] = []
     needed_files = list(CORE_FILES)
     if (pyodide_folder / CORE_FILES[0]).is_file():
         needed_files.append(_find_loader_file_name(pyodide_folder, ""))
-    pending = ["numpy", *KERNEL_PACKAGES]
-    known_names = set(UNUSED_PACKAGES)
-    while pending:
-        name = _normalize_package_name(pending.pop(0))
-        if name in known_names:
-            continue
-        known_names.add(name)
+    missing: list[str] = []
+    for name in _list_names_with_dependencies(packages, ["numpy", *KERNEL_PACKAGES]):
         if name in packages:
             needed_files.append(packages[name]["file_name"])
-            pending += packages[name]["depends"]
         else:
             missing.append(f"{name} ({LOCK_FILE})")
     missing += [name for name in needed_files if not (pyodide_folder / name).is_file()]
@@ -196,7 +189,8 @@ def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[st
         name = pending.pop()
         if name not in resolved:
             resolved[name] = None
-            pending += map(_normalize_package_name, lock_entries[name]["depends"])
+            if name in lock_entries:
+                pending += map(_normalize_package_name, lock_entries[name]["depends"])
     return sorted(resolved)
 
 
