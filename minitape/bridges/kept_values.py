@@ -39,7 +39,7 @@ class KeptValue(ValueSummary):
         self._summary: ValueFields | ArraySummary | None = None
 
     def shown(self) -> ValueFields | None:
-        """Return the VALUE for a snapshot, or None if the elements are gone. The result is cached."""
+        """Return the ``ValueFields`` for a snapshot, or None if the elements are gone. The result is cached."""
         if isinstance(self._summary, ArraySummary):
             self._summary = self._summary.shown()
         elif self._summary is None:

@@ -54,7 +54,7 @@ SHORT_LABELS = {
 
 
 def to_snapshot_value(value: Any) -> Any:
-    """Return the VALUE of a number or array, or of an object with a ``shown()`` method.
+    """Return the ``ValueFields`` of a number or array, or of an object with a ``shown()`` method.
 
     >>> to_snapshot_value(2.0)
     {'text': '2.0', 'data': 2.0}
@@ -100,7 +100,7 @@ def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int])
 
 
 def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
-    """Return the snapshot ROW for a recorded row."""
+    """Return the picture's row for a recorded row."""
     value = to_snapshot_value(recorded_row.value)
     is_operation = recorded_row.kind == "operation"
     fields: RowFields = {
@@ -346,15 +346,15 @@ class RecordingSteps(SweepSteps):
 
     @property
     def header(self) -> SweepFields:
-        """The SWEEP, except for its steps and gradients."""
+        """The ``SweepFields`` without the steps and the gradients."""
         return {"target": sorted(self._sweep.target), "sources": self._source_rows, "rest": 0}
 
     def take_steps(self, limit: int | None = None) -> list[StepFields]:
-        """Return all STEPs, in the order in which the framework ran them. ``limit`` is ignored."""
+        """Return all steps, in the order in which the framework ran them. ``limit`` is ignored."""
         return [self._build_step(call, edges) for call, edges in self._sweep.edges.items()]
 
     def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
-        """Return the STEP of a call, with the shares that the call sent along its edges."""
+        """Return the ``StepFields`` of a call, with the shares that the call sent along its edges."""
         rule = find_known_rule_of_row(self._recording, call_row)
         adjoint = to_real_array(self._sweep.adjoints.get(call_row))
         edge_fields: list[EdgeFields] = [
@@ -383,7 +383,7 @@ class RecordingSteps(SweepSteps):
         return step
 
     def _build_adjoint_value_or_zeros(self, row: int) -> Any:
-        """Return the VALUE of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
+        """Return the ``ValueFields`` of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
         adjoint = self._sweep.adjoints.get(row)
         return (
             to_value_fields(np.zeros(self._recording.rows[row].shape)[()])
@@ -392,12 +392,12 @@ class RecordingSteps(SweepSteps):
         )
 
     def list_source_gradients(self) -> list:
-        """Return the VALUE of each source's adjoint, or None for a source that no adjoint reached."""
+        """Return the ``ValueFields`` of each source's adjoint, or None for a source that no adjoint reached."""
         adjoints = [self._sweep.adjoints.get(row) for row in self._source_rows]
         return [None if adjoint is None else to_snapshot_value(adjoint) for adjoint in adjoints]
 
     def build_sweep_fields(self) -> SweepFields:
-        """Return the complete SWEEP."""
+        """Return the ``SweepFields`` with the steps and the gradients."""
         return self.header | {"steps": self.take_steps(), "gradients": self.list_source_gradients()}
 
 
@@ -438,7 +438,7 @@ class RecordingReader(Reader):
         return self.recording.read_source_lines(file)
 
     def list_function_insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
-        """List an INSIDE for each call that the bridge can open.
+        """Return the ``InsideFields`` of each call that the bridge can open.
 
         The sources do not matter, because a bridge stores each backward pass as a whole.
         """
@@ -474,11 +474,11 @@ class RecordingReader(Reader):
         return names_by_row
 
     def list_event_fields(self) -> list[EventFields]:
-        """Return the EVENT of each assignment and escape."""
+        """Return the ``EventFields`` of each assignment and escape."""
         return cast("list[EventFields]", list(self.recording.events))
 
     def list_tape_fields(self) -> list[TapeFields]:
-        """Return the TAPE that stands for the recording."""
+        """Return the ``TapeFields`` of the tape that stands for the recording."""
         is_recording = self.recording.is_recording
         return [
             {

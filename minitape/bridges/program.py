@@ -221,7 +221,7 @@ def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> P
 
     Args:
         program: The program.
-        blocks: The blocks, at least one.
+        blocks: One or more blocks.
 
     Returns:
         The blocks that are worth reporting, and the error that ended the program.

@@ -56,7 +56,7 @@ class Recording(PictureSource):
         internal_error: The error in the bridge that ended the recording early, or None if there was no error.
         rows: The rows, in the order in which they ran.
         sweeps: The backward passes, in the order in which they ran.
-        events: The events that pictures show, such as assignments and escapes, as EVENT dictionaries of a snapshot.
+        events: The events that pictures show, such as assignments and escapes, as ``EventFields``.
         escapes: The values that left the framework.
         failed_target_rows: The target rows of the last backward pass, if it ended in an error.
         left_out: The number of operations not recorded because the recording already had ``ROW_LIMIT`` rows.
@@ -277,14 +277,14 @@ class Recording(PictureSource):
         return digraph
 
     def list_insides(self, target: Any = None, row: int | None = None) -> list:
-        """List an INSIDE for each call that a bridge can open. This base class has none.
+        """Return the ``InsideFields`` of each call that a bridge can open. This base class has none.
 
         Args:
             target: The target whose backward pass is shown inside each call.
             row: The row of the only call to open, or None for all calls.
 
         Returns:
-            The INSIDE parts of a snapshot.
+            The ``InsideFields``, one for each call.
         """
         return []
 

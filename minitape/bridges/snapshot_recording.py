@@ -14,12 +14,12 @@ ROW_KINDS = ("source", "variable", "constant", "operation")
 
 
 class _SnapshotValue(ValueSummary):
-    """A value that a VALUE in a snapshot represents."""
+    """A value that was read from the ``ValueFields`` of a snapshot."""
 
     __slots__ = ()
 
     def shown(self) -> Any:
-        """Return the VALUE of the snapshot."""
+        """Return the ``ValueFields`` of the snapshot."""
         return self.content
 
     def to_array(self) -> np.ndarray | None:
@@ -120,7 +120,7 @@ class Replay(Recording):
 
 
 def _parse_row_fields(row_fields: dict, row_number: int) -> RecordedRow:
-    """Return the row described by a ROW, or raise ValueError if the ROW is invalid."""
+    """Return the row that ``RowFields`` describe, or raise ValueError if they are invalid."""
     texts = [
         row_fields["op"],
         row_fields["label"],

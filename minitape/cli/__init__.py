@@ -408,15 +408,15 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 
     A lesson is the number of a course lesson, such as 01, or one of your notebooks. Each exercise keeps the code that
     it gives to learners. It is followed by a grade cell, which fails until the answer is right. A notebook that
-    contains its own answers, as `minitape new-lesson` writes it, becomes an exam: the answers are hidden, and learners
-    do not see whether their own answers are right. The answers to the course's lessons are in the installed package,
-    where learners can find them.
+    contains its own answers, such as one created by `minitape new-lesson`, becomes an exam: the answers are hidden, and
+    learners do not see whether their own answers are right. The answers to the course's lessons are in the installed
+    package, where learners can find them.
     """
     from .nbgrader import export_lesson, write_settings_or_find_missing_lines
 
     for lesson in lessons:
         path, count = export_lesson(lesson, course, language)
-        click.echo(say("wrote {path}; number of exercises, each worth one point: {count}", path=path, count=count))
+        click.echo(say("wrote {path}; exercises: {count}, one point each", path=path, count=count))
     missing_lines = write_settings_or_find_missing_lines(course)
     if missing_lines:
         advice = (

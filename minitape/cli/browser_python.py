@@ -211,7 +211,7 @@ def _download_front_end_wheels(target_folder: Path) -> list[Path]:
 def write_minitape_wheel(target_folder: Path) -> Path:
     """Write a minitape wheel from the files that this process is running.
 
-    Of the lessons, the wheel includes only the source code and the translations.
+    The wheel contains the source code and the translations of the lessons, but not the notebooks.
 
     Args:
         target_folder: The folder to write to.

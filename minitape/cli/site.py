@@ -197,7 +197,7 @@ def write_lesson_site(
             for number, lessons in enumerate(folders)
         ]
         is_own = bool(own_lessons_folder)
-        if write_python_site:  # Pyodide may be unavailable. Find out before the pages are built, which takes longer.
+        if write_python_site:  # Check first whether Pyodide is available, because building the pages takes longer.
             write_python_site(new_folder / LITE_FOLDER)
         for edition in editions:
             places = RunPlaces(

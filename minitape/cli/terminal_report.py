@@ -205,7 +205,7 @@ def get_difference_labels(finding: CheckFinding) -> tuple[str, str]:
 
 
 def _compute_picture_checksum(picture_match: re.Match[str]) -> str:
-    """Return a short checksum that stands in for a picture's encoded data in a difference."""
+    """Return a short checksum that stands in for a picture's encoded data in a diff."""
     return hashlib.sha256(picture_match[0].encode()).hexdigest()[:8]
 
 

@@ -152,7 +152,12 @@ def select_patients_for_beds(learner_name: str) -> tuple[str, ...]:
 
 
 class GradientCount(NamedTuple):
-    """The number of a network's numbers that got a gradient in some step, and the number of all its numbers."""
+    """How many of a network's weights got a gradient.
+
+    Attributes:
+        with_gradient: The number of weights whose gradient was not zero in at least one step.
+        total: The number of all weights.
+    """
 
     with_gradient: int
     total: int
@@ -161,11 +166,19 @@ class GradientCount(NamedTuple):
 class PatientCase:
     """A patient during its training, as a subject for `report`, `explain` and pictures.
 
-    `accuracies` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
-    those of the last, and `first` the tape of the first. `gradient_count`: how many numbers of the network got a
-    gradient in some step, and how many there are. `examined_parts`: which of these parts were read by now. Of a `bed`
-    of the ward, `explain` answers when a first diagnosis was handed in. Of whom `is_treated`, it is told whether it is
-    well now.
+    A patient in a bed of the ward refuses `explain` until the learner has handed in a first diagnosis.
+
+    Attributes:
+        name: The name of the patient.
+        is_treated: Whether the program was changed as a treatment. If so, the case reports whether it is well now.
+        network: The network, after its training.
+        accuracies: The share of correct answers at the start, and after each of the `STEPS` steps.
+        losses: The loss at the same times.
+        loss: The loss of the last step, as a tensor.
+        first_gradients: The gradients of the first step, as arrays or None.
+        last_gradients: The gradients of the last step, as arrays or None.
+        gradient_count: How many weights got a gradient in at least one step.
+        examined_parts: The names of the parts that the learner has examined: "first", "tape" or "gradients".
     """
 
     def __init__(self, ward: Ward, name: str, step: Step, program: str = "", bed: int = 0, is_treated: bool = False):

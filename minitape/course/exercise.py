@@ -206,7 +206,7 @@ def collect_exercises(lesson: str) -> dict[str, Exercise]:
 
 
 def complete_exercises(lesson: str, exercises: Sequence[Exercise]) -> tuple[Exercise, ...]:
-    """Complete the Python of exercises with the texts of the lesson's source.
+    """Insert the texts from the lesson's source into the exercises' Python code.
 
     Args:
         lesson: The prefix of the exercises' names, such as "04".

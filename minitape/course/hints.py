@@ -249,7 +249,7 @@ def describe_wrong_collection(answer: Answer, expected: Answer) -> str:
 
 
 def map_places_to_parts(answer: Answer, outer_place: str = "") -> NamedValues:
-    """Map the places of an answer, which are keys or counted from 1, to its single parts.
+    """Map each place in an answer, a key or a position counted from 1, to the part at that place.
 
     >>> map_places_to_parts({"A": [1.0, None], "B": 2}), map_places_to_parts(3.0)
     ({'A, 1': 1.0, 'A, 2': None, 'B': 2}, {'': 3.0})

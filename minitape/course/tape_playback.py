@@ -126,21 +126,21 @@ def build_first_difference_playback(
 
     Args:
         own_run: What the learner's program did with its tapes.
-        solution_run: What the solution did. Of a long run MAX_TAPES and one more tape are enough.
+        solution_run: What the solution did. For a long run, MAX_TAPES + 1 tapes are enough.
         results: What the two programs returned, as text.
-        is_each_asked_once: Whether each tape was asked once. Otherwise its adjoints are those of the last question and
-            are not compared.
+        is_each_asked_once: Whether each tape was asked for gradients exactly once. Otherwise, a tape only has the
+            adjoints of its last gradient, and these are not compared.
 
     Returns:
-        The playback, or None if the tapes agree or one program asked more tapes: then it takes another way, which need
-        not be wrong.
+        The playback, or None if the tapes agree. Also None if one program asked more tapes for gradients than the
+        other. Such a program solves the exercise in another way, which may also be right.
     """
     own_tapes, solution_tapes = (run.asked_tapes[: MAX_TAPES + 1] for run in (own_run, solution_run))
     if len(own_tapes) != len(solution_tapes):
         return None
     playback = None
     for number in range(min(len(own_tapes), MAX_TAPES)):
-        # Of nested tapes, which share a recording, the one that was asked last gave the wrong answer.
+        # Nested tapes share a recording. The tape that was asked last computed the wrong gradient.
         if playback is not None and own_tapes[number]._record is not playback.tapes[0]._record:
             break
         tapes = own_tapes[number], solution_tapes[number]

@@ -154,7 +154,7 @@ def run_gradient_descent(f: Polynomial, start: float, steps: int, rate: float) -
 
 
 def run_newton_step(f: Polynomial, start: float) -> float:
-    """Return where one of Newton's steps leads. Of a parabola, it leads to the lowest point.
+    """Return the point that one Newton step leads to. For a parabola, this is its vertex.
 
     Args:
         f: The function.

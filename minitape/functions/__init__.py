@@ -3,8 +3,9 @@
 ``docs/functions.md`` explains this with examples, and ``docs/engine_calls.md`` lists the calls of one function. A
 *concrete function* (``ConcreteFunction``, TensorFlow's word) computes some rows of a first run from other rows. The
 rows themselves are in the recording of the first run, which is a ``Record``. A *feed* is a row whose value each call
-provides, and a *fetch* is a row that a call computes. A row was computed by an *operation*, although the engine's class
-for an operation with its inputs is named ``Call``. A *call* of a function is what the user's program does.
+provides, and a *fetch* is a row that a call computes. What computes a row is called an
+*operation* here. (The engine's class for an operation with its inputs is ``Call``.) A *call* of a function is what the
+user's program does.
 
 The package ``minitape/recording`` reads the rows of a ``Record`` for ``explain``. This package uses two of its
 functions: ``find_operation_and_inputs`` returns the operation and the input rows of a row, and ``describe_line_of_row``

@@ -253,7 +253,7 @@ class Figure:
                     ]
 
     def _choose_columns_per_line(self, columns: int, frame: float, has_lower_tier: bool) -> int:
-        """Return how many columns each line of the figure has, so that lines are about equally full.
+        """Choose the number of columns per line so that all lines of the figure are about equally full.
 
         Args:
             columns: The number of columns of the whole figure.
@@ -622,7 +622,7 @@ def collect_final_adjoints(steps: Iterable[StepFields]) -> dict[int, ValueFields
     """Return the adjoint of each row after the given steps of a sweep, by row.
 
     Args:
-        steps: The STEPs of the sweep, in order.
+        steps: The steps of the sweep, in order.
     """
     adjoints: dict[int, ValueFields] = {}
     for step in steps:

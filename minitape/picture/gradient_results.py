@@ -49,8 +49,8 @@ def list_gradient_results(
         namespaces: The dictionaries in which the Python names of tensors are looked up.
 
     Returns:
-        The results in the order of the calls' targets. The last result is the one to show, which is the gradient of
-        ``target`` or the last call of ``tape`` itself.
+        The results in the order of the calls' targets. The last result is the one to show: either the gradient of
+        ``target``, or the tape's own last gradient call.
 
     >>> import minitape as tf
     >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")

@@ -514,7 +514,7 @@ class TapeReader(Reader):
         return max(1, len(self.tapes))
 
     def list_tape_fields(self) -> list[TapeFields]:
-        """Return the TAPE of each tape of the recording."""
+        """Return the ``TapeFields`` of each tape of the recording."""
         return [self._build_tape_fields(number, tape) for number, tape in enumerate(self.tapes or [self.tape])]
 
     def _build_tape_fields(self, number: int, tape: _AnyTape) -> TapeFields:
@@ -539,5 +539,5 @@ class TapeReader(Reader):
         }
 
     def list_event_fields(self) -> list[EventFields]:
-        """Return the EVENT of each assignment and escape."""
+        """Return the ``EventFields`` of each assignment and escape."""
         return [] if self.record is None else list_escapes_and_assignments(self.record)

@@ -125,11 +125,11 @@ class Reader(ABC):
 
     @abstractmethod
     def list_tape_fields(self) -> list[TapeFields]:
-        """Return the TAPE of each tape of the recording."""
+        """Return the ``TapeFields`` of each tape of the recording."""
 
     @abstractmethod
     def list_event_fields(self) -> list[EventFields]:
-        """Return the EVENT of each assignment and escape."""
+        """Return the ``EventFields`` of each assignment and escape."""
 
     def list_changed_leaves(self) -> list[RowFields]:
         """Return the changed fields of leaves that were read before. By default, leaves do not change."""

@@ -2,8 +2,7 @@
 
 Pictures read nothing but a snapshot. ``snapshot(tape)`` returns a dictionary that JSON can represent, in version 1 of
 the format. ``snapshot_types`` declares and documents its fields. The program ``tests/repository/make_schema.py``
-generates ``docs/snapshot.md`` from that file. In docstrings about pictures, ROW, VALUE, SWEEP, STEP, RESULT and INSIDE
-mean ``RowFields``, ``ValueFields``, ``SweepFields``, ``StepFields``, ``ResultFields`` and ``InsideFields``.
+generates ``docs/snapshot.md`` from that file.
 """
 
 from __future__ import annotations

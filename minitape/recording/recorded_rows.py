@@ -350,7 +350,7 @@ def collect_ancestors(
         starts: The rows to start from.
         follows: Returns whether to follow an edge of a row. None means that every edge is followed.
         open_only: Whether to follow only edges that pass gradients.
-        mended_rows: Rows whose breaks count as open.
+        mended_rows: Rows whose breaks are treated as repaired, so gradients pass them.
     """
     ancestors = set[int]()
     waiting = list(starts)

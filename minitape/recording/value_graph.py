@@ -324,7 +324,8 @@ class ValueGraph:
 
         Args:
             record: The recording of the function's body.
-            row: The row in that recording. For a fed row, the outside node that provides its value is returned.
+            row: The row in that recording. For a fed row, the function returns the node outside the call that
+                provides the row's value.
             enclosing_call: The call.
         """
         if row in enclosing_call.outer_rows and row not in enclosing_call.next_turn_rows:

@@ -92,8 +92,8 @@ def _remove_least_used_modules(folder: Path) -> None:
 def iter_cache_folders() -> Iterator[Path]:
     """Yield the folders in which code may be stored, in order of preference.
 
-    If the environment variable ``MINITAPE_CACHE`` is set, it names the only folder. Otherwise, the folders are the
-    shared folder, if it exists, the user's cache folder and a temporary folder.
+    If the environment variable ``MINITAPE_CACHE`` is set, only the folder it names is used. Otherwise, the folders
+    are the shared folder, if it exists, the user's cache folder and a temporary folder.
 
     Code is never stored in the package itself. Pip does not remove files that it did not install, and Python could
     import the remaining folder.

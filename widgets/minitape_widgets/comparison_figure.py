@@ -44,7 +44,7 @@ HEADING = 30
 BOX_LEFTS = ARC_SPACE, ARC_SPACE + BOX_WIDTH + MIDDLE
 FIGURE_WIDTH = 2 * (ARC_SPACE + BOX_WIDTH) + MIDDLE
 EXPRESSION_LETTERS, VALUE_LETTERS = 21, 11
-MAX_LINES, LINES_BEFORE, LINES_AFTER = 14, 4, 7  # Of a longer comparison the lines around the difference are drawn.
+MAX_LINES, LINES_BEFORE, LINES_AFTER = 14, 4, 7  # A longer comparison is drawn only around the first difference.
 PLAYING_SECONDS, MAX_STEP_SECONDS = 7.0, 0.5
 FILL_OF_CHANGED, FILL_OF_DIFFERENCE = "#fff4e5", "#fdecea"
 

@@ -27,7 +27,7 @@ from .front_end import BUNDLE
 from .script_page import build_script_page, format_bundle
 
 MAP_BUNDLE = BUNDLE.with_name("map.js")
-MAX_STEPS = 100  # Of a longer training, the map shows steps at equal distances.
+MAX_STEPS = 100  # For a longer training, the map shows evenly spaced steps.
 MAX_ROWS = 4_000  # The rows of a longer step are left out, so that the page stays below a megabyte.
 DIGITS = 3  # The number of digits of a norm.
 

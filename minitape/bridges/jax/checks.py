@@ -294,7 +294,7 @@ def build_finding_of_escape_or_earlier_break(question: JaxQuestion, escapes: Seq
 
     Args:
         question: The question about the source.
-        escapes: The relevant escapes, at least one.
+        escapes: One or more relevant escapes.
     """
     escape = escapes[0]
     statement = program_text.find_statement(escape.site)
@@ -514,7 +514,7 @@ def rank_branches_last(question: JaxQuestion, escapes: Iterable[Escape]) -> list
 
     Args:
         question: The question about the source.
-        escapes: The relevant escapes, at least one.
+        escapes: One or more relevant escapes.
     """
     return sorted(escapes, key=lambda escape: escape.is_condition)
 

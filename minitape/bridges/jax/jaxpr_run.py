@@ -228,7 +228,8 @@ def evaluate_equation(eqn: Any, *values: Any) -> list:
     functions: tuple = ()
     if isinstance(params, tuple):  # JAX before 0.8 returns a pair.
         functions, params = params
-    # Under vmap, a rule stored the batch axes of its results while loops were traced, so it must be traced again here.
+    # When vmap traces a custom rule and its loops, JAX stores which axes of the rule's results are batch axes. If the
+    # loops ran step by step here, the results could have other batch axes, so the rule is traced again instead.
     with eqn.ctx.manager, disable_jit(False) if eqn.primitive.name in CUSTOM_RULE_PRIMITIVES else nullcontext():
         results = eqn.primitive.bind(*functions, *values, **params)
     return list(results) if eqn.primitive.multiple_results else [results]

@@ -673,7 +673,7 @@ def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> lis
 
     Args:
         question: The question about the source.
-        escapes: The relevant escapes, at least one.
+        escapes: One or more relevant escapes.
     """
     memory_reads = [
         Escape(row, "", site, row + 1)
@@ -709,7 +709,7 @@ def build_escape_finding(question: TensorFlowQuestion, escapes: Sequence[Escape]
 
     Args:
         question: The question about the source.
-        escapes: The values that were computed from the source and left the framework, at least one.
+        escapes: One or more values that were computed from the source and left the framework.
     """
     escape = escapes[0]
     if escape.is_condition:

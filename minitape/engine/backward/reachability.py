@@ -54,7 +54,7 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray
 
     Args:
         tape: A tape that has a recording.
-        source_rows: The rows of the sources, at least one.
+        source_rows: One or more rows of the sources.
 
     Returns:
         A mark for each row of the recording, 0 if the row does not matter. ``row_marks`` defines the other marks.

@@ -61,8 +61,8 @@ def apply(
 def find_type_deciding_operand(arrays: list[Array]) -> Array:
     """Return the operand that determines the result type of an elementwise operation.
 
-    Of two arrays, the larger array decides, or the second array if both have the same size. If only one operand is an
-    array, this array decides. If both are NumPy scalars, the first operand decides.
+    If both operands are arrays, the larger one decides, or the second one if both have the same size. If only one
+    operand is an array, this array decides. If both are NumPy scalars, the first operand decides.
 
     Args:
         arrays: The arrays or scalars of the operands.

@@ -41,7 +41,7 @@ class DType:
             name: The name, such as "float32".
             numpy_type: The NumPy scalar type, or ``object`` for strings.
             kind: NumPy's letter for the kind of type, or "s" for strings.
-            number: The number of the type in TensorFlow.
+            number: TensorFlow's enum number for the dtype.
             kernel_name: The name in the error messages of TensorFlow's kernels.
         """
         self.name = name
@@ -71,7 +71,7 @@ class DType:
             return False
 
     def __hash__(self) -> int:
-        """Return the number of the type in TensorFlow."""
+        """Return TensorFlow's enum number for the dtype."""
         return self.number
 
     def __reduce__(self) -> tuple[object, ...]:

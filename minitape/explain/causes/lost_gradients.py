@@ -208,7 +208,7 @@ CAUSES = (
         keras.utils.to_categorical, or reshape them.
 
         [tensorflow: layer_input]
-        A layer{line} received an input of another shape than the one that it was built for: {what}
+        A layer{line} received an input whose shape differs from the one it was built for: {what}
         Fix: Compare the shape of the input with the shape that the layer expects. The first axis counts the examples.
 
         [tensorflow: dtypes]

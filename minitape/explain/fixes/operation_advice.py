@@ -82,7 +82,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
 
 
 def find_called_operation_name(node: ast.AST) -> str:
-    """Return the name of the function that an expression calls, or the name of its operator or syntax.
+    """Return the name of the function that an expression calls, or of its operator or kind of syntax node.
 
     Args:
         node: The expression.
@@ -193,8 +193,8 @@ OPERATION_FIXES = [
     OperationFix(
         _ESCAPE_CAUSES,
         "|".join(map(_normalize_name, FLAT_FUNCTIONS)),
-        "`{it}` is a step function, even on tensors. Use `{softmax}` to weight all the elements that it chooses or "
-        "counts, or leave it out and compute with the values directly.",
+        "`{it}` is a step function, even on tensors. Use `{softmax}` instead to weight all the elements, or "
+        "compute with the values directly.",
     ),
     OperationFix("left_jax", r"\w+", "Write `{new}` instead of `{it}`."),
     OperationFix(_ESCAPE_CAUSES, r"\w+", "Write `{new}` instead of `{it}`, and use tensors throughout."),

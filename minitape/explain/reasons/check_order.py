@@ -67,8 +67,8 @@ class FrameworkChecks:
         rank_escapes: Returns the values computed from the source that left the framework, starting with those that are
             most likely to be the cause.
         does_escape_matter: Returns whether such a value came back to the target, or decided which code ran.
-        build_escape_finding: Returns the finding about the escapes that matter, at least one. By default, the finding
-            is about the first of these escapes.
+        build_escape_finding: Returns the finding about one or more escapes that matter. By default, the finding is
+            about the first of these escapes.
         reports_every_escape: Whether all escapes that matter are passed to `build_escape_finding`, instead of only the
             first.
         find_replaced_source: Finds a different object that was used in place of the source, which itself was not used.

@@ -105,7 +105,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
 
     Args:
         question: The question about the paths.
-        known_findings: The findings that are already reported. Breaks at the rows of these findings count as open.
+        known_findings: The findings that are already reported. Breaks at their rows are treated as repaired.
     """
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     if not _reads_any_across_break(question, reached_from_source):

@@ -592,7 +592,7 @@ def may_use_value_of_statement(source_statement: Statement, statement: Statement
 def _trace_value(
     start: Statement, programs: tuple[ProgramText, ...], follow_branches: bool
 ) -> tuple[set[Statement], ValueFlow]:
-    """Return the statements that a value of `start` reaches, and the value's flow through the programs."""
+    """Return the statements that the value of `start` reaches, and how it flows through the programs."""
     flow = ValueFlow({}, {})
     for program in programs:
         for name, definitions in program.definitions.items():

@@ -188,7 +188,7 @@ class Question:
         Args:
             rows: The initial rows.
             open_only: Whether to follow only edges that pass gradients.
-            mended_rows: Rows whose breaks count as open.
+            mended_rows: Rows whose breaks are treated as repaired, so gradients pass them.
         """
         return collect_ancestors(self.rows, rows, open_only=open_only, mended_rows=mended_rows)
 

@@ -436,8 +436,8 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
         depth: The number of calls already entered, at most `MAX_CALL_DEPTH`.
 
     Returns:
-        The question inside the innermost call to blame, and its finding. If no call contains a finding, the arguments
-        are returned unchanged.
+        The question asked inside the innermost call that is to blame, and its finding. If no call contains a finding,
+        the arguments are returned unchanged.
     """
     unchanged = question, finding
     if depth == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
