@@ -230,6 +230,7 @@ def test_translated_programs_print_the_same_numbers(pair):
 
 ONE_WORD = {
     "反向传递": "回扫|后向传递",
+    "前向传播": "前向传递",
     "伴随值": "传到的量|到达的量|传来的量",
     "就地": "原地(?=修|改|操|更)",
     "跟踪": "追踪",
@@ -263,6 +264,20 @@ def test_a_thing_has_one_word_in_chinese(term):
     assert {
         name: re.findall(ONE_WORD[term], page) for name, page in pages.items() if re.search(ONE_WORD[term], page)
     } == {}
+
+
+def test_backpropagation_and_a_sweep_over_a_tape_have_two_words():
+    """反向传播 is the method and what a framework runs; 反向传递 is one sweep over the rows of a tape."""
+    of_frameworks = re.compile(r"README|explain|causes|questions|model_map")
+    root = ENGLISH.parent.parent
+    pages = [root / "README.zh.md", *(root / "docs").rglob("*.zh.md"), ENGLISH.parent / "zh/texts/explain.po"]
+    texts = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in pages
+        if of_frameworks.search(path.relative_to(root).as_posix())
+    }
+    assert any("反向传播" in text for text in texts.values())
+    assert [name for name, text in texts.items() if "反向传递" in text] == []
 
 
 TERMS = ("标量", "训练集", "验证集", "测试集", "数值检验", "梯度下降", "反向传播", "交叉熵", "过拟合", "雅可比矩阵")

@@ -104,14 +104,14 @@ prints such a page in the terminal; instead of the name you can give it the erro
         list_head="""\
 # 原因一览
 
-[`explain`](explain.zh.md) 的每个解释都写着下面的一个原因。每种原因都有一页，里面有一个这样出错的程序，
-minitape 打印的解释，为什么会这样，还有改法。在终端里，`minitape explain --cause detach` 打印这样的一页。
-不写名字，写框架的错误信息也行。""",
-        intro="{frameworks} 的程序里会报告 `{cause}`。它属于 `{kind}` 这一类：{meaning}。",
-        errors="下面的错误信息也会带到这一页：",
-        raises="{framework} 自己的报错是 `{error}`。",
-        prints="对 `{question}`，minitape 的解释是：",
-        run_prints="`minitape explain program.py` 看着程序运行，报告：",
+[`explain`](explain.zh.md) 的每个解释，开头都是下面某个原因的名字。每种原因各有一页，用一个出错的程序说明
+minitape 会打印什么、为什么会这样、应该怎么改。在终端里输入 `minitape explain --cause detach`，就能看到这样的一页；
+`--cause` 后面不写名字，写框架的错误信息也行。""",
+        intro="这个原因会在 {frameworks} 的程序里报告，名字是 `{cause}`，归在 `{kind}` 这一类：{meaning}。",
+        errors="如果看到的是下面的错误信息，原因也可能在这一页：",
+        raises="{framework} 自己报的是 `{error}`。",
+        prints="`{question}` 给出的解释：",
+        run_prints="`minitape explain program.py` 运行完程序以后报告：",
         fix="改法：",
         reports="在 {framework} 里，minitape 报告：{message}{fix}",
         why="为什么会这样",
@@ -128,19 +128,19 @@ KINDS_IN_CHINESE = {
     "connected": "没有问题",
     "not_tracked": "没有保留源的梯度",
     "wrong_dtype": "值不是浮点数",
-    "cut": "有一次调用有意挡住了梯度",
+    "cut": "梯度在某次调用里有意挡住了",
     "paused": "这一行运行时没有记录",
     "outside": "这一行在记录之外运行",
-    "through_state": "值经过了一个变量",
+    "through_state": "值存进变量以后又读了出来",
     "left": "值离开了框架",
-    "other_object": "用的是另一个对象，不是源",
+    "other_object": "用到的是另一个对象，而不是源",
     "no_derivative": "运算没有导数",
-    "unknown": "梯度在一个只记成一行的调用里丢了",
+    "unknown": "梯度丢在一次只记成一行的调用里",
     "unused": "目标不依赖源",
     "zero": "梯度是零",
     "nonfinite": "梯度是 NaN 或无穷大",
-    "error": "求不了梯度、没有去求，或者求了又丢掉",
-    "suspect": "有梯度，却不对",
+    "error": "框架不肯求梯度，程序没有去求，或者求了又丢掉",
+    "suspect": "梯度是有的，却不对",
 }
 QUESTIONS = {
     "torch": "recording.explain(loss, w)",

@@ -120,11 +120,7 @@ CAUSES = (
         Fix: Use a result that changes with {x}. The sum or mean of all outputs of a softmax or a normalization is the
             same for every input.
 
-        [tape, torch, tensorflow: one]
-        {what}{line} of a single value is always 1.
-        Fix: Use a sigmoid for a single unit, or use one unit for each class.
-
-        [jax: one]
+        [all: one]
         {what}{line} is computed over a single value, so its result is the same for every value.
         Fix: Use a sigmoid for a single unit, or use one unit for each class.
         """,
