@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
+from itertools import pairwise
 from types import CodeType
 from typing import Any, TypeAlias
 
@@ -101,21 +102,24 @@ def iter_function_and_callees(function: Any) -> Iterator:
             pending += [value for value in read_outside_values(current).values() if callable(value)]
 
 
-def read_outside_data_with_callees(function: Any) -> OutsideData:
+def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
     """Return the outside values that a function and its callees read, except functions and modules.
 
     Args:
         function: The function.
+        args: Its arguments. Attributes of the first one count if it belongs to the program, because it may be ``self``.
 
     Returns:
         The values. Each key is the reading function and the name of the value.
     """
-    return {
-        (callee, name): value
-        for callee in iter_function_and_callees(function)
-        for name, value in read_outside_values(callee).items()
-        if not callable(value) and not inspect.ismodule(value)
-    }
+    data = OutsideData()
+    objects = dict(zip(unwrap_function(function).__code__.co_varnames[:1], args, strict=False))
+    for callee in iter_function_and_callees(function):
+        values = read_outside_values(callee)
+        data |= {(callee, name): value for name, value in values.items() if not inspect.ismodule(value)}
+        data |= read_attributes(callee, objects | values)
+        objects = {}
+    return {key: value for key, value in data.items() if not callable(value)}
 
 
 def read_attributes(function: Any, objects: Mapping[str, Any], kinds: Any = object) -> OutsideData:
@@ -137,22 +141,27 @@ def read_attributes(function: Any, objects: Mapping[str, Any], kinds: Any = obje
         if reader in visited or not _is_user_function(reader):
             continue
         visited.add(reader)
-        for owner_name, owner in owners.items():
+        for owner_name, name in _collect_attribute_reads(reader.__code__):
+            owner = owners.get(owner_name)
             file = getattr(sys.modules.get(type(owner).__module__), "__file__", None) or __file__
             attributes = {} if is_minitape_or_library_file(file) else getattr(owner, "__dict__", {})
-            for name in collect_names(reader.__code__) if attributes else ():
-                method = inspect.getattr_static(type(owner), name, None)
-                pending.append((method, {"self": owner}))
-                if isinstance(attributes.get(name), kinds) and name in attributes:
-                    data[reader, f"{owner_name}.{name}"] = attributes[name]
+            if isinstance(attributes.get(name), kinds) and name in attributes:
+                data[reader, f"{owner_name}.{name}"] = attributes[name]
+            elif attributes:
+                pending.append((inspect.getattr_static(type(owner), name, None), {"self": owner}))
     return data
 
 
 @lru_cache(maxsize=256)
-def collect_names(code: CodeType) -> frozenset[str]:
-    """Return the names of the globals and attributes that a function's code and its inner functions use."""
-    inner = (collect_names(constant) for constant in code.co_consts if inspect.iscode(constant))
-    return frozenset(code.co_names).union(*inner)
+def _collect_attribute_reads(code: CodeType) -> frozenset[tuple[str, str]]:
+    """Return the (object, attribute) pairs of names that a function's code and its inner functions read."""
+    reads = {
+        (step.argval, following.argval)
+        for step, following in pairwise(dis.get_instructions(code))
+        if step.opname.startswith("LOAD_") and following.opname in ("LOAD_ATTR", "LOAD_METHOD")
+    }
+    inner = (_collect_attribute_reads(constant) for constant in code.co_consts if inspect.iscode(constant))
+    return frozenset(reads.union(*inner))
 
 
 def explain_stale_value(framework: str, function: Any, name: str, call_number: int, variant: str = "") -> Explanation:

@@ -48,6 +48,34 @@ w = jnp.zeros(3)
 print(loss(w))
 for step in range(5):
     w = w - 0.0 * jax.grad(loss)(w)  #!  #- w = w - 0.1 * jax.grad(loss)(w)
+#@ a_static_self_keeps_a_number stale_value
+import functools
+class Trainer:
+    def __init__(self):
+        self.weight = 0.0
+    def loss(self, w, weight):
+        pull = jnp.sum(w**2)
+        return jnp.sum((w - 3.0) ** 2) + self.weight * pull  #!  #- return jnp.sum((w - 3.0) ** 2) + weight * pull
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, w, weight):
+        return w - 0.1 * jax.grad(self.loss)(w, weight)
+trainer, w = Trainer(), jnp.ones(3)
+for number in range(9):
+    trainer.weight = float(number == 8)
+    w = trainer.step(w, trainer.weight)
+#@ what_a_static_self_never_reads_may_change connected
+import functools
+class Trainer:
+    def __init__(self):
+        self.w, self.steps, self.rate = jnp.ones(3), 0, 0.1
+    @functools.partial(jax.jit, static_argnums=0)
+    def update(self, w):
+        return w - self.rate * jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w)
+    def step(self):
+        self.w, self.steps = self.update(self.w), self.steps + 1
+trainer = Trainer()
+for _ in range(9):
+    trainer.step()
 #@ a_list_keeps_values_of_a_trace leaked_tracer
 w, norms = jnp.arange(3.0), []
 @jax.jit

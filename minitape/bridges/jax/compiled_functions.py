@@ -11,7 +11,7 @@ import numpy as np
 
 from ..outside_values import OutsideData, explain_stale_value, read_outside_data_with_callees
 from .mutable_state import save_mutable_state
-from .transforms import list_float_arrays
+from .recording import jax
 
 if TYPE_CHECKING:
     from .program import FirstGradients
@@ -29,7 +29,9 @@ class CompiledFunction:
         self._jitted = jitted
         self._call_count = 0
         self._gradient_limit = GRADIENT_LIMIT
-        self._outside_values: OutsideData | None = None  # None if the first call cannot be compared.
+        self._traced_values: OutsideData = {}  # The outside values that the function read in its last trace.
+        self._later_call_count = self._trace_count = 0
+        self._may_be_stale = True
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -46,7 +48,6 @@ class CompiledFunction:
                     self._gradient_limit = 0
             restore_after_trace = save_mutable_state(self._function, *args)
             restore_state()
-            gradient_block.uncompiled_results = None
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
                 # A limit of one more gradient than there are lets the function run to its end.
                 self._gradient_limit = gradient_block.record_gradients_uncompiled(
@@ -55,39 +56,28 @@ class CompiledFunction:
             restore_after_trace()
             self._call_count += 1
             results = self._jitted(*args, **kwargs)
-            if gradient_block.uncompiled_results is not None:
-                with suppress(RuntimeError):  # An array that was donated to the compiled function is gone.
-                    self._compare_results(gradient_block.uncompiled_results, results)
+            self._find_replaced_value(args)
             return results
         results = self._jitted(*args, **kwargs)
         if self._gradient_limit and is_outermost:
+            self._find_replaced_value(args)
             record_call = partial(
                 gradient_block.record_gradients_uncompiled, self._function, gradient_limit=GRADIENT_LIMIT
             )
             gradient_block.check_later_call_and_record_if_bad(self._function, args, kwargs, results, record_call)
         return results
 
-    def _compare_results(self, uncompiled_results: Any, results: Any) -> None:
-        """Compare the results of the Python function and the compiled function.
-
-        If the first results agree and later results differ, the function reads a value that has changed since the
-        trace. If the results already differ in the first call, the difference is only rounding.
-
-        Args:
-            uncompiled_results: The results of the Python function.
-            results: The results of the compiled function.
-        """
-        is_same = have_close_values(uncompiled_results, results)
-        if self._call_count == 1:
-            self._outside_values = read_outside_data_with_callees(self._function) if is_same else None
-        elif not is_same and self._outside_values is not None:
-            values = read_outside_data_with_callees(self._function)
-            for (function, name), value in self._outside_values.items():
-                if values.get((function, name), value) is not value:
-                    self._gradient_block.stale_values.append(
-                        explain_stale_value("jax", function, name, self._call_count)
-                    )
-            self._outside_values = None
+    def _find_replaced_value(self, args: tuple) -> None:
+        """Explain a value that the program has replaced since the last trace, although the function reads it."""
+        self._later_call_count += 1
+        trace_count = self._jitted._cache_size()
+        values = read_outside_data_with_callees(self._function, *args) if self._may_be_stale else {}
+        if trace_count != self._trace_count:
+            self._trace_count, self._traced_values = trace_count, values
+        for key, value in self._traced_values.items():
+            if self._may_be_stale and not is_same_value(value, values.get(key, value)):
+                self._may_be_stale = False
+                self._gradient_block.stale_values.append(explain_stale_value("jax", *key, self._later_call_count))
 
     def __get__(self, owner: Any, owner_class: Any = None) -> Any:
         """Bind the function as a method if it is a class attribute."""
@@ -98,21 +88,19 @@ class CompiledFunction:
         return getattr(self.__dict__["_jitted"], name)
 
 
-def have_close_values(first: Any, second: Any) -> bool:
-    """Return whether two trees of arrays agree up to rounding.
+def is_same_value(first: Any, second: Any) -> bool:
+    """Return whether two trees of arrays, numbers and other objects are equal.
 
     Args:
-        first: A tree of arrays.
-        second: Another tree of arrays.
+        first: A tree.
+        second: Another tree.
 
-    >>> import jax
     >>> ones = jax.numpy.ones(2)
-    >>> have_close_values([ones, 2], [ones + 1e-7, 2]), have_close_values([ones], [ones + 0.1])
+    >>> is_same_value([ones, 2], [ones + 0, 2]), is_same_value([ones], [ones + 0.1])
     (True, False)
     """
-    pairs = zip(list_float_arrays(first), list_float_arrays(second), strict=False)
-    for one, other in ((np.asarray(one), np.asarray(other)) for one, other in pairs):
-        scale = np.abs(other[np.isfinite(other)]).max(initial=0.0)
-        if one.shape != other.shape or not np.allclose(one, other, rtol=1e-2, atol=1e-3 * scale, equal_nan=True):
-            return False
+    leaves, tree = jax.tree_util.tree_flatten(first)
+    other_leaves, other_tree = jax.tree_util.tree_flatten(second)
+    with suppress(RuntimeError):  # An array that was donated to a compiled function is gone.
+        return first is second or (tree == other_tree and all(map(np.array_equal, leaves, other_leaves)))
     return True

@@ -84,8 +84,6 @@ class FirstGradients:
         steps: The number of gradients recorded so far.
         gradient_count: The number of computed gradients, including traced ones.
         on_recorded: A function to call after each completed recording, or None.
-        uncompiled_results: The results of the last function that ran without the compiler, or None if it raised an
-            error.
         watched_count: The number of calls after the recorded ones.
         bad_step: The number of the first of these calls with a NaN or infinite result, or None.
         stale_values: Explanations of values that compiled functions read when traced and that were replaced since.
@@ -110,7 +108,6 @@ class FirstGradients:
         self._functions_without_gradients: dict[
             int, Any
         ] = {}  # These objects are kept alive so that no other object gets their ids.
-        self.uncompiled_results: Any = None
         self.stale_values: list[Explanation] = []
         self.watched_count = self._watched_updates = 0
         self.bad_step: int | None = None
@@ -227,15 +224,6 @@ class FirstGradients:
             if self._latest_recordings
         ]
         for recording in self._latest_recordings.values():
-            changes = recording.was_changed.values()
-            if changes:
-                remarks.append(
-                    fill(
-                        "{n} of {all} parameters changed between the recorded steps.",
-                        n=sum(changes),
-                        all=len(changes),
-                    )
-                )
             still = {row: update for row, update in recording.updates.items() if not update.is_moved}
             if still and len(still) < len(recording.updates):
                 remarks.append(
@@ -322,10 +310,9 @@ class FirstGradients:
         self._remaining_gradients = gradient_limit
         # The function may change its arguments, so copy all containers in them.
         args, kwargs = jax.tree_util.tree_map(lambda leaf: leaf, (args, kwargs))
-        self.uncompiled_results = None
         try:
             with jax.disable_jit(), redirect_stdout(StringIO()):
-                self.uncompiled_results = function(*args, **kwargs)
+                function(*args, **kwargs)
         except Exception:  # Either the limit has been reached, or the program's own call will raise the same error.
             pass
         finally:

@@ -81,7 +81,6 @@ class JaxRecording(FrameworkRecording):
         differentiated_rows: The rows of the differentiated leaves.
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
-        was_changed: For each argument row, whether the argument has changed between the recorded calls.
         updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
 
@@ -104,7 +103,6 @@ class JaxRecording(FrameworkRecording):
         self.target_row: int | None = None
         self.differentiated_rows: list[int] = []
         self.unchanged_counts: dict[int, int] = {}
-        self.was_changed: dict[int, bool] = {}
         self.updates: dict[int, UpdateFact] = {}
         self.unreached_rows: set[int] = set()
 
@@ -148,9 +146,9 @@ class JaxRecording(FrameworkRecording):
         Args:
             previous: The previous recording of the same function. Its counts are carried over.
         """
-        for earlier, leaf in zip(previous.argument_leaves, self.argument_leaves, strict=False):
-            if leaf.row not in self.differentiated_rows:
-                continue
+        for earlier, leaf in zip(
+            previous.list_differentiated_leaves(), self.list_differentiated_leaves(), strict=False
+        ):
             update = previous.updates.get(earlier.row)
             if update is not None:
                 self.updates.setdefault(leaf.row, update)
@@ -159,14 +157,13 @@ class JaxRecording(FrameworkRecording):
             # JAX deletes arrays that are donated to a compiled function.
             if hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted():
                 continue
-            if took_no_step:  # No step took place, so the array does not show whether steps change it.
-                if earlier.row in previous.was_changed:
-                    self.was_changed[leaf.row] = previous.was_changed[earlier.row]
-                continue
-            is_unchanged = np.array_equal(earlier.value, leaf.value)
-            self.was_changed[leaf.row] = previous.was_changed.get(earlier.row, False) or not is_unchanged
-            if is_unchanged:
+            # If no step took place, the array does not show whether steps change it.
+            if not took_no_step and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
+
+    def list_differentiated_leaves(self) -> list[JaxLeaf]:
+        """Return the leaves of the differentiated arguments."""
+        return [leaf for leaf in self.argument_leaves if leaf.row in self.differentiated_rows]
 
     def note_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
         """Note the effect of an ``apply_updates`` call on this recording's arguments.

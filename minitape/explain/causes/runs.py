@@ -176,7 +176,7 @@ CAUSES = (
         """
         [jax, tensorflow]
         The compiled function still uses the value of {name} that it read{line} when it was traced. The program has
-        since replaced {name}, so from call {n} on, the compiled function and its Python code return different results.
+        since replaced {name}, so from call {n} on, the compiled function and its Python code use different values.
         Fix in jax: Pass {name} to the function as an argument.
         Fix in tensorflow: Keep {name} in a tf.Variable and assign to it, or pass it to the function as a tensor.
 

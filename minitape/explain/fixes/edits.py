@@ -13,7 +13,7 @@ from ..reasons.program_text import (
     parse_expression,
     unparse,
 )
-from .dialects import TAPE
+from .dialects import JAX, TAPE
 from .fault_site import (
     TENSOR_BUILDERS,
     Change,
@@ -323,7 +323,8 @@ def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
     value = getattr(node, "value", None)
     names = fault.statement.bound_names
     # For a tape, `fault.replacement` already contains the assignment.
-    if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or fault.dialect is TAPE:
+    # In JAX, x -= g means the same as x = x - g.
+    if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or fault.dialect in (TAPE, JAX):
         return None
     sign = {ast.Sub: "-", ast.Add: "+"}.get(type(value.op))
     if sign is None:
