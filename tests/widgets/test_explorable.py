@@ -112,7 +112,7 @@ def test_examples_give_the_numbers_of_minitape(page):
 
 
 def test_random_programs_give_the_numbers_of_minitape(page, request):
-    count = 300 if request.config.getoption("--long") else 40
+    count = 500 if request.config.getoption("--long") else 40
     programs: list[tuple[str, dict[str, Any]]] = [(program, {}) for program in write_programs(7, count)]
     found = run_in_browser(page, programs)
     differences = [

@@ -125,7 +125,10 @@ export function besidePoint(
     100 *
       graph.nodes.filter(
         (node) =>
-          node.x < left + w && node.x + NODE_W > left && node.y < top + h && node.y + NODE_H > top,
+          node.x - MARGIN < left + w &&
+          node.x + NODE_W + MARGIN > left &&
+          node.y - MARGIN < top + h &&
+          node.y + NODE_H + MARGIN > top,
       ).length;
   const places = points.flatMap((at) =>
     [words, [words.join(", ")]].flatMap((lines) => {
