@@ -11,7 +11,7 @@ from test_exercise_programs import SOLUTIONS
 
 import minitape as tf
 from minitape.cli.lesson_files import find_lessons_folder
-from minitape.course import load_penguins
+from minitape.course import Plot, load_penguins
 from minitape.course.lesson_02 import sweep
 
 ROWS = [("leaf", 2.0), ("leaf", 3.0), ("multiply", 0, 1), ("add", 2, 0), ("multiply", 3, 2)]
@@ -76,6 +76,15 @@ def test_a_row_counts_as_twenty_bytes_and_a_large_array_as_what_it_takes():
         tf.reduce_sum(x + 1.0)
     snapshot = tf.snapshot(tape)
     assert snapshot["tapes"][0]["bytes"] == 20 * len(snapshot["rows"]) + 4_000_000
+
+
+def test_one_long_tape_needs_100_megabytes_and_five_short_ones_36():
+    names: dict[str, Any] = {"tf": tf, "Plot": Plot, "x": tf.Variable(tf.ones([1000, 1000]))}
+    cells = read_code_cells("05_persistent.ipynb")
+    exec(next(cell for cell in cells.values() if cell.startswith("def held")).partition("\n\n\n")[0], names)
+    exec(cells["sines-in-memory"], names)
+    assert (round(max(names["with_one"])), round(max(names["with_five"]))) == (100, 36)
+    assert (len(names["with_one"]), len(names["with_five"])) == (25, 45)
 
 
 @pytest.fixture(scope="module", name="measured")

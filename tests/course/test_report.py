@@ -4,13 +4,15 @@ import pytest
 from report import build_report
 from test_exercise_programs import EXERCISES
 
+WITH_PROGRAMS = [exercise for exercise in EXERCISES if exercise.name != "14.10"]  # its solution only imports a tape
+
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     "exercise",
     [
         pytest.param(exercise, id=exercise.name, marks=[pytest.mark.longest] * (place % 9 > 0))
-        for place, exercise in enumerate(EXERCISES)
+        for place, exercise in enumerate(WITH_PROGRAMS)
     ],
 )
 def test_right_answers_in_three_forms_are_right_and_ten_wrong_ones_are_not(exercise, capfd):
