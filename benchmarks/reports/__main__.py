@@ -1,10 +1,10 @@
 """Run `minitape explain` on programs after public bug reports, next to what a judge said of an earlier run.
 
-    python -m benchmarks.reports torch [NAME ...]
+    python -m benchmarks.reports torch [--set set_2] [NAME ...]
 
-The framework (`torch`, `jax` or `tensorflow`) must be installed. For each program, the table shows the exit status,
-whether the report names one of the lines that the truth accepts, and the judge's mark. Naming a line is no proof of a
-right report: read the reports, which are written to a folder.
+The framework (`torch`, `jax` or `tensorflow`) must be installed. Without `--set`, the newest set of programs runs. For
+each program, the table shows the exit status, whether the report names one of the lines that the truth accepts, and the
+judge's mark. Naming a line is no proof of a right report: read the reports, which are written to a folder.
 """
 
 from __future__ import annotations
@@ -23,6 +23,16 @@ from typing import Any
 HERE = Path(__file__).parent
 SECONDS = 240
 LINE = re.compile(r"\bline (\d+)|\.py:(\d+)")
+
+
+def list_sets() -> list[str]:
+    """Return the names of the sets, the oldest first."""
+    return sorted(path.name for path in HERE.glob("set_*"))
+
+
+def read_set_file(set_name: str, file_name: str) -> Any:
+    """Return the content of a set's `truth.json` or `judged.json`."""
+    return json.loads((HERE / set_name / file_name).read_text(encoding="utf-8"))
 
 
 def explain(program: Path, folder: Path) -> tuple[int, str]:
@@ -55,12 +65,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reports", description=__doc__)
     parser.add_argument("framework", choices=["torch", "jax", "tensorflow"])
     parser.add_argument("names", nargs="*", help="only these programs")
+    parser.add_argument("--set", choices=list_sets(), default=list_sets()[-1], help="the set of programs")
     arguments = parser.parse_args()
-    truths = json.loads((HERE / "truth.json").read_text(encoding="utf-8"))
-    judged = json.loads((HERE / "judged.json").read_text(encoding="utf-8"))
+    truths = read_set_file(arguments.set, "truth.json")
+    judged = read_set_file(arguments.set, "judged.json")
     folder = Path(tempfile.mkdtemp(prefix="reports-"))
     print(f"Reports are written to {folder}. Marks: {judged['date']}, commit {judged['commit']}.")
-    for program in sorted((HERE / "programs" / arguments.framework).glob("*.py")):
+    for program in sorted((HERE / arguments.set / "programs" / arguments.framework).glob("*.py")):
         name = program.stem
         if arguments.names and name not in arguments.names:
             continue

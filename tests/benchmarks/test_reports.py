@@ -1,35 +1,40 @@
 """The programs after public bug reports: each fault has a truth, a repaired version and a judge's mark."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import benchmarks.reports
-from benchmarks.reports.__main__ import describe_result, list_named_lines
+from benchmarks.reports.__main__ import describe_result, list_named_lines, list_sets, read_set_file
 
 FOLDER = Path(benchmarks.reports.__file__).parent
-TRUTHS = json.loads((FOLDER / "truth.json").read_text(encoding="utf-8"))
-MARKS = {
-    name: judged["mark"] for name, judged in json.loads((FOLDER / "judged.json").read_text("utf-8"))["marks"].items()
-}
-FAULTS = {name: truth for name, truth in TRUTHS.items() if not truth.get("healthy")}
+NEWEST = list_sets()[-1]
 
 
-def test_each_program_has_a_truth_and_a_mark():
-    programs = {path.stem for path in (FOLDER / "programs").rglob("*.py")}
-    assert programs == set(TRUTHS) | {f"{name}__twin" for name in FAULTS} == set(MARKS)
-    for truth in FAULTS.values():
-        lines = (FOLDER / "programs" / truth["file"]).read_text(encoding="utf-8").splitlines()
+def list_faults(set_name: str) -> dict[str, dict]:
+    return {name: truth for name, truth in read_set_file(set_name, "truth.json").items() if not truth.get("healthy")}
+
+
+@pytest.mark.parametrize("set_name", list_sets())
+def test_each_program_has_a_truth_and_a_mark(set_name):
+    programs = {path.stem for path in (FOLDER / set_name / "programs").rglob("*.py")}
+    faults = list_faults(set_name)
+    marks = read_set_file(set_name, "judged.json")["marks"]
+    assert programs == {*read_set_file(set_name, "truth.json"), *(f"{name}__twin" for name in faults)} == set(marks)
+    for truth in faults.values():
+        lines = (FOLDER / set_name / "programs" / truth["file"]).read_text(encoding="utf-8").splitlines()
         assert truth["cause"] and all(1 <= line <= len(lines) for line in truth["lines"]), truth["name"]
 
 
-@pytest.mark.parametrize("framework", ["torch", "jax", "tensorflow"])
-def test_the_page_shows_the_marks(framework):
+@pytest.mark.parametrize("column", range(3))
+def test_the_page_shows_the_marks(column):
     page = (FOLDER.parents[1] / "docs" / "how_often_right.md").read_text(encoding="utf-8")
-    column = ["torch", "jax", "tensorflow"].index(framework)
-    counts = Counter(MARKS[name] for name, truth in FAULTS.items() if truth["framework"] == framework)
+    framework = ["torch", "jax", "tensorflow"][column]
+    marks = read_set_file(NEWEST, "judged.json")["marks"]
+    counts = Counter(
+        marks[name]["mark"] for name, truth in list_faults(NEWEST).items() if truth["framework"] == framework
+    )
     rows = {
         "right": "names the cause and the line",
         "partly": "leads to the fault, but is too general or names a line nearby",
