@@ -325,6 +325,37 @@ def test_bold_words_are_shown_bold(pair):
 
 
 HAN = r"[\u4e00-\u9fff]"
+LISTS = re.compile(r"\s*(?:#|\||[-*] |\d+\. |!\[|<)")
+"""How a heading, a table, a list, a picture or a tag begins."""
+
+
+def count_characters_by_sentence(text: str) -> list[int]:
+    """Return the number of Chinese characters of each sentence of a text, without code, links and lists."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    paragraphs = [
+        re.sub(r"\]\([^)]*\)|<[^>]*>", "", part)
+        for part in re.split(r"\n\s*\n", text)
+        if part.strip() and not LISTS.match(part)
+    ]
+    counts = [len(re.findall(HAN, sentence)) for part in paragraphs for sentence in re.split("[。？！]", part)]
+    return [count for count in counts if count]
+
+
+@pytest.mark.parametrize("lesson", [path for _, path in PAIRS if path.name[:2].isdigit()], ids=lambda path: path.stem)
+def test_a_chinese_lesson_has_the_rhythm_of_chinese_prose(lesson):
+    """Sentences that copy the cuts of the English ones are short. Chinese textbooks have 24 to 29 characters."""
+    cells = [cell.source for cell in read_cells(lesson).values() if cell.cell_type == "markdown"]
+    counts = [count for source in cells for count in count_characters_by_sentence(source)]
+    assert 21.5 < sum(counts) / len(counts) < 27
+    assert sum(count < 12 for count in counts) <= 0.15 * len(counts)
+
+
+def test_sentences_are_counted_without_code_and_lists():
+    assert count_characters_by_sentence(
+        "## 标题\n\n- 一项\n\n它有`代码`，[两句](a.md)。\n第二句？\n\n```\n三\n```\n"
+    ) == [6, 3]
+
+
 TITLES = re.compile(r"《[^》]*》|\([^()]*\)|<!--.*?-->|<[^>]*>", re.DOTALL)
 """In a text: titles as they were published, shapes such as (行数, 1), and tags."""
 SLIPS = {
