@@ -272,7 +272,7 @@ class RowProgram:
             restore_fp_errors(warning_state)
 
 
-def build_call_function(record: Record, call: Call, with_saved: bool = True) -> Callable:
+def build_call_function(record: Record, call: Call, is_last_output_read: bool = True) -> Callable:
     """Return the array function that computes an operation.
 
     Eager operations check their operands. If the check depends on their values, the returned function repeats it.
@@ -280,13 +280,14 @@ def build_call_function(record: Record, call: Call, with_saved: bool = True) -> 
     Args:
         record: The rows of the first run, which provide the line for error messages.
         call: An operation of the first run.
-        with_saved: Whether the last output of the operation is read (:class:`.effect_rows.PythonRow`).
+        is_last_output_read: Whether another operation or a fetch reads the last output. A row that calls Python only
+            saves something for the gradient if this is true (:class:`.effect_rows.PythonRow`).
 
     Returns:
         A function that takes the arrays of the inputs and returns the result, or a tuple of results.
     """
     primitive: Any = call.primitive
-    if with_saved and getattr(primitive, "has_saved", False):
+    if is_last_output_read and getattr(primitive, "has_saved", False):
         return primitive.compute_with_saved
     forward = partial(primitive.forward, **call.attrs) if call.attrs else primitive.forward
     check = OPERAND_CHECKS.get(primitive.op)

@@ -80,7 +80,7 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
     """
     alignment = Alignment(first, second)
     for own_row, other_row, next_rows in alignment.iter_pairs():
-        alignment.compare_rows_and_note_difference(own_row, other_row, next_rows)
+        alignment.compare_rows_and_record_difference(own_row, other_row, next_rows)
     if alignment.difference is None and compares_sweeps:
         alignment.compare_sweeps()
     return alignment.difference
@@ -137,19 +137,19 @@ class Alignment:
                 for pair in zip_longest(own_rows[begin:end], other_rows[other_begin:other_end]):
                     yield *pair, next_rows
 
-    def compare_rows_and_note_difference(
+    def compare_rows_and_record_difference(
         self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair
     ) -> None:
-        """Compare two matching operations, and note a difference if one is missing or if they are not alike."""
+        """Compare two matching operations, and record a difference if one is missing or if they are not alike."""
         if own_row is None or other_row is None or _get_operation(own_row) != _get_operation(other_row):
-            self.note_if_first("operation", own_row, other_row, next_rows)
+            self.record_first_difference("operation", own_row, other_row, next_rows)
             return
         self.partners[own_row["row"]] = other_row["row"]
         has_same_inputs = self._compare_inputs(own_row, other_row)
         if not has_same_inputs or own_row["cut"] != other_row["cut"]:
-            self.note_if_first("operation", own_row, other_row)
+            self.record_first_difference("operation", own_row, other_row)
         elif own_row["status"] != other_row["status"]:
-            self.note_if_first("recording", own_row, other_row)
+            self.record_first_difference("recording", own_row, other_row)
         self._compare_values(own_row, other_row, "value")
 
     def _compare_inputs(self, own_row: RowFields, other_row: RowFields) -> bool:
@@ -170,7 +170,7 @@ class Alignment:
                 if self.partners[own_input] != other_input and not self._has_same_value(*leaves):
                     return False
             elif leaves[0]["inputs"] or leaves[1]["inputs"]:
-                # An operation without a counterpart has already been noted.
+                # An operation without a counterpart has already been recorded as a difference.
                 continue
             elif not self._has_same_value(*leaves) and _get_role(leaves[0]) != _get_role(leaves[1]):
                 return False  # The second leaf is not the counterpart of the first.
@@ -199,12 +199,12 @@ class Alignment:
         if self.difference is not None or kind == "start" or own_row["inputs"]:
             for changed, row in zip(self.changed_rows, (own_row, other_row), strict=True):
                 changed.append(row["row"])
-        self.note_if_first(kind, own_row, other_row)
+        self.record_first_difference(kind, own_row, other_row)
 
-    def note_if_first(
+    def record_first_difference(
         self, kind: str, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair | None = None
     ) -> None:
-        """Note a difference if it is the first one.
+        """Record a difference, unless an earlier one is already recorded.
 
         Args:
             kind: The kind of the difference.

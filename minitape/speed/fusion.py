@@ -257,14 +257,14 @@ class FusedLoopWriter:
         elif name == "unslice":
             self._write_unslice(call, sources[0])
         elif name in TOTAL_PRIMITIVES:
-            self.loop_body.append((f"s{call.row}", f"s{call.row} + {self._open_loop_and_name_element(sources[0])}"))
+            self.loop_body.append((f"s{call.row}", f"s{call.row} + {self._format_element_in_loop(sources[0])}"))
             self.sum_calls.append(call)
             self.rows_after_loop.add(call.row)
         elif shape == ():
             numbers = [self._format_constant(row) or self._name_array_or_input(row) for row in sources]
             self.lines.append(f"    v{call.row} = {self._format_call_formula(call, numbers)}\n")
         else:
-            elements = [self._open_loop_and_name_element(row, shape) for row in sources]
+            elements = [self._format_element_in_loop(row, shape) for row in sources]
             self.loop_body.append((f"t{call.row}", self._format_call_formula(call, elements)))
             self.loop_rows.add(call.row)
 
@@ -276,7 +276,7 @@ class FusedLoopWriter:
         positions = [
             f"{start} + {step} * {index_name}" for (start, _, step), index_name in zip(steps, INDEX_NAMES, strict=False)
         ]
-        element = self._open_loop_and_name_element(source)
+        element = self._format_element_in_loop(source)
         self._write_allocation(call.row, shape)
         self.lines += _write_loop_source(shape, [f"v{call.row}[{', '.join(INDEX_NAMES[: len(shape)])}] = T(0)"])
         self.loop_body.append(
@@ -313,8 +313,11 @@ class FusedLoopWriter:
             self.inputs.append(row)
         return f"v{row}"
 
-    def _open_loop_and_name_element(self, row: int, shape: Sizes | None = None) -> str:
-        """Return the expression for an element of a row in the loop over its shape, and open that loop if necessary."""
+    def _format_element_in_loop(self, row: int, shape: Sizes | None = None) -> str:
+        """Return the expression for an element of a row in the loop over its shape.
+
+        If this loop is not open, write and close the open loop first, and open this one.
+        """
         shape = self.traced_rows.shape_dtypes[row][0] if shape is None else shape
         if self.loop_shape is not None and self.loop_shape != shape:
             self._write_and_close_loop()

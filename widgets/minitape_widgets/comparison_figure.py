@@ -275,7 +275,7 @@ def align_rows(first: Snapshot, second: Snapshot) -> list[RowPair]:
     """
     alignment = Alignment(first, second)
     for own_row, other_row, next_rows in alignment.iter_pairs():
-        alignment.compare_rows_and_note_difference(own_row, other_row, next_rows)
+        alignment.compare_rows_and_record_difference(own_row, other_row, next_rows)
         if own_row is not None and other_row is not None:
             alignment.partners.setdefault(own_row["row"], other_row["row"])
     own_rows, other_rows = alignment.rows

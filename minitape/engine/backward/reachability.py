@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .recording_tape import RecordingTape
 
 
-def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = None) -> bytearray:
+def mark_rows_on_tape(tape: RecordingTape, watched_results_out: set[int] | None = None) -> bytearray:
     """Mark the rows that are on a tape.
 
     A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape. For each
@@ -23,7 +23,8 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
 
     Args:
         tape: A tape that has a recording.
-        foreign_rows_out: A set to which the function adds the watched rows whose own operation is not on the tape.
+        watched_results_out: A set to which the function adds the watched results. These are rows that an operation
+            computed, but that are on the tape only because they are watched.
 
     Returns:
         A mark for each row of the recording, 1 if the row is on the tape, and 0 otherwise.
@@ -43,8 +44,8 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
                 span_start = since
             if not marks[row]:
                 marks[row] = 1 if has_differentiable_dtype(record, row) else DEAD_END
-                if foreign_rows_out is not None and record.read_integer_cells(row).code != LEAF:
-                    foreign_rows_out.add(row)
+                if watched_results_out is not None and record.read_integer_cells(row).code != LEAF:
+                    watched_results_out.add(row)
         propagate_marks_to_consumers(record, marks, span_start, min(span_end, row_count))
     return marks.replace(bytes([DEAD_END]), b"\1")
 
@@ -61,22 +62,22 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray
     """
     record = tape._record
     assert record is not None
-    foreign_rows: set[int] = set()
+    watched_results: set[int] = set()
     if source_rows <= tape.watched.keys() and not (tape.irregular or tape._is_recording or record.first_run):
         # The sources were watched before their first use, so every row that depends on them is on the tape.
         marks = None
         ((start, end),) = tape.spans
     else:
-        marks = mark_rows_on_tape(tape, foreign_rows)
+        marks = mark_rows_on_tape(tape, watched_results)
         start = 0
         end = record.next
     reachable = bytearray(record.next)
     for row in source_rows:
         reachable[row] = marks is None or marks[row]
     if marks is not None:
-        for row in foreign_rows:
+        for row in watched_results:
             marks[row] = 0  # The row's own operation is not on the tape, so no gradient passes through it.
     propagate_marks_to_consumers(record, reachable, max(min(source_rows) + 1, start), end, marks)
-    for row in foreign_rows & source_rows:
+    for row in watched_results & source_rows:
         reachable[row] = ENDS_HERE
     return reachable

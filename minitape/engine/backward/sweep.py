@@ -146,6 +146,8 @@ class Sweep:
     ) -> AdjointsByRow:
         """Compute the shares that a call sends to its inputs.
 
+        `g` and `z` have the letters of the formulas in the table of primitives, such as ``g * z`` for the rule of exp.
+
         Args:
             call: The call whose primitive provides the rules.
             g: The adjoint of the output, or a list of adjoints if the call has several outputs.

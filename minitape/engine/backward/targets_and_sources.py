@@ -275,13 +275,13 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
     """
     rows = {*find_rows_in_recording(tape, source)}
     record = tape.record
-    foreign_rows = set[int]()
+    watched_results = set[int]()
     if record is None or not rows:
         return False
-    marks = mark_rows_on_tape(tape, foreign_rows)
+    marks = mark_rows_on_tape(tape, watched_results)
     if any(marks[row] for row in rows):
         return False
-    rows_to_visit = {row for target in targets for row in find_rows_in_recording(tape, target)[-1:]} - foreign_rows
+    rows_to_visit = {row for target in targets for row in find_rows_in_recording(tape, target)[-1:]} - watched_results
     is_variable = not isinstance(source, Tensor)
     for row, _, a, b, call in iter_operations_backward(record, min(rows), max(rows_to_visit, default=-1)):
         if row in rows_to_visit and marks[row]:
@@ -289,7 +289,7 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
             is_read = not rows.isdisjoint(inputs)
             if is_read and (not is_variable or (call and call.primitive.name == "function")):
                 return True
-            rows_to_visit |= inputs - foreign_rows
+            rows_to_visit |= inputs - watched_results
     return False
 
 

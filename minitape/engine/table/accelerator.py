@@ -113,14 +113,14 @@ def install_accelerator(accelerator: Accelerator) -> None:
     fast = accelerator
 
 
-def create_filled_array(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> ndarray:
+def create_filled_array(shape: Sizes, dtype: NumPyType | np.dtype, fill_value: Array) -> ndarray:
     """Create an array whose elements are all equal, two to four times as fast as ``np.full`` and ``np.ones``.
 
     Args:
         shape: The sizes of its axes.
         dtype: The type of its elements.
-        number: The value of all elements.
+        fill_value: The value of all elements, a Python number or a NumPy scalar.
     """
     array = np.empty(shape, dtype)
-    array.fill(number)
+    array.fill(fill_value)
     return array
