@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NUMERIC_KINDS = "biufc"
 MAX_PARTS = 1000
-KIND_NAMES: dict[Answer, str] = {  # in this order: True is a number, too, and a class is called
+KIND_NAMES: dict[Answer, str] = {  # The order matters: True is also a number, and a class can also be called.
     type(None): "None",
     (bool, np.bool_): "True or False",
     (str, bytes): "a string",
@@ -104,9 +104,10 @@ def compare_answers(answer: Answer, expected: Answer, rtol: float, atol: float) 
     if isinstance(answer, type) and issubclass(answer, BaseException):
         answer = answer.__name__
     if isinstance(answer, str) and isinstance(expected, str):
+        is_tensor_name = ":" in expected  # Such a name must match exactly.
         is_same_text = (
-            answer.strip() == expected if ":" in expected else _normalize_text(answer) == _normalize_text(expected)
-        )  # a name is exact
+            answer.strip() == expected if is_tensor_name else _normalize_text(answer) == _normalize_text(expected)
+        )
         return AnswerComparison(is_same_text)
     return (
         AnswerComparison(False)
@@ -152,12 +153,12 @@ def convert_zero_one_to_bool(answer: Answer, expected: Answer) -> Answer:
 
 def _compare_numbers(answer: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
     if (_count_parts(answer) > MAX_PARTS and _count_parts(answer) != _count_parts(expected)) or not _is_numeric(answer):
-        return _build_mismatch_comparison(answer, expected)  # without a look at each of many
+        return _build_mismatch_comparison(answer, expected)  # Comparing many parts one by one would take too long.
     values = np.asarray(to_numpy_value(answer))
     expected_values = np.asarray(to_numpy_value(expected))
     if values.shape != expected_values.shape or (values.dtype.kind == "b") != (expected_values.dtype.kind == "b"):
         return _build_mismatch_comparison(answer, expected)
-    is_integer = expected_values.dtype.kind in "biu"  # of 20,000,000 things one more is wrong
+    is_integer = expected_values.dtype.kind in "biu"  # A count must be exact, even if it is large.
     is_close = np.isclose(
         values.astype(np.complex128),
         expected_values.astype(np.complex128),
@@ -261,7 +262,7 @@ def to_numpy_value(value: Answer) -> Answer:
     if isinstance(value, (Fraction, Decimal)):
         return float(value)
     as_list = getattr(value, "as_list", None)
-    if callable(as_list) and getattr(value, "rank", None) is not None:  # a shape
+    if callable(as_list) and getattr(value, "rank", None) is not None:  # The value is a shape.
         return tuple(as_list())
     numpy_method = getattr(value, "numpy", None)
     return numpy_method() if callable(numpy_method) and not isinstance(value, type) else value

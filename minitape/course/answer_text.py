@@ -51,7 +51,7 @@ def _simplify_for_display(value: Answer) -> Answer:
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.item()
     if isinstance(value, float):
-        return float(f"{value:.7g}")  # with as many digits as anyone reads
+        return float(f"{value:.7g}")  # More digits would only distract.
     if type(value) in (list, tuple) and len(value) <= MAX_LENGTH:
         return type(value)(map(_simplify_for_display, value))
     if type(value) is dict:

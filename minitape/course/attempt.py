@@ -147,7 +147,7 @@ def run_case(exercise: Exercise, function: Program, case: Case, max_tapes: int |
 
 
 def compute_viewed_result(exercise: Exercise, function: Program, case: Case) -> tuple[Answer, Exception | None]:
-    """Return what a function returns for a case, converted by the exercise's view, or the function's error."""
+    """Run a function on a case, and return its result, converted by the exercise's view, or its error."""
     value, error = call_and_catch_error(function, _copy_case(case))
     if exercise.view is not None and not error and value is not None and not has_blank_part(value):
         value, error = call_and_catch_error(exercise.view, (value,))
@@ -236,7 +236,7 @@ def find_attempt_hint(attempt: Attempt) -> str:
 
 
 def _find_reversed_question_hint(attempt: Attempt) -> str:
-    """Say that a tape was asked the wrong way round, or return "" if none was."""
+    """Return a hint if the program asked a tape for the input's gradient by the result, or ""."""
     if any(question.is_reversed for run in attempt.runs for question in run.observed.questions):
         return say(
             "You asked how the input changes with the result. Pass the result first, then the input that it depends on."
@@ -246,7 +246,7 @@ def _find_reversed_question_hint(attempt: Attempt) -> str:
 
 def _find_exercise_hint(attempt: Attempt) -> str:
     """Find the hint for the first known mistake, or the first known change to the solution, that does the same."""
-    exercise, source = attempt.exercise, re.sub(r"#.*", "", attempt.source)  # a comment does nothing
+    exercise, source = attempt.exercise, re.sub(r"#.*", "", attempt.source)  # Comments do not matter.
     for mistake in exercise.mistakes:
         if mistake.matches_source_and_error(source, attempt.failed_run.error) and attempt.matches_results_of(
             mistake.answer, runs_like_learner=False
@@ -346,7 +346,7 @@ def find_unused_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> st
                 "Your program never called the function that it received, so its answer cannot be right for other "
                 "functions."
             )
-        if not observed.calls:  # it need not, as where no number of the case is asked about
+        if not observed.calls:  # The case may not need a call, if its answer contains no derivative.
             continue
         if not observed.recorded_count:
             return say(

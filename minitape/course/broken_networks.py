@@ -327,9 +327,8 @@ class Ward:
         self.answer = answer
         self.x = x
         self.t = t
-        earlier_ward = (
-            _current_ward if _current_ward and _current_ward.beds == self.beds else None
-        )  # the cell may run twice
+        # If the cell runs again, the new ward takes over the results of the earlier one.
+        earlier_ward = _current_ward if _current_ward and _current_ward.beds == self.beds else None
         self.cured: list[int] = earlier_ward.cured if earlier_ward else []
         self.diagnosed_beds: set[int] = earlier_ward.diagnosed_beds if earlier_ward else set()
         self.tried_beds: set[int] = earlier_ward.tried_beds if earlier_ward else set()

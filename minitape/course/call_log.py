@@ -129,7 +129,7 @@ class ObservedRun:
         return max((question.order for question in self.questions if question.is_answered), default=0)
 
 
-ObservedRuns: TypeAlias = list[ObservedRun]  # of each case
+ObservedRuns: TypeAlias = list[ObservedRun]  # One run for each case.
 _active_runs: ObservedRuns = []
 
 
@@ -147,8 +147,8 @@ def note_unknown_function_call(inputs: Case, result: EagerTensor) -> None:
 
 
 def _is_tracked(tape: GradientTape, value: Answer) -> bool:
-    if isinstance(value, ResourceVariable):  # a slice of one has assign, too
-        holder = getattr(value, "_base", value)  # what an assignment gave back reads another one
+    if isinstance(value, ResourceVariable):  # Slices of variables also have `assign`, but another class.
+        holder = getattr(value, "_base", value)  # The result of an assignment reads the variable in `_base`.
         return any(holder is variable for variable in tape.watched_variables())
     record = tape._record
     row = None if record is None else record.find_row(value)
@@ -169,7 +169,7 @@ def observe_run(max_tapes: int | None = None) -> Iterator[ObservedRun]:
     patches: list[tuple[Answer, str, Program]] = [(ForwardAccumulator, "jvp", _wrap_question_method)]
     patches += [(GradientTape, name, _wrap_question_method) for name in QUESTION_METHODS]
     patches += [(ResourceVariable, name, _wrap_assign_method) for name in ASSIGN_METHODS]
-    # what left to NumPy in the cells before is long, and no part of the function
+    # The log of values that earlier cells passed to NumPy may be long, and does not concern the learner's function.
     patches += [(state.memory, "escapes", lambda *_: None), (provenance, "THREAD_ESCAPE_LOGS", lambda *_: deque())]
     with ExitStack() as stack:
         for owner, name, wrap_method in patches:
@@ -221,10 +221,10 @@ def _wrap_assign_method(observed: ObservedRun, method: Answer) -> Answer:
 
 
 def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
-    """Wrap a tape method so that it notes what it is asked and what it answers."""
+    """Wrap a tape method so that each call and its result are noted."""
 
     def note_question(tape: GradientTape | ForwardAccumulator, *args: Answer, **kwargs: Answer) -> Answer:
-        if observed.is_answering:  # a jacobian asks for gradients itself
+        if observed.is_answering:  # A jacobian itself calls `gradient`.
             return method(tape, *args, **kwargs)
         observed.is_answering = True
         asked_tape, outer_tapes = (
@@ -257,7 +257,7 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
         if isinstance(asked_tape, GradientTape) and asked_tape not in observed.asked_tapes:
             observed.asked_tapes.append(asked_tape)
             observed.asked_names.append(dict(sys._getframe(1).f_locals))
-        # a Jacobian takes a sweep for each number of the target
+        # A Jacobian needs a sweep for each number of the target.
         sweep_count = int(np.size(to_numpy_value(target))) if "jacobian" in method.__name__ else 1
         is_answered = _has_any_gradient(answer)
         observed.questions.append(
@@ -267,19 +267,19 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
             raise RuntimeError("enough tapes were asked")
         return answer
 
-    note_question.__name__ = method.__name__  # as it is shown where it was handed in and not called
+    note_question.__name__ = method.__name__  # The name is shown if a learner hands in the method itself.
     return note_question
 
 
 def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, gradients: Answer) -> tuple[str, ...]:
-    """Return what `explain` says about each source that got None, or "" for a source with a number."""
+    """Return the explanation of each source that got None, or "" for a source with a number."""
     is_list = isinstance(source, (list, tuple)) and isinstance(gradients, (list, tuple))
     explanations = []
     for single_source, gradient in zip(source, gradients, strict=False) if is_list else [(source, gradients)]:
         explanation = (
             tape.explain(target, [single_source])[0] if gradient is None and hasattr(tape, "explain") else None
         )
-        # without how much of a long session explain no longer knows
+        # The last brackets say how much of a long session explain has dropped. They do not help here.
         explanations.append(
             ""
             if explanation is None or explanation.connected
@@ -291,7 +291,7 @@ def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, g
 def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
     """Return whether a tape has a path from a source to a target, for a source that is not itself a target."""
     targets = target if isinstance(target, (list, tuple)) else [target]
-    with suppress(Exception):  # the source is a list
+    with suppress(Exception):  # This fails if the source is a list.
         return not any(single_target is source for single_target in targets) and bool(
             tape.explain(target, [source])[0].connected
         )

@@ -12,7 +12,7 @@ from ..common.translation import say
 from .digits import SIDE
 from .plot import GRAY, build_bitmap_address
 
-SCALE = 4  # the width of an image's pixel on the sheet
+SCALE = 4  # The width of an image's pixel on the sheet.
 CAPTION_HEIGHT, GAP = 18, 8
 INK = np.array([0x1F, 0x4E, 0x79])
 PAPER = np.array([0xFF, 0xFF, 0xFF])

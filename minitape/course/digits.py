@@ -18,13 +18,13 @@ from ..common.read_data import read_json
 SIDE = 12  # pixels
 MARGIN = 1  # pixels around the ink
 PEN_RADIUS = 0.6  # pixels
-Stroke: TypeAlias = Sequence[Sequence[float]]  # its points (x, y); y grows downwards
+Stroke: TypeAlias = Sequence[Sequence[float]]  # The points (x, y) of a stroke. y grows downwards.
 Drawings: TypeAlias = list[list[Stroke]]
-NetworkParameters: TypeAlias = Sequence[np.ndarray]  # w1, b1, w2, b2
+NetworkParameters: TypeAlias = Sequence[np.ndarray]  # These are w1, b1, w2 and b2.
 DATA_FOLDER = Path(__file__).parent / "data"
 DIGITS_PATH = DATA_FOLDER / "digits.npz"
-DRAWINGS_PATH = DATA_FOLDER / "typed_drawings.json"  # for each digit its strokes, in pixels of the pad
-INK_LEVELS = 15  # in the file, where each pixel takes four bits of information
+DRAWINGS_PATH = DATA_FOLDER / "typed_drawings.json"  # It has the strokes of each digit, in pixels of the pad.
+INK_LEVELS = 15  # In the file, a pixel takes four bits.
 PARTS = ("training", "held_out", "exam")
 PARAMETER_NAMES = ("w1", "b1", "w2", "b2")
 

@@ -54,7 +54,7 @@ ERROR_HINTS = {
     r"AttributeError.*minitape.has.no": (
         "minitape has only the TensorFlow names that its lessons use. Which of these names could help here?"
     ),
-    r"AttributeError": "",  # see find_error_hint
+    r"AttributeError": "",  # The function find_error_hint describes these errors.
     r"'[\w.]*(function|method|Program|Polynomial|TracedNumber|Distance)(_or_method)?'": (
         "A function is used as if it were a number. Did you forget to call it, or did you mean something else?"
     ),
@@ -153,9 +153,8 @@ def find_name_error_hint(error: BaseException, function: Program) -> str:
             return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion)))
         return join_sentences(problem, say("Is it misspelled, or is it defined in a cell that has not been run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
-        return (
-            "" if error.name.startswith("assign") else _find_missing_attribute_hint(error.name, error.obj)
-        )  # find_error_hint knows it
+        # For a missing assign method, find_error_hint has its own sentence.
+        return "" if error.name.startswith("assign") else _find_missing_attribute_hint(error.name, error.obj)
     if isinstance(error, TypeError) and (name := _find_first_group(r"unexpected keyword argument '(\w+)'", message)):
         return say("The function has no argument named {name}.", name=repr(name))
     return ""
@@ -186,7 +185,9 @@ def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
 
 
 def _find_longer_name(name_part: str, names: list[str]) -> str:
-    """Find the name of two words that ends in this one, else the shortest that begins with it; "" where there is none.
+    """Find a longer name that the learner may have meant, or return "" if none exists.
+
+    A name of two words that ends in `name_part` comes first, then the shortest name that begins with it.
 
     >>> _find_longer_name("max", ["maximum", "reduce_max", "reduce_and_max"])
     'reduce_max'
@@ -246,7 +247,7 @@ def _find_argument_count_hint(error: TypeError) -> str:
 
 
 def _find_first_group(pattern: str, message: str) -> str:
-    """Return what the first group of a pattern matches in a message, or "" if the pattern does not match."""
+    """Return the text that a pattern's first group matches in a message, or "" if the pattern does not match."""
     match = re.search(pattern, message)
     return match[1] if match else ""
 

@@ -16,10 +16,10 @@ from ..common.translation import say
 from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
-Case: TypeAlias = tuple[Any, ...]  # what a function is called with
-NamedValues: TypeAlias = dict[str, Any]  # values by their names
-Program: TypeAlias = Callable[..., Any]  # a learner's function, or the right one
-Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with: numbers, texts, arrays, functions, ...
+Case: TypeAlias = tuple[Any, ...]  # The arguments of a function can be anything.
+NamedValues: TypeAlias = dict[str, Any]  # The values can be anything.
+Program: TypeAlias = Callable[..., Any]  # The function of a learner or of the solution.
+Answer: TypeAlias = Any  # Learners can hand in anything: numbers, texts, arrays, functions and more.
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Exercise:
             answer: The answer, or what a function returned.
             *case: The arguments of the function.
         """
-        with suppress(Exception):  # the check is not made for all that a learner can hand in
+        with suppress(Exception):  # The exercise's check may fail for an unexpected answer.
             return self.say(self.of_wrong(answer, *case)) if self.of_wrong else ""
         return ""
 

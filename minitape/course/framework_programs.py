@@ -19,9 +19,9 @@ from ..common.translation import join_sentences, print_text, say
 from ..explain.explanation import Explanation
 
 FOLDER = Path(__file__).parent / "recordings"
-LESSON = "14"  # whose programs they are
-SENTENCE_BREAK = re.compile(r"(?<=\.) (?=[A-Z])")  # the blank between two of them
-JsonObject: TypeAlias = dict[str, Any]  # what JSON holds
+LESSON = "14"  # The lesson that shows these programs.
+SENTENCE_BREAK = re.compile(r"(?<=\.) (?=[A-Z])")  # A sentence break is the blank between two sentences.
+JsonObject: TypeAlias = dict[str, Any]  # JSON can hold anything.
 FRAMEWORK_NAMES = {
     "torch": "PyTorch",
     "tensorflow": "TensorFlow",
@@ -74,7 +74,7 @@ def read_program_text(program_name: str) -> str:
 def load_program(program_name: str) -> FrameworkProgram:
     """Load a program from the package, with the recording of one run in its framework."""
     data: JsonObject = json.loads((FOLDER / f"{program_name}.json").read_text(encoding="utf-8"))
-    text, file = read_and_register_program_source(program_name)  # of which the explanation shows one
+    text, file = read_and_register_program_source(program_name)  # The explanation quotes a line of this text.
     recording = Replay(data["snapshot"] | {"sources_text": {file: text}}, FRAMEWORK_NAMES[program_name])
     explanation_data = data["why"]
     others = [_build_explanation(other, recording) for other in explanation_data["others"]]
@@ -111,5 +111,5 @@ def _build_explanation(
     explanation = Explanation(
         explanation_data["cause"], message, fix, explanation_data["filename"], explanation_data["line"], others
     )
-    explanation._tape, explanation._rows = recording, explanation_data["rows"]  # type: ignore[assignment]  # a picture takes it for a tape
+    explanation._tape, explanation._rows = recording, explanation_data["rows"]  # type: ignore[assignment]  # Pictures accept it as a tape.
     return explanation

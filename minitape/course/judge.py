@@ -69,7 +69,7 @@ from .trials import (
 )
 from .value_hints import find_number_meaning_hint
 
-ROUNDING_ERROR = 1e-5  # what float32 leaves of a right answer
+ROUNDING_ERROR = 1e-5  # The rounding error that a right answer in float32 may have.
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,8 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         or _find_membership_hint(exercise, answer)
         or exercise.find_own_hint(original)
     )
-    compares_text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
+    # The view describes the learner's answer as a text, so the answer itself is not a wrong text.
+    compares_text = exercise.view is not None and isinstance(exercise.expect, str)
     describe_wrong = (
         describe_wrong_collection
         if exercise.view in (sort_distinct_parts, append_colon_zero_to_names)
@@ -222,7 +223,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     if not hint and not comparison.quotes_hint:
         part_hint = _find_wrong_number_hint(exercise, answer)
         hint = general_hints[-2:][0] if comparison.part_counts else ""
-        hint = "" if hint in hints else hint  # it says nothing of the wrong part
+        hint = "" if hint in hints else hint  # A hint that stayed unchanged does not mention the wrong part.
         part_hint = part_hint or ("" if compares_text else describe_wrong(answer, exercise.expect))
     return Verdict(
         False,
@@ -230,9 +231,8 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         hint,
         part_hint,
         format_answer(original),
-        compared_as=""
-        if describe_kind(original) == describe_kind(answer)
-        else format_answer(answer),  # it is not the thing itself that is compared
+        # If the view converted the answer to another kind, this is the converted answer.
+        compared_as="" if describe_kind(original) == describe_kind(answer) else format_answer(answer),
         is_typo=bool(comparison.quotes_hint),
         safe_details=[]
         if describe_wrong is describe_wrong_collection and not comparison.quotes_hint
@@ -247,11 +247,9 @@ def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
     expected_parts = map_places_to_parts(exercise.expect)
     for mistake in exercise.mistakes:
         mistaken_parts = map_places_to_parts(mistake.answer)
-        if (
-            set(mistaken_parts) != set(expected_parts)
-            or len(expected_parts) < 2
-            or re.search(r"\b(is|are) right\b", mistake.hint)
-        ):  # said of the others
+        # A hint that calls the other parts right would be wrong here.
+        calls_others_right = re.search(r"\b(is|are) right\b", mistake.hint)
+        if set(mistaken_parts) != set(expected_parts) or len(expected_parts) < 2 or calls_others_right:
             continue
         wrong_places = [
             place
@@ -271,7 +269,8 @@ def _find_membership_hint(exercise: Exercise, answer: Answer) -> str:
     names, expected_names = (
         [*collection] if isinstance(collection, (list, tuple)) else [] for collection in (answer, exercise.expect)
     )
-    names = [name for name in names if isinstance(name, (str, int))]  # a variable compares number by number
+    # Without this line, a tf.Variable would be compared with each name, number by number.
+    names = [name for name in names if isinstance(name, (str, int))]
     wrong_names = [name for name in names if name not in expected_names] or [
         name for name in expected_names if name not in names
     ]
@@ -408,7 +407,8 @@ def _build_playback_for_case(attempt: Attempt) -> Playback | None:
     """
     run = attempt.failed_run
     case = attempt.exercise.cases[attempt.failed_index]
-    with suppress(Exception), suppress_output():  # whatever the solution needs, and the names in the kernel are
+    # The solution may fail, because it uses the names in the learner's kernel.
+    with suppress(Exception), suppress_output():
         program = rename_as_learner(find_solution_text(attempt.exercise.name), attempt.source)
         solution = build_solution_function(program, attempt.function, attempt.exercise.name)
         if solution is None or not run.observed.asked_tapes:

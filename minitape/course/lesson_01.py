@@ -7,7 +7,7 @@ F = Polynomial(1, -3, 0, 1)
 G = Polynomial(0, 2, 1, 0, 1)
 BOWL = Polynomial(1, -2, 1)
 DENT = Polynomial(2, 1, 0.5, 0, 0.1)
-STEEP = Polynomial(0, 0, 11)  # a step of this rate leads up
+STEEP = Polynomial(0, 0, 11)  # A step with the exercise's rate leads up.
 
 
 EXERCISES = complete_exercises(

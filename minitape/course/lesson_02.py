@@ -12,7 +12,7 @@ from .unknown_functions import Polynomial
 
 F = Polynomial(0, 1, 0, -2, 0, 1)
 G = Polynomial(1, 0, 3, 1)
-INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # of the rows of exercise 1
+INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # The inputs of each row in exercise 1.
 
 
 def _compute_slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
@@ -56,7 +56,7 @@ def _sort_inputs(inputs: Answer) -> Answer:
 
 
 def _sort_pair_descending(pair: Answer) -> Answer:
-    with suppress(TypeError):  # not two numbers
+    with suppress(TypeError):  # The pair may not be two numbers.
         return pair if isinstance(pair, (set, frozenset)) else sorted(pair, reverse=True)
     return pair
 

@@ -58,7 +58,7 @@ def _find_trunk_hint(value: Answer, loss_of: UnknownFunction, a: float, b: float
     """
     assert loss_of.compute_derivatives
     trunk, head = (float(part) for part in value)
-    if abs(trunk - a) > 1e-6 and abs(head - a) > 1e-6:  # else the two are only in the wrong order
+    if abs(trunk - a) > 1e-6 and abs(head - a) > 1e-6:  # Otherwise, the two numbers may only be swapped.
         return "trunk moved"
     if steps > 1 and abs(head - (b - 0.1 * steps * loss_of.compute_derivatives(a, b)[1])) < 1e-5:
         return "first gradient each time"

@@ -21,7 +21,7 @@ def _find_hint_if_b_was_watched(answer: Answer, observed_runs: ObservedRuns) -> 
 
 
 def _find_extra_computation_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that x was changed, or that more was computed of what `rest` gave before the tape was asked; "" where not."""
+    """Return the name of a sentence if x was assigned or if the tape recorded operations after `rest`, or ""."""
     if any(run.assign_count for run in observed_runs):
         return "x changed"
     if any(len(question.operations) > run.calls[-1].row_count for run in observed_runs for question in run.questions):

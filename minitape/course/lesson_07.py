@@ -55,9 +55,9 @@ def _run_damped_newton(f: Polynomial, start: float, steps: int, halvings: int = 
 
 
 HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
-BOWL = Polynomial(9, -6, 1)  # the first step from -3 or 9 is six long
-STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # near 0, where 3.25 leads, ten halvings of a step are too few
-TEN = Polynomial(0, 1, 2**-10, 0, 1)  # at 0, ten halvings are just enough
+BOWL = Polynomial(9, -6, 1)  # The first step from -3 or 9 has length 6.
+STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # Near 0, to which 3.25 leads, ten halvings of a step are too few.
+TEN = Polynomial(0, 1, 2**-10, 0, 1)  # At 0, ten halvings are just enough.
 
 EXERCISES = complete_exercises(
     "07",

@@ -34,7 +34,7 @@ class Distance(UnknownFunction):
 
 X = [-1.8, -1.0, -0.4, 0.3, 0.9, 1.7]
 POINTS = Distance([2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
-FAR = 20.0  # no number of the best lines is near it
+FAR = 20.0  # The numbers of the best lines are much smaller.
 OTHER_X = [-2.0, -0.5, 1.0, 2.0]
 OTHERS = Distance([-5.0, -1.5, 4.5, 6.0])
 
@@ -47,12 +47,12 @@ def _find_line_fit_hint(answer: Answer, loss_of: Distance, x: Sequence[float]) -
     """Say what two numbers reveal about the loop that found them, if they are not the numbers of the best line."""
     w, b = numbers = np.array([float(value) for value in np.ravel(answer)])
     best_line = _fit_line(loss_of, x)
-    if not max(abs(w), abs(b)) <= FAR:  # or no numbers any more
+    if not max(abs(w), abs(b)) <= FAR:  # This is also true for NaN.
         return say_from_lesson("09", "far from any line")
     start_loss, own_loss, best_loss = (
         loss_of._compute_mean_square_error(w * np.array(x) + b) for w, b in ([0.0, 0.0], numbers, best_line)
     )
-    if not own_loss < start_loss or 0.0 in numbers:  # one of them has not learned at all
+    if not own_loss < start_loss or 0.0 in numbers:  # At least one of the numbers was not learned.
         return ""
     return say_from_lesson(
         "09",

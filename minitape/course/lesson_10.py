@@ -20,7 +20,8 @@ TURNS = TracedNumber(-1, 2)
 HILL = Polynomial(0, 12, -4)
 STEEP = Polynomial(0, 2, 0, 1)
 FALLS = Polynomial(1, -2)
-FLAT = Polynomial(0, 0, 1)  # where it is 0 it is level, so each correction halves the angle only: ten are not nine
+# FLAT is level at its zero, so each correction only halves the angle. Nine and ten corrections then differ.
+FLAT = Polynomial(0, 0, 1)
 
 
 def _compute_repeated_slope(f: Polynomial, value: float, times: int) -> float:

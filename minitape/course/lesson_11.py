@@ -15,7 +15,7 @@ F = Polynomial(0, 0, 1)
 G = Polynomial(1, -2, 0, 1)
 REST = Polynomial(0, 3, 1)
 CASES = [(F, REST, 3.0), (G, F, -1.0), (F, REST, -0.5), (F, G, 0.5)]
-RULES = "custom_gradient", "function"  # a traced one may hold it
+RULES = "custom_gradient", "function"  # A tf.function may contain the rule.
 
 
 def _compute_distance_gradient(upstream: float, x: float, y: float) -> tuple[float, float]:
@@ -51,9 +51,9 @@ def _find_batch_failure_hint(answer: Program, observed_runs: ObservedRuns) -> st
     try:
         if np.allclose(answer(F, [0.5, -1.5]), [2.0, 0.0]):
             return ""
-    except TypeError:  # it gives a float, as for each number that is asked for
+    except TypeError:  # The answer uses float(), which is right for a single number.
         return ""
-    except Exception:  # an if of Python cannot decide
+    except Exception:  # Python's `if` cannot decide for several numbers at once.
         pass
     return "one truth value"
 

@@ -73,7 +73,7 @@ class HalvingTape(HonestTape):
     gradient_scale = 0.5
 
 
-HonestTape.__name__ = HalvingTape.__name__ = "Tape"  # as what is called is shown
+HonestTape.__name__ = HalvingTape.__name__ = "Tape"  # Hints show these names to the learner.
 _Number.__name__ = "Number"
 
 

@@ -19,7 +19,7 @@ from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
-FIRST = 2  # the exercise of bed 1
+FIRST = 2  # The number of the exercise about bed 1.
 HEALTHY = "healthy"
 
 
@@ -28,7 +28,7 @@ def _format_disease(disease: str, line: Answer) -> str:
 
 
 def _parse_diagnosis(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, Answer]]:
-    """Parse a diagnosis into pairs of a disease and a line; where another pair is as right, it is the patient's own."""
+    """Parse a diagnosis into pairs of a disease and a line. The patient's own pairs replace equivalent pairs."""
     if str(diagnosis).strip().casefold() == HEALTHY:
         return set()
     if isinstance(diagnosis, tuple) and diagnosis and isinstance(diagnosis[0], str):
@@ -37,7 +37,8 @@ def _parse_diagnosis(diagnosis: Answer, patient: Patient | None = None) -> set[t
     try:
         pairs = {(disease.strip().casefold(), line) for disease, line in diagnosis}
         equivalent_pairs = {equivalents.get(pair, pair) for pair in pairs}
-        return equivalent_pairs if len(equivalent_pairs) == len(pairs) else pairs  # of one disease, one pair is enough
+        # Two pairs of the learner that mean the same disease stay as they are, because one of them would be enough.
+        return equivalent_pairs if len(equivalent_pairs) == len(pairs) else pairs
     except (AttributeError, TypeError, ValueError):
         raise ValueError(say_from_lesson(LESSON, "form of a diagnosis")) from None
 
@@ -54,15 +55,14 @@ def _format_diagnosis(pairs: Iterable[tuple[str, Answer]]) -> str:
 
 
 def _note_and_format_diagnosis(diagnosis: Answer, bed: int, patient: Patient) -> str:
-    """Note a diagnosis, and return it as text. From now on explain answers; where it is right, the ward knows it."""
+    """Note a diagnosis, and return it as text. From now on, explain answers. The ward notes a right diagnosis."""
     pairs = _parse_diagnosis(diagnosis, patient)
     ward = find_current_ward()
     if ward is not None:
         ward.tried_beds.add(bed)
         ward.diagnosed_beds |= {bed} if pairs == set(patient.diseases) else set()
-    return _format_diagnosis(
-        pairs if pairs == set(patient.diseases) else _parse_diagnosis(diagnosis)
-    )  # else in the learner's words
+    # A wrong diagnosis is shown with the learner's own pairs.
+    return _format_diagnosis(pairs if pairs == set(patient.diseases) else _parse_diagnosis(diagnosis))
 
 
 def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:

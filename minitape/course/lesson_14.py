@@ -27,9 +27,8 @@ def _compute_loss_gradient(
     bends = np.vectorize(bend.derivative)(x @ w1)
     features = (hidden - np.mean(hidden)) / np.std(hidden)
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
-    adjoint = (
-        adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)
-    )  # the mean and the spread move as well
+    # The mean and the spread also depend on the numbers that are normalized.
+    adjoint = adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)
     return x.T @ (adjoint / np.std(hidden) * bends)
 
 
@@ -60,7 +59,7 @@ def _verify_own_explanation(answer: Answer) -> str:
 GOOD_READER = "a network that reads at least 90 of 100 new digits"
 FULL_PAD = "a pad with ten digits"
 ENOUGH_RIGHT = 0.9
-LEARNED_BY_HEART = 0.97  # of the digits that a network trained on
+LEARNED_BY_HEART = 0.97  # The share of its own training digits that such a network reads correctly.
 NO_BETTER_THAN_GUESSING = 0.2
 
 

@@ -15,7 +15,7 @@ from ..common.translation import say
 from .exercise import Answer, Program
 from .unknown_functions import Polynomial
 
-# What learners do in place of what is right, as formulas, with what to say of it.
+# Formulas of what learners often do instead of the right thing, each with its hint.
 STEP_COUNTS = {
     "n+1": "You take one step too many.",
     "n-1": "You take one step too few.",
@@ -62,7 +62,7 @@ def find_substitution_hint(solution: Program, case_results: CaseResults, is_same
     names = list(inspect.signature(solution).parameters)[:argument_count]
 
     def matches_results(candidate: Program) -> bool:
-        with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
+        with suppress(Exception), np.errstate(all="ignore"):  # The solution may fail for these other arguments.
             return all(is_same(result, candidate(*case)) for case, result in case_results)
         return False
 
@@ -74,7 +74,7 @@ def find_substitution_hint(solution: Program, case_results: CaseResults, is_same
         if matches_results(lambda *case, place=place: case[place]):
             return say("Your function returns {name} unchanged. What should change it?", name=repr(name))
     if matches_results(lambda *case: 0.0):
-        return ""  # zeros are the derivative of one order or another
+        return ""  # Zeros may also be a derivative of the wrong order.
     for formula in DERIVATIVES:
         if matches_results(lambda f, point, *other_arguments, formula=formula: _evaluate_formula(f, point, formula)):
             return say(DERIVATIVES[formula])

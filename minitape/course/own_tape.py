@@ -111,5 +111,5 @@ def build_solution_tape() -> tuple[NamedValues, Answer]:
     [6.0]
     """
     names: NamedValues = {"__name__": "solution"}
-    exec(read_lesson("12").solutions["12.4"], names)  # a text of this package
+    exec(read_lesson("12").solutions["12.4"], names)  # The program comes from this package, so it is safe to run.
     return names["RULES"], names["Tape"]

@@ -25,9 +25,11 @@ def narrow_hint_to_wrong_part(hint: str, exercise: Exercise, answer: Answer) -> 
     pieces = PIECE.findall(hint)
     expected = exercise.expect
     rtol = exercise.rtol
-    with suppress(LookupError, TypeError, ValueError):  # not as many pieces as parts, or an answer without these parts
+    # The hint may have more or fewer pieces than parts, and the answer may lack these parts.
+    with suppress(LookupError, TypeError, ValueError):
         places = expected if isinstance(expected, dict) else range(len(expected))
-        for place, piece in dict(zip(places, pieces, strict=True)).items():  # counted before anything is compared
+        # The dictionary counts all pieces before the first part is compared.
+        for place, piece in dict(zip(places, pieces, strict=True)).items():
             if not compare_answers(answer[place], expected[place], rtol, rtol).is_right:
                 return join_sentences(hint[: hint.index(pieces[0])].strip(), piece)
     return hint

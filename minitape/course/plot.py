@@ -76,7 +76,7 @@ class Plot:
         xs = np.linspace(*self.x, 161)
         try:
             ys = to_numpy_value(function(xs))
-        except (TypeError, ValueError):  # as "if x > 0" and functions of the module math do
+        except (TypeError, ValueError):  # The function accepts only numbers, for example because of "if x > 0".
             ys = np.array([float(function(x)) for x in xs.tolist()])
         return self.line(xs, np.broadcast_to(ys, xs.shape), name, colour, dashed)
 

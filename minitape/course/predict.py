@@ -50,10 +50,9 @@ class PredictionQuestion:
             choices,
             blurs_next_cell,
         )
-        self.choice: str | None = None  # in this kernel
-        self.counted_choice: str | None = (
-            None  # what was chosen when the answer was told: it counts, whatever is tried then
-        )
+        self.choice: str | None = None  # The choice made in this kernel.
+        # The choice at the time when the answer was shown. It counts, even if the learner then tries other choices.
+        self.counted_choice: str | None = None
 
     def __repr__(self) -> str:
         """Return the question with its choices, as a text that never changes, and does not look like buttons."""
@@ -75,7 +74,7 @@ class PredictionQuestion:
         return next(matching_choices, "")
 
     def commit(self, choice: str) -> str:
-        """Record a prediction, and give back the sentence that confirms it. What waited for it is told now.
+        """Record a prediction, show an answer that waited for it, and return a sentence that confirms the prediction.
 
         Raises ValueError if `choice` is not among the choices.
         """
@@ -96,7 +95,7 @@ class PredictionQuestion:
         return join_sentences(confirmation, describe_unsaved_progress())
 
     def describe_previous_choice(self) -> str:
-        """Say what was chosen another day; "" where nothing was, or the choices are others by now."""
+        """Return a sentence with an earlier day's choice, or "" if none is stored or it is no longer a choice."""
         previous_choice = read_progress()["predictions"].get(self.name)
         if previous_choice not in self.choices:
             return ""
@@ -235,7 +234,7 @@ class RevealedAnswer:
         if self.prediction is not None:
             return self.to_text(_format_emphasis)
         summary = say("Show the answer without a prediction")
-        notice = say("*{text}*", text=self)  # in a script without slanted letters: as it is
+        notice = say("*{text}*", text=self)  # A translation into a script without italics omits the marks.
         return f"{notice}\n\n<details>\n<summary>{summary}</summary>\n\n{self.to_text(_format_emphasis)}\n\n</details>"
 
 
@@ -282,8 +281,8 @@ def _format_emphasis(text: str) -> str:
 
 
 def _format_value(value: Answer) -> str:
-    """Format a value in words that are not longer than anyone reads; of what cannot be shown, what it is."""
+    """Format a value as a short text. If it cannot be shown, name its type."""
     try:
         return truncate_text(str(to_numpy_value(value)), MAX_LENGTH)
-    except Exception:  # a learner's own class can raise anything, and Python does for what is nested too deep
+    except Exception:  # A learner's class can raise any error, and so can deep nesting.
         return f"<{type(value).__name__}>"

@@ -14,8 +14,8 @@ from ..common.translation import say
 from .widget_base import AnyWidget, List, Unicode
 
 HERE = Path(__file__).parent
-# anywidget gives a model two seconds to load, as on a busy machine it may not; after them it would never again take
-# what the kernel says. `hear`, at the end of `initialize`, has it taken in any case. `_key` is the model's own id.
+# If a model takes longer than two seconds to load on a busy machine, anywidget ignores all later messages of the
+# kernel. At the end of `initialize`, `hear` makes the model accept them in any case. `_key` is the model's own id.
 HEAR_SCRIPT = """
 async function hear(model) {
   try {

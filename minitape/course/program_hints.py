@@ -10,7 +10,7 @@ from ..common.translation import say
 from .line_difference import find_function
 
 UNUSED_RESULTS = ast.BinOp, ast.Compare, ast.ListComp
-VALUE_CALLS = r"tf\.(?!print)(math\.)?\w+\(|\w+\.gradient\("  # calls that give a value, and do nothing else
+VALUE_CALLS = r"tf\.(?!print)(math\.)?\w+\(|\w+\.gradient\("  # These calls only return a value.
 
 
 def find_unused_value_hint(source: str, solution_source: str) -> str:

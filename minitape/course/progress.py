@@ -61,7 +61,7 @@ _save_errors: dict[Path, OSError] = {}
 
 
 def get_progress_path() -> Path:
-    """Return where the progress is kept: $MINITAPE_PROGRESS, or `.minitape-progress.json` in the current folder."""
+    """Return the file of the progress: $MINITAPE_PROGRESS, or `.minitape-progress.json` in the current folder."""
     return Path(os.environ.get(ENVIRONMENT_VARIABLE) or FILE_NAME)
 
 
@@ -91,7 +91,7 @@ def _build_empty_progress() -> Progress:
 
 
 def _read_progress_file(file: Path) -> Progress:
-    """Read what a file holds. Raises OSError where it cannot be read, ValueError where it is no progress."""
+    """Read a progress file. Raise OSError if it cannot be read, and ValueError if it does not contain progress."""
     try:
         progress_data: JsonValue = read_json(file)
     except FileNotFoundError:
@@ -178,7 +178,8 @@ def change_progress(entry_name: str, change: ProgressChange) -> None:
     with _lock:
         file = get_progress_path()
         changes = _unsaved.setdefault(file, [])
-        seconds = min(max(int(time.time()), 0), MAX_NUMBER - 1)  # whatever the clock says, the file can be read again
+        # The limits keep the file readable if the clock is wrong.
+        seconds = min(max(int(time.time()), 0), MAX_NUMBER - 1)
         changes.append(partial(_apply_change_and_note_time, entry_name, seconds, change))
         try:
             with lock_file(file):
@@ -192,7 +193,7 @@ def change_progress(entry_name: str, change: ProgressChange) -> None:
         except OSError as error:
             if len(changes) == 1:  # The learner has read already that the earlier changes could not be saved.
                 _save_errors[file] = error
-            read_progress()  # so that this change sees the progress so far
+            read_progress()  # The change must run, because the caller may need its result.
 
 
 def describe_unsaved_progress() -> str:
@@ -218,7 +219,7 @@ def _apply_change_and_note_time(entry_name: str, seconds: int, change: ProgressC
     change(progress_data)
     progress_data["last"] = entry_name.rpartition(".")[0]
     seconds_of_tries = progress_data.setdefault("times", {}).setdefault(entry_name, [])
-    seconds_of_tries[MAX_TIMES - 1 :] = [seconds]  # the last one takes the place of the one before
+    seconds_of_tries[MAX_TIMES - 1 :] = [seconds]  # If the list is full, replace the last entry.
 
 
 def note_try(exercise_name: str, is_solved: bool, answer_and_hint: tuple[str, str] | None = None) -> int:
@@ -259,7 +260,7 @@ def _reset_tries_unless_solved(exercise_name: str, progress_data: Progress) -> N
 
 
 def count_tries(exercise_name: str) -> int:
-    """Return how many answered tries at an exercise there were before."""
+    """Return the number of earlier tries at an exercise that had an answer."""
     return read_progress()["exercises"].get(exercise_name, {"tries": 0})["tries"]
 
 

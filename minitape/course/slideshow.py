@@ -57,7 +57,7 @@ class Slider(AnyWidget):
 
 
 def build_slider_fields(moving: Moving) -> dict[str, object]:
-    """Build what the program in the browser is told."""
+    """Build the fields that the program in the browser reads."""
     return {
         "name": moving.name,
         "values": moving.values,

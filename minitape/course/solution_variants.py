@@ -14,10 +14,10 @@ from itertools import permutations
 from ..common.translation import say
 
 VALUE_PATTERN = (
-    r"(?:\w[\w.]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\([^()]*(?:\([^()]*\)[^()]*)*\))"  # a name, a call, brackets
+    r"(?:\w[\w.]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\([^()]*(?:\([^()]*\)[^()]*)*\))"  # a name, a call or brackets
 )
-# A piece of the solution with what is there in its place, and what to say of the result. ~ is a blank: what has blanks
-# is a text to translate; @VALUE is the one above.
+# Each key is a piece of the solution and its replacement. The sentence describes a result of the changed solution. `~`
+# stands for a blank, because a text with blanks would have to be translated. @VALUE stands for the pattern above.
 VARIANTS = {
     "~-~=>~+~": "You get this result if you use a plus instead of a minus.",
     r"~\+~=>~-~": "You get this result if you use a minus instead of a plus.",

@@ -39,7 +39,7 @@ DIFFERENCES_WITHOUT_LINE = {
     "missing": "Your tape ends here, but the solution's tape continues with {there}.",
     "start": "Your tape begins with {here}, but the solution's tape begins with {there}.",
 }
-ROW_NUMBER = "[\u2460-\u2469]|⟨\\d+⟩"  # as in an expression
+ROW_NUMBER = "[\u2460-\u2469]|⟨\\d+⟩"  # Expressions show row numbers in these forms.
 
 
 @dataclass(frozen=True)

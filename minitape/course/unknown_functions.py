@@ -43,12 +43,12 @@ class UnknownFunction:
             TypeError: If one of the inputs is not a tensor, or if there are too few or too many.
         """
         inputs = tuple(convert_to_tensor(value) if _is_list_with_tensors(value) else value for value in inputs)
-        if any(map(_is_tensor, inputs)):  # what left through NumPy is a constant among the others
+        if any(map(_is_tensor, inputs)):  # Among tensors, an array or a number is a constant.
             number_types = (float, np.generic, np.ndarray)
             inputs = tuple(convert_to_tensor(value) if isinstance(value, number_types) else value for value in inputs)
         if not all(map(_is_tensor, inputs)):
             raise TypeError(say("this function accepts only values that a tape can follow: tensors and variables"))
-        inspect.signature(self._compute).bind(*inputs)  # raises TypeError where it is called with too few or too many
+        inspect.signature(self._compute).bind(*inputs)  # This raises TypeError if their number is wrong.
         result: EagerTensor = self._compute(*inputs)
         note_unknown_function_call(inputs, result)
         return result

@@ -69,7 +69,7 @@ def _collect_number_facts(program: str) -> list[NumberFact]:
     exec(program, {"tf": minitape}, names)
     values: list[NumberFact] = []
     for name, value in names.items():
-        with suppress(TypeError, ValueError):  # of several numbers, or none
+        with suppress(TypeError, ValueError):  # The value has several numbers, or is not a number.
             values.append(NumberFact(float(value), "value", {"name": name}))
     tapes = [candidate for candidate in names.values() if isinstance(candidate, minitape.GradientTape)]
     tensors = {name: candidate for name, candidate in names.items() if hasattr(candidate, "dtype")}

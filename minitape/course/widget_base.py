@@ -33,14 +33,14 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
         def close(self) -> None:
             """Do nothing: there is nothing to close."""
 
-        def _repr_mimebundle_(self, **options: object) -> Any:  # a dictionary, or None, or a pair: as in Jupyter
+        def _repr_mimebundle_(self, **options: object) -> Any:  # In Jupyter, it returns a dictionary, a pair or None.
             return {}
 
     class _Field:
-        """A field of a widget: here no more than its first value."""
+        """A field of a widget. Without a browser, it is only its default value."""
 
         def __init__(self, default: object = None) -> None:
-            self.tag: Any = lambda **metadata: default  # of any type
+            self.tag: Any = lambda **metadata: default  # The default can have any type.
 
     Bytes = Dict = Float = Int = List = Unicode = _Field
 else:
