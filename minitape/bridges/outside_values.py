@@ -113,7 +113,8 @@ def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
         The values. Each key is the reading function and the name of the value.
     """
     data = OutsideData()
-    objects = dict(zip(unwrap_function(function).__code__.co_varnames[:1], args, strict=False))
+    code = getattr(unwrap_function(function), "__code__", None)
+    objects = dict(zip(code.co_varnames[:1] if code else (), args, strict=False))
     for callee in iter_function_and_callees(function):
         values = read_outside_values(callee)
         data |= {(callee, name): value for name, value in values.items() if not inspect.ismodule(value)}

@@ -76,6 +76,20 @@ class Trainer:
 trainer = Trainer()
 for _ in range(9):
     trainer.step()
+#@ the_attributes_of_a_traced_argument_may_change connected
+import dataclasses
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class State:
+    w: jax.Array
+    rate: float
+@jax.jit
+def step(state):
+    gradient = jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(state.w)
+    return State(state.w - state.rate * gradient, state.rate * 0.9)
+state = State(jnp.ones(3), 0.1)
+for _ in range(9):
+    state = step(state)
 #@ a_list_keeps_values_of_a_trace leaked_tracer
 w, norms = jnp.arange(3.0), []
 @jax.jit

@@ -16,6 +16,7 @@ from .recording import jax
 if TYPE_CHECKING:
     from .program import FirstGradients
 
+CLOSE_CHECKS = 20  # The number of calls that are all checked for replaced values. Later, one in 20 calls is checked.
 GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
 
 
@@ -56,11 +57,13 @@ class CompiledFunction:
             restore_after_trace()
             self._call_count += 1
             results = self._jitted(*args, **kwargs)
-            self._find_replaced_value(args)
+            with suppress(Exception):  # The program itself must go on.
+                self._find_replaced_value(args)
             return results
         results = self._jitted(*args, **kwargs)
         if self._gradient_limit and is_outermost:
-            self._find_replaced_value(args)
+            with suppress(Exception):
+                self._find_replaced_value(args)
             record_call = partial(
                 gradient_block.record_gradients_uncompiled, self._function, gradient_limit=GRADIENT_LIMIT
             )
@@ -68,10 +71,17 @@ class CompiledFunction:
         return results
 
     def _find_replaced_value(self, args: tuple) -> None:
-        """Explain a value that the program has replaced since the last trace, although the function reads it."""
+        """Explain a value that the program has replaced since the last trace, although the function reads it.
+
+        Reading the values takes longer than a small step, so later calls are checked rarely.
+        """
         self._later_call_count += 1
+        if not self._may_be_stale or (self._later_call_count > CLOSE_CHECKS and self._later_call_count % CLOSE_CHECKS):
+            return
         trace_count = self._jitted._cache_size()
-        values = read_outside_data_with_callees(self._function, *args) if self._may_be_stale else {}
+        # An object that JAX takes apart, such as a module, is traced. Any other object is a static argument.
+        static_args = args[:1] if jax.tree_util.all_leaves(args[:1]) else ()
+        values = read_outside_data_with_callees(self._function, *static_args)
         if trace_count != self._trace_count:
             self._trace_count, self._traced_values = trace_count, values
         for key, value in self._traced_values.items():
