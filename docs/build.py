@@ -30,7 +30,7 @@ import page_programs  # noqa: E402
 import reference  # noqa: E402
 import search_fields  # noqa: E402
 import tabs  # noqa: E402
-from search_words import get_search_words  # noqa: E402
+from search_words import get_phrasings, get_search_words  # noqa: E402
 
 from minitape.cli.chinese_search import SearchChinese  # noqa: E402
 from minitape.cli.course_map import format_lesson_list  # noqa: E402
@@ -262,11 +262,12 @@ def find_fields_by_page(language_code: str) -> dict[str, dict[str, str]]:
     fields_by_page = {}
     for page in [*PAGES, *QUESTION_PAGES, *CAUSE_PAGES]:
         name = page.removesuffix(".md")
+        phrasings = get_phrasings(page, language_code)
         if (ROOT / page).with_suffix(suffix).exists():
-            fields_by_page[name] = search_fields.find_fields(read_page(page, language_code))
+            fields_by_page[name] = search_fields.find_fields(read_page(page, language_code), phrasings)
         elif page.startswith(("docs/", "deploy/")):
             text = f"{read_page(page, ENGLISH)}\n<!-- search: {get_search_words(page, language_code)} -->\n"
-            fields = search_fields.find_fields(text)
+            fields = search_fields.find_fields(text, phrasings)
             fields_by_page[f"../{name}"] = fields | {"title": f"{fields['title']} (English)"}
     return fields_by_page
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from page_programs import SEARCH_COMMENT, find_framework, find_programs
@@ -29,7 +30,7 @@ FRAMEWORK_BY_WORD = {
 REASON = re.compile(r"^## (?:Why it happens|为什么会这样)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
-def find_fields(page_text: str) -> dict[str, str]:
+def find_fields(page_text: str, phrasings: Sequence[str] = ()) -> dict[str, str]:
     r"""Return the parts of a page that say what the page is about.
 
     >>> find_fields("# Zero?\n\nA step has no slope.\n\n## JAX\n\n<!-- search: flat 0 -->\n")
@@ -37,6 +38,7 @@ def find_fields(page_text: str) -> dict[str, str]:
 
     Args:
         page_text: The page, as Markdown, with its search comment.
+        phrasings: Other ways to ask what the page answers.
 
     Returns:
         A dict that maps the names of the parts to their texts. Parts that the page does not have are left out.
@@ -49,6 +51,7 @@ def find_fields(page_text: str) -> dict[str, str]:
     prose = LINK_TARGET.sub("]", COMMENT.sub("", CODE_BLOCK.sub("", first_text)))
     fields = {
         "title": title.removeprefix("# "),
+        "phrasings": "\n".join(phrasings),
         "keywords": " ".join(SEARCH_COMMENT.findall(page_text)),
         "errors": "" if "```python" in before_headings else "\n".join(errors),
         "lead": " ".join(prose.split())[:LEAD_LENGTH],

@@ -1,5 +1,13 @@
-"""Words that people type to find a page and that the page itself does not say. Questions have theirs in a comment."""
+"""Words that people type to find a page and that the page itself does not say. Questions have theirs in a comment.
 
+``phrasings.toml`` has whole questions for each page.
+"""
+
+import tomllib
+from pathlib import Path
+
+PHRASINGS_BY_PAGE = tomllib.loads(Path(__file__).with_name("phrasings.toml").read_text(encoding="utf-8"))
+"""Other ways to ask what a page answers, by the page's name without ".md" and by language."""
 SEARCH_WORDS = {
     "docs/explain.md": {
         "en": "debug gradients missing None zero NaN wrong why incorrect not flowing disconnected broken graph model "
@@ -509,3 +517,8 @@ def get_search_words(page: str, language_code: str) -> str:
     """Return the search terms of a page, or "". Terms in other languages come with the English names of functions."""
     words = SEARCH_WORDS.get(page, {})
     return " ".join(dict.fromkeys([words.get(language_code, ""), words.get("en", "")])).strip()
+
+
+def get_phrasings(page: str, language_code: str) -> list[str]:
+    """Return the other ways to ask what a page answers, in the words of people who search for it."""
+    return PHRASINGS_BY_PAGE.get(page.removesuffix(".md"), {}).get(language_code, [])

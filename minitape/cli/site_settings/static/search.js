@@ -4,29 +4,45 @@
 //   `docs/build.py` writes those into `searchFields`. Without them, titles and texts are compared.
 // - A word also stands for its synonyms, and a word that is on no page for the word that it was probably meant to be.
 // - Words that follow one another count again if they do so on the page, as in a pasted error message.
-const FIELD_WEIGHTS = { title: 4, keywords: 2.5, errors: 3, lead: 0.3 };
-const TEXT_WEIGHT = 1;
+// - Each page has other ways to ask what it answers. The one that is nearest to the question counts.
+const FIELD_WEIGHTS = { title: 4, keywords: 2.5, errors: 3, phrasings: 1, lead: 0.3 };
+const TEXT_WEIGHT = 0.5;
 const SATURATION = 1.5; // how soon further places with a word stop to count
 const PAIR_WEIGHT = 0.4;
+const PHRASING_WEIGHT = 60;
+const QUERY_SHARE = 0.5; // how much a phrasing should contain the query, and not the query the phrasing
 const SYNONYM_FACTOR = 0.6;
 const PARTIAL_FACTOR = 0.5;
 const LEAST_SHARE = 0.2; // of the weight of a query's words, the part that a page must contain
-const OTHER_FRAMEWORK_FACTOR = 0.6;
+const OTHER_FRAMEWORK_FACTOR = 0.75;
 const ONLY_FRAMEWORK_FACTOR = 1.15; // of a page about nothing but the framework that the query names
 
 // Words in most questions, which say little about what is asked.
-const FILLERS = new Set(
-  ("get use using used can want make need work try show tell way problem issue question help difference different " +
-    "understand mean happen always still even one just really actually like know see find give say please code " +
-    "program example python tf tensorflow pytorch torch jax keras gradienttape minitape tf2").split(" "),
-);
+const FILLERS =
+  "get use using used can want make need work try show tell way problem issue question help difference different " +
+  "understand mean meaning purpose become turn got happen always still even one just really actually like know see " +
+  "find give say please code program example python tf tensorflow pytorch torch jax keras gradienttape minitape tf2 " +
+  "区别";
+// Different spellings of one word.
+const PHRASES = [
+  [/gradient tape/g, "gradienttape"],
+  [/in[- ]place/g, "inplace"],
+  [/with respect to|w\.r\.t\.?/g, "wrt"],
+  [/loss (function|value)/g, "loss"],
+  [/损失函数/g, "损失"],
+  [/\w\[[^\]]*\] *=(?!=)/g, " item assignment "],
+];
+const rephrase = (text, phrases) => phrases.reduce((rest, [phrase, meaning]) => rest.replace(phrase, meaning), text);
 const FILLER_FACTOR = 0.25;
+const TOPICS = new Set(["nan", "none", "null", "zero", "freez", "frozen", "零"]); // what is wrong, in one word
+const TOPIC_FACTOR = 1.6;
 
 // Each line lists words that people use for the same thing. Chinese words have two characters, as in the index.
 const SYNONYMS = `
   gradient grad derivative differentiate gradients derivatives
   weight weights parameter parameters variable variables
-  update updating change changing move moving learn learning train training
+  update updating change changing move moving
+  learn learning train training
   decrease decreasing fall falling drop converge converging improve
   constant stuck same plateau flat
   picture visualize visualise visualization draw plot diagram image
@@ -35,6 +51,7 @@ const SYNONYMS = `
   error exception fails crash
   zero zeros vanish vanishing
   nan inf infinity infinite
+  none null nonetype empty
   explode exploding diverge blows
   int integer integers
   second twice
@@ -74,6 +91,8 @@ const SYNONYMS = `
   常量 常数
   自定 己写
   权重 参数 变量
+  损失 loss
+  模型 网络
   反向 backward
   零 0 zero
 `
@@ -84,25 +103,34 @@ const SYNONYMS = `
 const FRAMEWORK_SIGNS = {
   PyTorch: /torch|\.backward|requires_grad|\bnn\.|optimizer\.(step|zero)|zero_grad|no_grad|\.detach/,
   TensorFlow: /tensorflow|keras|\btf\b|\btf2|gradienttape|tape\./,
-  JAX: /\bjax|\bjnp\b|\bjit\b|tracer/,
+  JAX: /\bjax|\bjnp\b|\bjit\b|tracer|arrayimpl/,
 };
 // Phrases of Chinese questions that say nothing about what is asked, and what stands for the same question.
 const CHINESE_FILLERS = new RegExp(
   "怎么回事|怎么办|怎么样|怎么|怎样|如何|为什么|为何|为啥|什么|是不是|能不能|可不可以|" +
-    "可以|请问|一下|一直|总是|的时候|以后|之后|后面|里面|需要|应该|到底|究竟|出现|问题|解决|咋|" +
+    "可以|请问|一下|一直|总是|的时候|以后|之后|后面|里面|需要|应该|到底|究竟|出现|问题|解决|咋|变成|变为|" +
+    "现象|情况|原因|办法|方法|" +
     "[的了是在里吗呢啊就都把被给让也还很会能想要有用时后]",
   "g",
 );
 const CHINESE_PHRASES = [
-  [/不一样|不同|差别|差异/g, "区别"],
-  [/降不下去|不下降|降不动|不降/g, "不下降"],
-  [/装环境|不装|免装/g, "安装"],
-  [/不更新|没更新|没反应|不变化|没有变化/g, "不更新"],
-  [/训不动|学不动|学不到|不学习|不收敛/g, "不收敛"],
+  [/不一样|不同|差别|差异/g, " 区别 "],
+  [/降不下去|不下降|降不动|不降/g, " 不下降 "],
+  [/装环境|不装|免装/g, " 安装 "],
+  [/不更新|没更新|没反应|不变化|没有变化/g, " 不更新 "],
+  [/训不动|学不动|学不到|不学习|不收敛/g, " 不收敛 "],
 ];
+// A page whose title names what is wrong does not answer a question about something else that is wrong.
+const SYMPTOM_SIGNS = {
+  nan: /\bnans?\b|\binf\b/,
+  none: /\bnone\b|\bnull\b|nonetype|为空/,
+  zero: /\bzeros?(?!_grad)(_|\b)|\b0\b|[是为]0|零(?!点)/,
+};
+const OTHER_SYMPTOM_FACTOR = 0.7;
 const ACROSS_FACTOR = 0.3; // of two characters that are no known word, and perhaps belong to two words
 const CODE_WORDS = new Set(["if", "for", "while", "where"]); // In Chinese text, these are statements.
 const LONGEST_WORD = 6;
+const WORD_EXPONENT = 0.5;
 const HAN = /[\u3400-\u9fff]/;
 
 let index; // see buildIndex
@@ -114,7 +142,7 @@ function stemWord(word) {
 // The stems of a text, in order.
 function listStems(text, hasChinese) {
   const addParts = (word) => (word.includes("_") ? [word, ...word.split("_")] : [word]);
-  const words = splitQuery(text.toLowerCase()).flatMap(addParts);
+  const words = splitQuery(rephrase(text.toLowerCase(), PHRASES)).flatMap(addParts);
   const isStopWord = (word) => stopwords.has(word) && !(hasChinese && CODE_WORDS.has(word));
   return words.filter((word) => word && !isStopWord(word)).map(stemWord);
 }
@@ -160,10 +188,37 @@ function buildIndex() {
   });
   // Chinese search terms have spaces between words, so they are a dictionary.
   const texts = Object.values(fieldsByPage).map(({ keywords }) => keywords ?? "");
-  const ownWords = [...SYNONYMS.flat(), ...CHINESE_PHRASES.map(([, word]) => word)];
+  const ownWords = [...SYNONYMS.flat(), ...CHINESE_PHRASES.map(([, word]) => word.trim())];
   const words = new Set([...texts.join(" ").split(/[\s,]+/), ...ownWords]);
   const frameworks = docnames.map((name) => fieldsByPage[name]?.frameworks ?? "");
-  return { pages, vocabulary, pairs, words, frameworks };
+  const fillers = new Set(FILLERS.split(" ").map(stemWord));
+  const built = { pages, vocabulary, pairs, words, frameworks, fillers };
+  return { ...built, phrasings: listPhrasings(built, fieldsByPage, isChinese) };
+}
+
+// The ways to ask what a page answers, each with the weights of its words and their sum.
+function listPhrasings(built, fieldsByPage, isChinese) {
+  return built.pages.docnames.flatMap((name, file) => {
+    const { title, phrasings } = fieldsByPage[name] ?? {};
+    return [title, ...(phrasings ?? "").split("\n")].filter(Boolean).map((line) => {
+      const cleaned = cleanQuery(line.toLowerCase());
+      const knownPairs = weighKnownPairs(cleaned, built.words);
+      const stems = new Set(listStems(cleaned, isChinese));
+      const rarities = new Map([...stems].map((stem) => [stem, weighRarity(stem, built, knownPairs)]));
+      return { file, rarities, total: sum(rarities.values()) };
+    });
+  });
+}
+
+function sum(numbers) {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}
+
+// Rare words tell pages apart. Words in most questions and pairs of characters across two words say little.
+function weighRarity(stem, { pages, vocabulary, fillers }, knownPairs, pageCount = vocabulary.get(stem)?.size ?? 0) {
+  const pairWeight = HAN.test(stem) ? (knownPairs.get(stem) ?? ACROSS_FACTOR) : 1;
+  const factor = pairWeight * (fillers.has(stem) ? FILLER_FACTOR : TOPICS.has(stem) ? TOPIC_FACTOR : 1);
+  return factor * Math.log(1 + pages.docnames.length / (1 + pageCount));
 }
 
 // The number of letters to insert, remove, replace or exchange with the next one, up to 3.
@@ -218,9 +273,9 @@ function listAlternatives(stem) {
   return alternatives;
 }
 
-function weighWord(stem) {
+function weighWord(alternatives) {
   const weights = new Map(); // file -> weight of the word there, from 0 to 1
-  for (const [other, factor] of listAlternatives(stem)) {
+  for (const [other, factor] of alternatives) {
     for (const [file, weight] of index.vocabulary.get(other) ?? []) {
       const saturated = (factor * weight) / (weight + SATURATION);
       weights.set(file, Math.max(saturated, weights.get(file) ?? 0));
@@ -229,27 +284,63 @@ function weighWord(stem) {
   return weights;
 }
 
-// The pairs of characters in a text that are part of a known word. The longest word at each place is taken.
-function listKnownPairs(text) {
-  const pairs = new Set();
+// The pairs of characters in a text that are part of a known word, with the weight of each: a long word has many pairs
+// and is still one word. The longest word at each place is taken.
+function weighKnownPairs(text, words) {
+  const weights = new Map();
   for (let place = 0; place < text.length - 1; ) {
     let length = LONGEST_WORD;
-    while (length > 1 && !index.words.has(text.slice(place, place + length))) length -= 1;
-    for (let start = place; start < place + length - 1; start++) pairs.add(text.slice(start, start + 2));
+    while (length > 1 && !words.has(text.slice(place, place + length))) length -= 1;
+    for (let start = place; start < place + length - 1; start++) {
+      weights.set(text.slice(start, start + 2), 1 / (length - 1) ** WORD_EXPONENT);
+    }
     place += length;
   }
-  return pairs;
+  return weights;
 }
 
 function cleanQuery(query) {
   if (!HAN.test(query)) return query;
-  const rephrased = CHINESE_PHRASES.reduce((text, [phrase, meaning]) => text.replace(phrase, ` ${meaning} `), query);
-  const cleaned = rephrased.replace(CHINESE_FILLERS, " ");
+  const cleaned = rephrase(query, CHINESE_PHRASES).replace(CHINESE_FILLERS, " ");
   return /[\p{Letter}\p{Number}]/u.test(cleaned) ? cleaned : query;
 }
 
 function readQuery() {
   return new URLSearchParams(window.location.search).get("q") ?? "";
+}
+
+// How near the nearest phrasing of each page is to a question, from 0 (no word in common) to 1 (the same words).
+function comparePhrasings(words) {
+  const total = sum(words.map(({ rarity }) => rarity));
+  const nearness = index.pages.docnames.map(() => 0);
+  for (const { file, rarities, total: ownTotal } of index.phrasings) {
+    const shared = words.map(({ alternatives, rarity }) => {
+      const factors = [...alternatives].map(([other, factor]) => (rarities.has(other) ? factor : 0));
+      return rarity * Math.max(...factors);
+    });
+    nearness[file] = Math.max(nearness[file], sum(shared) / (QUERY_SHARE * total + (1 - QUERY_SHARE) * ownTotal));
+  }
+  return nearness;
+}
+
+function findSigns(text, signs) {
+  return Object.keys(signs).filter((name) => signs[name].test(text));
+}
+
+// What a page's score is multiplied by because of the frameworks and the symptom that the query names.
+function weighSubject(file, query) {
+  const asked = findSigns(query, FRAMEWORK_SIGNS);
+  const frameworks = index.frameworks[file];
+  const isOther = asked.length && frameworks && !asked.some((name) => frameworks.includes(name));
+  const symptoms = findSigns(query, SYMPTOM_SIGNS);
+  const ownSymptoms = findSigns(index.pages.titles[file].toLowerCase(), SYMPTOM_SIGNS);
+  const hasOtherSymptom =
+    symptoms.length && ownSymptoms.length && !ownSymptoms.some((name) => symptoms.includes(name));
+  return (
+    (isOther ? OTHER_FRAMEWORK_FACTOR : 1) *
+    (asked.includes(frameworks) ? ONLY_FRAMEWORK_FACTOR : 1) *
+    (hasOtherSymptom ? OTHER_SYMPTOM_FACTOR : 1)
+  );
 }
 
 function findPages(searchTerms, excludedTerms) {
@@ -258,36 +349,31 @@ function findPages(searchTerms, excludedTerms) {
   const query = readQuery().toLowerCase();
   const cleaned = cleanQuery(query);
   const stems = listStems(cleaned, HAN.test(query)).filter((stem) => !excludedTerms.has(stem));
-  const knownPairs = listKnownPairs(cleaned);
-  const countPages = (stem) => index.vocabulary.get(stem)?.size ?? 0;
+  const knownPairs = weighKnownPairs(cleaned, index.words);
   const words = [...new Set(stems)].map((stem) => {
-    const weights = weighWord(stem);
-    const isAcross = HAN.test(stem) && !knownPairs.has(stem);
-    const factor = FILLERS.has(stem) ? FILLER_FACTOR : isAcross ? ACROSS_FACTOR : 1;
-    const rarity = factor * Math.log(1 + docnames.length / (1 + (countPages(stem) || weights.size)));
-    return { stem, weights, rarity: weights.size ? rarity : 0 }; // a word that is on no page tells nothing
+    const alternatives = listAlternatives(stem);
+    const weights = weighWord(alternatives);
+    const pageCount = index.vocabulary.get(stem)?.size || weights.size;
+    const rarity = weighRarity(stem, index, knownPairs, pageCount);
+    return { stem, alternatives, weights, rarity: weights.size ? rarity : 0 }; // a word on no page tells nothing
   });
   const rarities = new Map(words.map(({ stem, rarity }) => [stem, rarity]));
-  const excluded = new Set([...excludedTerms].flatMap((word) => [...weighWord(word).keys()]));
-  const total = words.reduce((sum, { rarity }) => sum + rarity, 0);
-  const asked = Object.keys(FRAMEWORK_SIGNS).filter((name) => FRAMEWORK_SIGNS[name].test(query));
+  const excluded = new Set([...excludedTerms].flatMap((word) => [...weighWord(listAlternatives(word)).keys()]));
+  const total = sum(words.map(({ rarity }) => rarity));
+  const nearness = comparePhrasings(words);
   const results = [];
   for (const file of docnames.keys()) {
     const found = words.filter(({ weights }) => weights.has(file));
-    const share = found.reduce((sum, { rarity }) => sum + rarity, 0) / total;
+    const share = sum(found.map(({ rarity }) => rarity)) / total;
     if (!found.length || share < LEAST_SHARE || excluded.has(file)) continue;
-    let score = found.reduce((sum, { weights, rarity }) => sum + rarity * weights.get(file), 0);
+    let score = sum(found.map(({ weights, rarity }) => rarity * weights.get(file)));
     stems.slice(1).forEach((stem, place) => {
       const before = stems[place];
       if (!index.pairs[file].has(`${before} ${stem}`)) return;
       score += (PAIR_WEIGHT * ((rarities.get(before) ?? 0) + (rarities.get(stem) ?? 0))) / 2;
     });
-    const frameworks = index.frameworks[file];
-    const isOther = asked.length && frameworks && !asked.some((name) => frameworks.includes(name));
-    if (isOther) score *= OTHER_FRAMEWORK_FACTOR;
-    if (asked.includes(frameworks)) score *= ONLY_FRAMEWORK_FACTOR;
-    const percent = (100 * score) / total;
-    results.push([docnames[file], titles[file], "", null, percent, filenames[file], SearchResultKind.text]);
+    score = ((100 * score) / total + PHRASING_WEIGHT * nearness[file]) * weighSubject(file, query);
+    results.push([docnames[file], titles[file], "", null, score, filenames[file], SearchResultKind.text]);
   }
   return results;
 }
