@@ -44,13 +44,13 @@ from .tape_playback import build_solution_function, find_solution_text
 from .unknown_functions import UnknownFunction
 
 NEAR_TOLERANCE = 0.01
-MAX_QUESTIONS = 15  # questions to tapes
+MAX_QUESTIONS = 15  # If a run asks tapes more often, no variants of the solution are tried.
 
 
 @contextmanager
 def suppress_output() -> Iterator[None]:
     """Suppress the prints, warnings and log messages of the check's own runs while the block runs."""
-    import logging  # seldom needed, as in minitape.engine.record.log_warnings
+    import logging  # Imported here, because it is seldom needed.
 
     logger = logging.getLogger("tensorflow")
     logger.disabled, was_disabled, logged_warnings = True, logger.disabled, log_warnings._log_counts.copy()
@@ -58,10 +58,8 @@ def suppress_output() -> Iterator[None]:
         with redirect_stdout(None), np.errstate(all="ignore"):
             yield
     finally:
-        logger.disabled, log_warnings._log_counts = (
-            was_disabled,
-            logged_warnings,
-        )  # what nobody saw is not one of the few that are logged
+        # Each warning is logged only a few times. Suppressed ones must not count.
+        logger.disabled, log_warnings._log_counts = was_disabled, logged_warnings
 
 
 @dataclass(frozen=True)
@@ -177,15 +175,15 @@ def find_function_source(function: Program) -> str:
     except (OSError, TypeError, SyntaxError):
         return ""
     names = {"<lambda>" if isinstance(node, ast.Lambda) else getattr(node, "name", None) for node in nodes}
-    return source if function.__name__ in names else ""  # else the text of other code by the same file name
+    # Without the function's name, the source is other code from a file of the same name.
+    return source if function.__name__ in names else ""
 
 
 def may_have_blank(source: str) -> bool:
     """Return whether a function's source still contains a `...` as a blank, or True if it is not available."""
     nodes = list(ast.walk(ast.parse(source)))
-    expressions = [
-        node for node in nodes if isinstance(node, (ast.Compare, ast.Subscript))
-    ]  # as in `y is ...`, `y[..., 0]`
+    # In `y is ...` and `y[..., 0]`, the dots are not a blank.
+    expressions = [node for node in nodes if isinstance(node, (ast.Compare, ast.Subscript))]
     nested_nodes = [nested_node for node in expressions for nested_node in ast.walk(node)]
     return not source or any(
         isinstance(node, ast.Constant) and node.value is ... and node not in nested_nodes for node in nodes
@@ -211,9 +209,8 @@ def find_attempt_hint(attempt: Attempt) -> str:
     none_hint = next(filter(None, none_hints), "")
     if failed_run.error:
         return hint or (none_hint if "None" in str(failed_run.error) else "") or find_error_hint(failed_run.error)
-    is_nearly_right = compare_answers(
-        failed_run.value, expected_value, NEAR_TOLERANCE, NEAR_TOLERANCE
-    ).is_right  # as differences give it
+    # Finite differences return such values.
+    is_nearly_right = compare_answers(failed_run.value, expected_value, NEAR_TOLERANCE, NEAR_TOLERANCE).is_right
     unused_tape_hint = find_unused_tape_hint(exercise, [run.observed for run in attempt.runs])
     returned_function_hint = say("You return a function but never call it. Which arguments should you call it with?")
     case_results = [*zip(exercise.cases, attempt.results, strict=True)]
@@ -322,11 +319,10 @@ def _find_solution_variant_hint(attempt: Attempt) -> str:
         return ""
     hint = ""
     right_count = sum(map(attempt.is_same_result, attempt.results, attempt.expected_values))
-    best_evidence = int(
-        isinstance(attempt.expected_value, float) and 0 < right_count == len(attempt.runs) - 1
-    )  # one number is no evidence
+    # If only a single number is wrong, many variants could explain it, so more evidence is necessary.
+    best_evidence = int(isinstance(attempt.expected_value, float) and 0 < right_count == len(attempt.runs) - 1)
     for variant, sentence in iter_variants_with_hints(program):
-        with suppress(Exception):  # not each change leaves a program
+        with suppress(Exception):  # Some variants are not valid programs.
             variant_evidence = measure_variant_evidence(variant, program, attempt.source)
             if variant_evidence > best_evidence and attempt.matches_results_of(
                 build_solution_function(variant, attempt.function)

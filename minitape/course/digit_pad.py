@@ -30,7 +30,7 @@ from .predict import MimeBundle, build_widget_mimebundle
 from .widget_base import AnyWidget, Dict, List
 
 HERE = Path(__file__).parent
-MAX_POINTS = 20_000  # of all drawings: a hand draws some thousand
+MAX_POINTS = 20_000  # All drawings by hand together have a few thousand points.
 PAGE_TEMPLATE = """<!doctype html>
 <html lang="{language}">
 <meta charset="utf-8">

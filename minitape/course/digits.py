@@ -15,9 +15,9 @@ import numpy as np
 
 from ..common.read_data import read_json
 
-SIDE = 12  # pixels
-MARGIN = 1  # pixels around the ink
-PEN_RADIUS = 0.6  # pixels
+SIDE = 12  # The width and height of an image, in pixels.
+MARGIN = 1  # The width of the empty margin around the ink, in pixels.
+PEN_RADIUS = 0.6  # The radius is in pixels, too.
 Stroke: TypeAlias = Sequence[Sequence[float]]  # The points (x, y) of a stroke. y grows downwards.
 Drawings: TypeAlias = list[list[Stroke]]
 NetworkParameters: TypeAlias = Sequence[np.ndarray]  # These are w1, b1, w2 and b2.

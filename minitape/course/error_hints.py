@@ -12,8 +12,8 @@ from .answer_comparison import describe_kind
 from .exercise import Answer, Program
 
 MIN_WORD_LENGTH = 3
-# The first pattern that is in the classes of an error, or in its message. A dot in it is a blank: what has blanks is a
-# text to translate.
+# An error gets the hint of the first pattern that matches its classes or its message. The patterns have dots instead of
+# blanks, because a text with blanks would have to be translated.
 ERROR_HINTS = {
     r"non-persistent.GradientTape": (
         "A tape gives only one answer, and this tape has none left: you have already asked it, or its with block "
@@ -161,8 +161,8 @@ def find_name_error_hint(error: BaseException, function: Program) -> str:
 
 
 def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
-    """Find what to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
-    if attribute_name in _list_public_names(import_minitape().GradientTape):  # tf.stop_gradient is something else
+    """Return a hint for a missing attribute that resembles an existing one or belongs to another object."""
+    if attribute_name in _list_public_names(import_minitape().GradientTape):  # Names of `tf` are looked up below.
         tape_hint = say(
             "{name} is a tape method. Write {example}.", name=attribute_name, example=f"tape.{attribute_name}(...)"
         )

@@ -37,7 +37,7 @@ def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str
     """Say that no variable was changed, or that one changes in 0 steps, or return "" if neither is true."""
     if not all(run.assign_count for run in observed_runs):
         return "no variable changed"
-    with suppress(Exception):  # it may know of one step or more only
+    with suppress(Exception):  # The function may not work for 0 steps.
         if float(answer(BOWL, 3.0, 0)) != 3.0:
             return "changed by zero steps"
     return ""

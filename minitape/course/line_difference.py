@@ -80,7 +80,7 @@ def rename_as_learner(solution: str, source: str) -> str:
         return solution
     own_names, solution_names = map(_list_names_in_order, (own_function, solution_function))
     own_names, solution_names = (
-        [name for name in names if name not in other_names]  # a name that both have stays
+        [name for name in names if name not in other_names]  # Names in both functions stay unchanged.
         for names, other_names in ((own_names, solution_names), (solution_names, own_names))
     )
     names = dict(zip(solution_names, own_names, strict=False)) if len(own_names) == len(solution_names) else {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .prediction_buttons import ChoiceButtons
 
-MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]  # data and metadata, as Jupyter shows them
+MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]  # The data and the metadata for Jupyter.
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MAX_LENGTH = 1000
@@ -106,7 +106,7 @@ class PredictionQuestion:
 
     def _build_widget(self) -> ChoiceButtons:
         """Build the question as a Jupyter widget, with what was chosen in this kernel."""
-        from .prediction_buttons import ChoiceButtons  # here, because it loads ipywidgets
+        from .prediction_buttons import ChoiceButtons  # Imported here, because it loads ipywidgets.
 
         return ChoiceButtons(
             self.text, self.choices, self.commit, self.choice, self.describe_previous_choice(), self._blurs_next_cell

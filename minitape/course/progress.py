@@ -24,7 +24,7 @@ MAX_TIMES = 100
 MAX_WRONG_ANSWERS = 20
 MAX_NUMBER = 2**53
 """Numbers in the file are smaller: larger ones are none that minitape counted."""
-JsonValue: TypeAlias = Any  # what JSON holds: anything
+JsonValue: TypeAlias = Any  # JSON can hold anything.
 
 
 class WrongAnswer(TypedDict):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .plot import Moving
 
 HERE = Path(__file__).parent
-# "model" is all that the widget's program asks for; in a page it is an object that is written there
+# The widget's program only needs a "model". In a page, this is an object that the script creates.
 PAGE_TEMPLATE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

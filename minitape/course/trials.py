@@ -14,7 +14,7 @@ from .answer_text import format_answer
 if TYPE_CHECKING:
     from .exercise import Answer, NamedValues
 
-RTOL, ATOL = 1e-9, 1e-12  # arithmetic in float64 is exact to that; a difference of two nearby values is not
+RTOL, ATOL = 1e-9, 1e-12  # float64 arithmetic is this exact, but a finite difference is not.
 EMPTY_CLASS_NAMES = frozenset(
     [*vars(type("Empty", (), {})), "__firstlineno__", "__static_attributes__", "__annotations__", "__annotate_func__"]
 )
@@ -121,14 +121,14 @@ def run_trials_until_failure(answer_name: str, answer: Answer, trials: Sequence[
         outcomes.append(_run_trial(trial, trial_names if rules is None else trial_names | {"RULES": rules}))
         if isinstance(rules, dict):
             rules.clear()
-            rules.update(rules_before)  # what a trial puts in is for itself
+            rules.update(rules_before)  # Rules that a trial adds do not affect the next trial.
         if not outcomes[-1].has_passed:
             break
     return outcomes
 
 
 def _iter_method_globals(answer: Answer) -> Iterator[NamedValues]:
-    """Yield what the methods of a class find outside the class."""
+    """Yield the global names that the methods of a class can use."""
     for owner in getattr(answer, "__mro__", ()):
         yield from (method.__globals__ for method in vars(owner).values() if hasattr(method, "__globals__"))
 
@@ -138,7 +138,7 @@ def _run_trial(trial: AnswerTrial, names: NamedValues) -> TrialOutcome:
     try:
         exec("\n".join(lines), names)
         value = eval(expression, names)
-        # now: the value may change later
+        # Compare the value now, because the next trial may change it.
         return TrialOutcome(trial, value, has_passed=compare_answers(value, trial.expect, RTOL, ATOL).is_right)
     except Exception as error:
         return TrialOutcome(trial, error=error)

@@ -16,7 +16,7 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
     class AnyWidget:
         """A widget that no browser sees."""
 
-        comm: Any = None  # Jupyter's, where there is one
+        comm: Any = None  # In Jupyter, this is a Comm.
         layout = None
         model_id = ""
 
