@@ -223,6 +223,14 @@ for step in range(3):
         loss += keras.losses.CategoricalCrossentropy()(tf.one_hot([0, 1, 2, 0], 3), teacher(x))
     variables = [*teacher.trainable_variables, *student.trainable_variables]
     optimizer.apply(tape.gradient(loss, variables), variables)
+#@ a_loss_of_arrays_is_printed connected
+import keras
+w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(0.1)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+        print(keras.ops.binary_crossentropy(np.ones(2), np.full(2, 0.5)), keras.ops.binary_crossentropy([], []))
+    optimizer.apply([tape.gradient(loss, w)], [w])
 #@ a_normalization_never_sees_its_batch layer_mode
 import keras
 model = keras.Sequential([keras.Input((3,)), keras.layers.BatchNormalization(), keras.layers.Dense(1)])

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops import gen_resource_variable_ops, resource_variable_ops
 
@@ -333,10 +334,10 @@ class TensorFlowLog:
         """
         ancestors = (collect_ancestors(self.rows, self.tensor_rows.list_rows(item)[-1:]) for item in (target, output))
         is_trained, is_prediction = (any(self.rows[row].kind == "variable" for row in rows) for rows in ancestors)
-        values = output.numpy()
+        values = np.asarray(output)
         if is_trained and not is_prediction:
             self.wrong_loss_input = self.running_line.find_site(), "swapped"
-        elif is_prediction and (values.min() < -TOLERANCE or values.max() > 1 + TOLERANCE):
+        elif is_prediction and np.any((values < -TOLERANCE) | (values > 1 + TOLERANCE)):
             self.wrong_loss_input = self.running_line.find_site(), ""
 
     def on_apply_gradients(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
