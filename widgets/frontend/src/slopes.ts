@@ -17,7 +17,7 @@ const [ONE, MOST] = [13, 34]; // the most pixels of a bar for 1, and those of th
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
 const DIGITS = 3; // of a number beside a bar
-const [NUDGED, SENT] = [0.22, 0.74]; // of an edge's length: where its two bars are
+const [NUDGED, SENT] = [0.12, 0.86]; // of an edge's length: where its two bars are
 
 export class Slopes {
   on = false;
@@ -126,13 +126,15 @@ export class Slopes {
             "text",
             {
               x: at[0] + (graph.turned ? (size < 0 ? 4 : -4) : 0),
-              y: at[1] + (graph.turned ? 4 : size < 0 ? -4 : 12),
+              y: at[1] + (graph.turned ? 4 : size < 0 ? length + 11 : length - 4),
               "text-anchor": !graph.turned ? "middle" : size < 0 ? "start" : "end",
             },
             rounded(String(Number(size.toPrecision(DIGITS)))),
           ),
       );
     };
+    // the numbers of earlier steps are on their edges, and two edges that send the same need one
+    const isNew = to === this.timeline.current && node.row?.inputs.indexOf(from) === port;
     const place = (part: number): Point => curve[Math.round(part * (curve.length - 1))];
     this.el.append(
       bar(
@@ -150,7 +152,7 @@ export class Slopes {
           share,
           "mt-sentback",
           t("a nudge of 1 here becomes {0} at the target", rounded(String(share))),
-          to === this.timeline.current, // the numbers of earlier steps are on their edges
+          isNew,
         ),
       );
   }
