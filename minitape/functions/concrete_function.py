@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Adjoint, Structure, Value
+    from ..engine.types import Adjoint, Array, Structure, Value
 
 
 class Assignment(NamedTuple):
@@ -412,7 +412,7 @@ class ConcreteGradient:
         if self.error is not None:
             raise self.error
         if any(isinstance(g, Tensor) for g in adjoints):
-            saved_values = dict(zip(self.saved_rows, saved, strict=True))
+            saved_values = dict(zip(self.saved_rows, saved, strict=False))  # A call in a first run saves nothing.
             arguments = (*inputs, *(saved_values[row] for row in self.concrete_function.per_run_rows), *adjoints)
             computed: Any = self.pure_function.call_on_tensors(
                 [
@@ -446,9 +446,20 @@ def _compute_call_shares(
     return concrete_function.record_gradient_once().compute_shares(adjoints, inputs, saved)
 
 
+def _compute_results(*arrays: Array, concrete_function: ConcreteFunction, saved: Sequence) -> Array | tuple:
+    """Compute the results of a call from the values of its feeds.
+
+    ``ConcreteFunction.call_on_tensors`` has computed them when the row is written. Only a function that asks an outside
+    tape for a gradient computes the row again, in its later calls.
+    """
+    computed = concrete_function.program.compute_fetches(concrete_function.select_varying_values(arrays))
+    results = tuple(computed[: len(concrete_function.result_rows)])
+    return results if len(results) > 1 else results[0]
+
+
 FUNCTION_PRIMITIVE = Primitive(
     "function",
-    lambda *arrays, concrete_function, saved: arrays,
+    _compute_results,
     _compute_call_shares,
     op="PartitionedCall",
     label="function",

@@ -570,3 +570,29 @@ def test_effects_of_an_error_in_a_first_run():
         x = tf.Variable(3.0)
         y = f(x * x)
     assert tape.gradient(y, x) == 6.0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * x,
+        lambda x: tf.sin(x) * tf.exp(x),
+        lambda x: tf.cond(x > 1.0, lambda: x * x * x, lambda: x),
+        lambda x: tf.stack([x, x * x])[1],
+    ],
+    ids=["product", "two factors", "cond", "stack"],
+)
+def test_a_function_asks_a_tape_of_its_caller_for_the_gradient_of_another_function(function):
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.function(function)(x)
+    slope = tape.gradient(y, x)
+    scale = tf.function(lambda seed: tape.gradient(y, x, output_gradients=seed * seed))
+    for seed in (1.0, 2.0, -3.0):  # The second call and all later ones repeat the rows of the first.
+        np.testing.assert_allclose(scale(tf.constant(seed)), seed * seed * slope, rtol=1e-6)
+    seed = tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch(seed)
+        scaled = scale(seed)
+    np.testing.assert_allclose(outer.gradient(scaled, seed), 4.0 * slope, rtol=1e-6)

@@ -82,6 +82,7 @@ class TensorValues(dict[int, "Tensor"]):
     def __missing__(self, row: int) -> Tensor:
         """Store and return the tensor of a leaf, or a new tensor with the row's value, recording and number.
 
+        A row of which only the shape and the dtype were kept has zeros, because later calls compute its value again.
         A leaf keeps its own tensor, because the tensor may have moved to the recording of a tape that was opened later.
         If so, the later tape watches it there. A new tensor would be a constant, and the gradient of the later tape
         would be None.

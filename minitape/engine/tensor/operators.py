@@ -56,8 +56,8 @@ def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
     if isinstance(b, Tensor):
         return b if type(b) is EagerTensor else NotImplemented
     if hasattr(b, "_read_state"):
-        state: Tensor = b._read_state()
-        return state
+        current: Tensor = b._read_state()
+        return current
     return convert_operand_to_dtype(b, a.dtype, strict)
 
 

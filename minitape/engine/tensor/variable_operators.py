@@ -42,8 +42,8 @@ def _build_forwarding(method: str) -> Function:
     """
 
     def call_on_state(self: Value, *operands: Value) -> Result:
-        state = self._read_state() if isinstance(self, VariableOperators) else self
-        return getattr(state, method)(*operands)
+        tensor = self._read_state() if isinstance(self, VariableOperators) else self
+        return getattr(tensor, method)(*operands)
 
     return call_on_state
 
