@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from minitape.cli.messages import CLICK_TEXTS
 from minitape.common.atomic_write import ERROR_REASONS, write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.common.translation import CHECK, ENGLISH, LANGUAGE_CODE, TEXTS_FOLDER, load_translations
@@ -250,7 +251,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
         # The Chinese file lists the texts of the view in the browser.
         "picture": collect_said_texts("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in load_translations("picture", "zh")],
-        "cli": collect_said_texts("minitape/cli"),
+        "cli": collect_said_texts("minitape/cli") + [(text, "minitape/cli/messages.py") for text in CLICK_TEXTS],
         "playground": _collect_playground_texts(),
     }
     for domain, pairs in pairs_by_domain.items():

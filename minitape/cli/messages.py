@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from click import core, decorators, exceptions, parser, types
 
 from ..common import translation
 from ..picture.truncation import measure_width
@@ -57,6 +58,48 @@ def create_usage_error(text: str, /, **values: object) -> click.UsageError:
         The error with the translated message.
     """
     return click.UsageError(say(text, **values))
+
+
+# The texts of click that users meet.
+CLICK_TEXTS = (
+    "Aborted!",
+    "Did you mean {possibility}?",
+    "(Did you mean one of: {possibilities}?)",
+    "Error: {message}",
+    "Got unexpected extra argument ({args})",
+    "Got unexpected extra arguments ({args})",
+    "Invalid value for {param_hint}: {message}",
+    "Missing argument",
+    "Missing option",
+    "No such command {name!r}.",
+    "No such option {name!r}.",
+    "Option {name!r} requires an argument.",
+    "Show the version and exit.",
+    "Show this message and exit.",
+    "Try '{command} {option}' for help.",
+    "default: {default}",
+    "required",
+    "{name} {filename!r} does not exist.",
+    "{value!r} is not a valid {number_type}.",
+    "{value!r} is not one of {choices}.",
+    "{value} is not in the range {range}.",
+)
+
+
+def translate_click_text(text: str, plural: str = "", count: int = 1) -> str:
+    """Translate one of click's own texts. This function replaces gettext, which has no Chinese text for click.
+
+    Args:
+        text: The English text.
+        plural: The text to use if `count` is not 1.
+        count: The number that the text is about.
+    """
+    chosen = text if count == 1 else plural
+    return say(chosen) if chosen in CLICK_TEXTS else chosen
+
+
+for _module in (core, decorators, exceptions, parser, types):
+    vars(_module).update(_=translate_click_text, ngettext=translate_click_text)
 
 
 @contextmanager
@@ -128,18 +171,6 @@ class HelpText(click.HelpFormatter):
                 lines[-1] += piece
             paragraphs.append("".join(f"{line.rstrip()}\n" for line in lines))
         self.write("\n".join(paragraphs))
-
-    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write a list of options or commands.
-
-        Args:
-            rows: The name and the description of each.
-            col_max: The maximum width of the names.
-            col_spacing: The number of spaces between a name and its description.
-        """
-        help_text = "Show this message and exit."  # click's own text
-        translated_rows = [(name, text.replace(help_text, say("Show this message and exit."))) for name, text in rows]
-        super().write_dl(translated_rows, col_max, col_spacing)
 
 
 class CommandContext(click.Context):

@@ -58,7 +58,10 @@ def _simplify_for_display(value: Answer) -> Answer:
         return {key: _simplify_for_display(part) for key, part in value.items()}
     if isinstance(value, LabeledValue):
         return _UnquotedText(
-            ", ".join(f"{label}: {_simplify_for_display(content)}" for label, content in value.items())
+            ", ".join(
+                say("{place}: {told}", place=label, told=_simplify_for_display(content))
+                for label, content in value.items()
+            )
         )
     if isinstance(value, UnknownFunction):
         return value

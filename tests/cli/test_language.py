@@ -48,6 +48,21 @@ def lab(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.parametrize("arguments", [
+    "--help", "lab --help", "explain --help", "site --help", "explain", "nosuch", "explain --steps 0 a.py",
+    "explain --framwork torch a.py", "export 01", "lab --ip", "warmup a b", "check nosuch.ipynb",
+])  # fmt: skip
+def test_the_command_line_speaks_chinese(arguments, tmp_path):
+    """Click translates its own texts with gettext, which has none in Chinese."""
+    done = subprocess.run(
+        [sys.executable, "-m", "minitape", *arguments.split()], capture_output=True, text=True, encoding="utf-8",
+        cwd=tmp_path, env=os.environ | {LANGUAGE_VARIABLES[0]: "zh", "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    assert re.search("[\u4e00-\u9fff]", said)
+    assert re.findall(r"\b[A-Z][a-z]+ [a-z]+(?: [a-z]+)?\b|\[(?:default|required)[^]]*", said) == []
+
+
 @pytest.mark.parametrize(("variables", "language"), [
     ({}, "en"), ({"LANG": "C.UTF-8"}, "en"), ({"LANG": "zh_CN.UTF-8"}, "zh"), ({"LANG": "zh_TW"}, "zh"),
     ({"LANG": "en_US.UTF-8", "LC_ALL": "zh_CN.UTF-8"}, "zh"), ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ...common.translation import join_sentences
 from ...explain.caller import format_place
 from ...explain.explanation import Explanation
 from ...explain.fixes.answer_fixes import format_fix_sentence
@@ -182,7 +183,7 @@ class RunReport:
             paragraphs.append(str(self.raised))
         else:
             if self.anomaly:
-                paragraphs.append(self.anomaly)
+                paragraphs.append(join_sentences(self.anomaly))
             paragraphs += map(str, self.anomaly_problems)
             paragraphs += map(str, self.problems)
         last = [*([] if self.raised else self.remarks), self.summary]

@@ -96,7 +96,7 @@ def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
     if moves:
         ratio = format_range(min(move[1] for move in moves), max(move[2] for move in moves), ".2g")
         text += fill(", update/weight {ratio}", ratio=ratio)
-    return text + ")"
+    return text + fill(")")
 
 
 def _describe_lack(account: Account) -> str:
