@@ -36,6 +36,21 @@ tensorflow refused target_shape (Arguments `target` and `output`|`?logits`? and 
 tensorflow refused layer_input Input \d+ of layer.*
 tensorflow refused dtypes (was expected to be a \w+ tensor|Tensor conversion requested dtype).*
 tensorflow refused shapes (Incompatible shapes|Dimensions must be equal|Matrix size-incompatible|required broadcast).*
+torch refused count (?P<what>\w+)Backward returned an incorrect number .*expected (?P<all>\d+), got (?P<n>\d+)
+torch refused shape (?P<what>\w+)Backward returned an invalid .* (?P<n>\d+) - got (?P<one>\[.*?\]).* (?P<two>\[.*?\])
+torch refused one_example Expected more than 1 value per channel when training, got input size (?P<what>.*)
+torch refused inference [Ii]nference tensor
+torch refused no_parameters optimizer got an empty parameter list
+torch refused computed can't optimize a non-leaf Tensor
+torch refused dtype Found dtype (?P<one>\w+) but expected (?P<two>\w+)
+torch refused not_probabilities elements of input should be between 0 and 1
+torch refused integer Only Tensors of floating point and complex dtype can require gradients
+torch refused numpy call numpy\(\) on Tensor that requires grad
+torch refused view is a view and is being modified inplace
+torch refused no_derivative derivative for '?(aten::)?(?P<what>\w+)'? is not implemented
+torch refused half_weights Attempting to unscale FP16 gradients
+torch refused unscaled_twice unscale_\(\) has already been called
+torch refused nothing_scaled No inf checks were recorded
 """
 # AutoGraph and JAX write the program's line into the message, because it is not in the traceback.
 list_places_in_message = re.compile(
@@ -55,7 +70,7 @@ class ErrorSite(NamedTuple):
     library_function: str = ""
 
 
-def find_error_site(error: Exception) -> ErrorSite:
+def find_error_site(error: BaseException) -> ErrorSite:
     """Return the user's innermost line that led to an error, and the library function that raised the error.
 
     Args:
@@ -69,7 +84,7 @@ def find_error_site(error: Exception) -> ErrorSite:
     return ErrorSite()
 
 
-def find_known_error(framework: str, error: Exception) -> tuple[str, str, str]:
+def find_known_error(framework: str, error: BaseException) -> tuple[str, str, dict[str, str]]:
     """Look up the message of an error in the table of known errors.
 
     Args:
@@ -77,19 +92,19 @@ def find_known_error(framework: str, error: Exception) -> tuple[str, str, str]:
         error: The error.
 
     Returns:
-        The cause, the variant of its sentences, and the part of the message to quote. Empty if the message is not
-        known.
+        The cause, the variant of its sentences, and the values of their fields. Without a group of its own, the field
+        "what" is the part of the message to quote. Empty if the message is not known.
     """
     message = f"{type(error).__name__}: {error}"
     for line in KNOWN_ERRORS.strip().splitlines():
         name, cause, variant, pattern = line.split(maxsplit=3)
         match = re.search(pattern, message) if name == framework else None
         if match:
-            return cause, variant.strip("'"), match.group().partition(" [Op:")[0]
-    return "", "", ""
+            return cause, variant.strip("'"), {"what": match.group().partition(" [Op:")[0]} | match.groupdict()
+    return "", "", {}
 
 
-def explain_raised_error(framework: str, error: Exception) -> Explanation | None:
+def explain_raised_error(framework: str, error: BaseException) -> Explanation | None:
     """Explain the error that ended a program by its message.
 
     Args:
@@ -99,11 +114,12 @@ def explain_raised_error(framework: str, error: Exception) -> Explanation | None
     Returns:
         The explanation, or None if the message is not known.
     """
-    cause, variant, text = find_known_error(framework, error)
+    cause, variant, fields = find_known_error(framework, error)
     if not cause:
         return None
     site, function = find_error_site(error)
     for file, line in list_places_in_message(str(error)):
         site = file, int(line)
-    what = f"{function}()" if cause == "left_jax" else text
-    return explain_cause(framework, cause, site, variant, {"what": what})
+    if cause == "left_jax":
+        fields["what"] = f"{function}()"
+    return explain_cause(framework, cause, site, variant, fields)

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
 
 from minitape.bridges import torch as bridge  # noqa: E402 - behind the check for PyTorch
+from minitape.bridges.known_errors import explain_raised_error as explain_known_message  # noqa: E402
 from minitape.bridges.torch.raised_errors import explain_raised_error  # noqa: E402
 from minitape.common.translation import LANGUAGE_VARIABLES  # noqa: E402
 
@@ -352,6 +353,82 @@ def test_a_second_backward_names_a_state_and_a_value_made_once(before, loop, nam
     answer = explain_raised_error(recording, raised.value)
     line = 1 if name == "t" else 3
     assert (answer.cause, answer.line) == ("backward_twice", line) and name in answer.message.split(" (")[0], answer
+
+
+KNOWN_ERRORS = {
+    "returned 2 gradients, but forward() received 3 arguments": """
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor, name):
+        return factor * x
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+Scaled.apply(torch.ones(2, requires_grad=True), 2.0, "").sum().backward()  #!""",
+    "a gradient with the shape [2] for argument 0": """
+class Row(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.sum(0)
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient[:2]
+Row.apply(torch.ones(4, 3, requires_grad=True)).sum().backward()  #!""",
+    "received a single value for each channel": "nn.BatchNorm1d(3)(torch.ones(1, 3))  #!",
+    "computed in torch.inference_mode()": """
+with torch.inference_mode():
+    place = torch.ones(3)
+(torch.ones(3, requires_grad=True) * place).sum().backward()  #!""",
+    "received no parameters": "torch.optim.SGD(nn.ReLU().parameters())  #!",
+    "computed from other tensors": "torch.optim.SGD([2 * torch.ones(3, requires_grad=True)])  #!",
+    "a gradient of type Double where it expected Float": """
+nn.functional.huber_loss(nn.Linear(2, 1)(torch.ones(3, 2)), torch.ones(3, 1).double()).backward()  #!""",
+    "not between 0 and 1": "nn.BCELoss()(torch.tensor([2.0]), torch.ones(1))  #!",
+    "A tensor of whole numbers": "torch.tensor([1, 2], requires_grad=True)  #!",
+    "to NumPy": "torch.ones(2, requires_grad=True).numpy()  #!",
+    "unbind()": """
+for row in (2 * torch.ones(3, 2, requires_grad=True)).unbind():
+    row += 1  #!""",
+    "needs the derivative of": """
+scores = torch.rand(5, 1, 3).log_softmax(2).requires_grad_()
+y = nn.functional.ctc_loss(scores, torch.ones(1, 2, dtype=torch.long), torch.tensor([5]), torch.tensor([2]))
+torch.autograd.grad(y, scores, create_graph=True)[0].sum().backward()  #!""",
+}
+
+
+@pytest.mark.parametrize("sentence", KNOWN_ERRORS)
+def test_an_error_is_explained_by_its_message(sentence):
+    text = "import torch\nfrom torch import nn\n" + KNOWN_ERRORS[sentence].strip() + "\n"
+    with pytest.raises((RuntimeError, ValueError, TypeError)) as caught:
+        exec(compile_program(text, "program.py"), {})
+    explanation = explain_known_message("torch", caught.value)
+    lines = text.splitlines()
+    assert sentence in explanation.message and "{" not in explanation.message
+    assert lines[explanation.line - 1].endswith("#!") and explanation.cause == "refused" and explanation.fix
+
+
+def test_an_error_of_the_program_is_not_explained_by_its_message():
+    assert explain_known_message("torch", ValueError("the file has no columns")) is None
+
+
+def test_a_list_that_is_never_cleared_is_named_with_the_line_that_reads_it():
+    text = """
+import torch
+torch.manual_seed(0)
+policy = torch.nn.Linear(2, 2)
+kept = []
+for episode in range(2):
+    for step in range(3):
+        kept.append(policy(torch.ones(2)).log_softmax(0)[0])
+    loss = -torch.stack(kept).sum()
+    loss.backward()
+"""
+    with pytest.raises(RuntimeError) as caught, bridge.record() as recording:
+        exec(compile_program(text, "program.py"), {})
+    explanation = explain_raised_error(recording, caught.value)
+    assert (explanation.cause, explanation.line) == ("backward_twice", 9)
+    assert explanation.message.startswith("kept still contains values of an earlier step, such as kept[2]")
+    assert "kept.clear()" in explanation.fix
 
 
 def test_the_line_that_makes_a_tensor_of_what_left_is_a_break_too_and_a_whole_number_that_left_is_none():

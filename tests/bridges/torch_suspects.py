@@ -31,6 +31,37 @@ with torch.no_grad():
     goal = reward + 0.9 * best  #! #- goal = reward[:, None] + 0.9 * best
 loss = F.smooth_l1_loss(q(state).gather(1, action), goal)
 opt.zero_grad(); loss.backward(); opt.step()
+#@ scores_instead_of_log_probabilities loss_input
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(12, 4), torch.randint(0, 3, (12,))
+loss = nn.NLLLoss()(net(x), y)  #! #- loss = nn.CrossEntropyLoss()(net(x), y)
+opt.zero_grad(); loss.backward(); opt.step()
+#@ probabilities_instead_of_log_probabilities loss_input
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, goal = torch.randn(12, 4), torch.rand(12, 3).softmax(1)
+p = net(x).softmax(1)  #- p = net(x).log_softmax(1)
+loss = F.kl_div(p, goal, reduction="batchmean")  #!
+opt.zero_grad(); loss.backward(); opt.step()
+#@ class_numbers_as_targets_of_a_binary_loss loss_input
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(12, 4), torch.tensor([0.0, 1.0, 2.0] * 4)
+#+ y = (y > 0).float()
+loss = F.binary_cross_entropy_with_logits(net(x).squeeze(1), y)  #!
+opt.zero_grad(); loss.backward(); opt.step()
+#@ targets_of_a_binary_loss_are_smoothed connected
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+loss = F.binary_cross_entropy_with_logits(net(torch.randn(12, 4)), torch.empty(12, 1).uniform_(0.7, 1.2))
+opt.zero_grad(); loss.backward(); opt.step()
+#@ log_probabilities_with_a_mask connected
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+scores = net(torch.randn(12, 4)).masked_fill(torch.tensor([False, False, True]), float("-inf"))
+loss = F.nll_loss(F.log_softmax(scores, 1), torch.randint(0, 2, (12,)))
+opt.zero_grad(); loss.backward(); opt.step()
 #@ sigmoid_twice activation_twice
 enc = nn.Linear(7, 3)
 opt = torch.optim.SGD(enc.parameters(), 0.5)

@@ -15,6 +15,7 @@ PROGRAM_FILES = ("cases", "reports", "numbers", "suspects", "runs")
 PROGRAMS_ELSEWHERE = {
     # The gradient may be finite even if the loss is not.
     ("torch", "nonfinite_value"): "tests/bridges/test_explained_run.py",
+    ("torch", "refused"): "tests/bridges/test_torch_explain.py",  # No recording is needed to explain these errors.
 }
 # A framework has sentences for these causes, but no program is known to lead to them.
 WITHOUT_PROGRAM = {

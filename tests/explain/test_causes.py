@@ -12,7 +12,7 @@ from .cause_programs import PROGRAMS_ELSEWHERE, WITHOUT_PROGRAM, map_causes_to_p
 
 ROOT = Path(__file__).parents[2]
 # The fields that `finding_sentences` fills in.
-FIELDS = set("x line what other code instead used function watched values functions n".split())
+FIELDS = set("x line what other code instead used function watched values functions n all one two list".split())
 # The fields of suspicions, which the check of each fills in.
 SUSPICION_FIELDS = set(
     "line what other one two result n x y steps from_ to ratio step all most made scale rate norm dtype name".split()

@@ -14,7 +14,7 @@ from tests.explain.page_programs import explain_page_program, load_page_programs
 TEXTS = {language: read_cause_texts(language) for language in make_causes.SUFFIXES}
 ENGLISH = TEXTS["en"]
 # Causes that only a whole run of a program reveals, or that have no page for one framework.
-WITHOUT_PROGRAM = {("nonfinite_value", "torch"), ("zero_seed", "tape")}
+WITHOUT_PROGRAM = {("nonfinite_value", "torch"), ("zero_seed", "tape"), ("refused", "torch")}
 # The sentence about a value that is masked later is not in the record.
 OTHER_SENTENCES = {("tape", "nan_backward"), ("tensorflow", "nan_backward")}
 MOST_WORDS = 1200

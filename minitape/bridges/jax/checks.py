@@ -99,8 +99,8 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
         return Finding("callback", site, detail="callback")
     if "scalar-output" in message:
         return Finding("not_scalar", site, detail=message.rpartition("shape: ")[2].rstrip("."))
-    _, variant, text = find_known_error("jax", error)
-    return Finding("refused", site, variant=variant, detail=text or message.partition("\n")[0])
+    _, variant, fields = find_known_error("jax", error)
+    return Finding("refused", site, variant=variant, detail=fields.get("what", message.partition("\n")[0]))
 
 
 def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:

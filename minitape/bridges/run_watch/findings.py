@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ...explain.caller import format_bracketed_place
 from ...explain.reasons.suspects import format_step_count
@@ -57,7 +57,7 @@ def find_run_findings(
             place = finding.cause, finding.variant, finding.site
             first_findings.setdefault(place, finding)
             keys.setdefault(place, set()).update(finding.keys)
-    return [finding._replace(keys=frozenset(keys[place])) for place, finding in first_findings.items()]
+    return [finding._replace(keys=keys[place]) for place, finding in first_findings.items()]
 
 
 Rule = Callable[[RunAccounts], Iterable[RunFinding]]
@@ -70,7 +70,7 @@ def find_gradients_switched_off(run: RunAccounts) -> Iterator[RunFinding]:
         run: The accounts of the run.
     """
     if run.paused_at != NOWHERE:
-        yield RunFinding("grad_off", "", run.paused_at, {"n": run.passes}, frozenset())
+        yield RunFinding("grad_off", "", run.paused_at, {"n": run.passes})
 
 
 def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
@@ -89,7 +89,7 @@ def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
                     "from_": format_bracketed_place(*old_site),
                     "n": occurrences.count,
                 }
-                yield RunFinding("leftover", "", route.site, fields, frozenset([key]))
+                yield RunFinding("leftover", "", route.site, fields, [key])
 
 
 def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
@@ -127,10 +127,10 @@ def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count
     optimizers = run.list_optimizers_of(account)
     is_cleared_by_optimizer = any(optimizer.cleared_at == route.site for optimizer in optimizers)
     if used and count >= max(2, used) and is_cleared_by_optimizer:
-        yield RunFinding("discarded", "", route.site, fields, frozenset([account.key]))
+        yield RunFinding("discarded", "", route.site, fields, [account.key])
     elif not used and count > 1 and any(map(_has_almost_only_empty_steps, optimizers)):
         fields = {"other": format_bracketed_place(*optimizers[-1].site)}
-        yield RunFinding("not_applied", "cleared", route.site, fields, frozenset([account.key]))
+        yield RunFinding("not_applied", "cleared", route.site, fields, [account.key])
 
 
 def _has_act(route: Route, *kinds: str) -> bool:
@@ -154,7 +154,7 @@ def find_reused_gradients(run: RunAccounts) -> Iterator[RunFinding]:
         count = sum(occurrences.count for _, occurrences in reused)
         if sums and (count > 1 or run.passes <= SHORT_RUN):
             fields = {"n": max(len(route.pass_sites) for route in sums)}
-            yield RunFinding("accumulated", "", sums[-1].site, fields, frozenset([account.key]))
+            yield RunFinding("accumulated", "", sums[-1].site, fields, [account.key])
 
 
 def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
@@ -165,22 +165,20 @@ def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
     """
     for site, calls in run.clips.items():
         if calls.before_unscaling > 1:
-            keys = frozenset(
+            keys = {
                 account.key
                 for account in run.accounts.values()
                 for route, _ in run.iter_routes(account)
                 if Act(CLIPPED, site) in route.acts
-            )
+            }
             fields = {"n": calls.before_unscaling, "all": calls.calls, "scale": calls.scale}
             yield RunFinding("clipped_scaled", "", site, fields, keys)
+        counts, least = {"early": calls.without_gradients, "late": calls.after_step}, max(2, calls.calls - 1)
         if calls.without_parameters > 1 or calls.without_parameters == calls.calls:
-            fields = {"n": calls.without_parameters, "all": calls.calls}
-            yield RunFinding("not_clipped", "", site, fields, frozenset())
-        elif calls.without_gradients > 1 and calls.without_gradients >= calls.calls - 1 and run.count_steps()[0]:
-            fields = {"n": calls.without_gradients, "all": calls.calls}
-            yield RunFinding("not_clipped", "early", site, fields, frozenset())
-        elif calls.after_step > 1 and calls.after_step >= calls.calls - 1:
-            yield RunFinding("not_clipped", "late", site, {"n": calls.after_step, "all": calls.calls}, frozenset())
+            counts, least = {"": calls.without_parameters}, 1
+        for variant, count in counts.items():
+            if count >= least and run.count_steps()[0]:
+                yield RunFinding("not_clipped", variant, site, {"n": count, "all": calls.calls})
 
 
 def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
@@ -206,7 +204,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
             yield from _check_unoptimized_parameter(run, account, stepped_lines)
     for (site, name), count in births.items():
         if stepped_lines and count > MAX_SINGLE_BIRTHS:
-            keys = frozenset(key for key, birth_place in single_births.items() if birth_place == (site, name))
+            keys = {key for key, birth_place in single_births.items() if birth_place == (site, name)}
             yield RunFinding("not_optimized", "remade", site, {"n": count}, keys)
 
 
@@ -246,12 +244,12 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
     birth = run.births.get(account.key)
     if birth is not None and birth.late_site != NOWHERE:
         fields = {"n": count, "made": format_bracketed_place(*run.optimizer_sites[-1])}
-        yield RunFinding("not_optimized", "late", birth.late_site, fields, frozenset([account.key]))
+        yield RunFinding("not_optimized", "late", birth.late_site, fields, [account.key])
     else:
         fields = {"what": fill("an optimizer"), "steps": format_step_count(run.count_steps()[0])}
         variant = "" if stepped_lines else "another"
         site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
-        yield RunFinding("not_optimized", variant, site, fields, frozenset([account.key]))
+        yield RunFinding("not_optimized", variant, site, fields, [account.key])
 
 
 def _find_largest_sum(run: RunAccounts, account: Account) -> int:
@@ -267,7 +265,7 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
     """
     for optimizer in run.optimizers:
         got_gradient = [account for account in optimizer.accounts if account.got_gradient]
-        keys = frozenset(account.key for account in got_gradient)
+        keys = [account.key for account in got_gradient]
         if not optimizer.steps and not optimizer.skipped_steps:
             if (
                 got_gradient
@@ -284,7 +282,7 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
             yield from _find_vanished_updates(run, optimizer)
 
 
-def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: frozenset[int]) -> Iterator[RunFinding]:
+def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: Collection[int]) -> Iterator[RunFinding]:
     """Report an optimizer whose learning rate was too small in most steps to change anything."""
     if optimizer.tiny_rate_steps > max(10, optimizer.steps // 2):
         counts = {"n": optimizer.tiny_rate_steps, "all": optimizer.steps}
@@ -309,7 +307,7 @@ def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Ite
         ]
         if sum(used) <= 2 or not account.norms:
             continue
-        keys = frozenset([account.key])
+        keys = [account.key]
         if account.undone_moves > 2:
             yield RunFinding("not_applied", "undone", optimizer.site, {}, keys)
         elif (
@@ -339,10 +337,10 @@ def find_growth(run: RunAccounts) -> Iterator[RunFinding]:
         first, largest = (optimizer.norms[0], max(optimizer.norms)) if optimizer.norms else (0.0, 0.0)
         has_grown = largest > GROWTH * max(first, 1.0) and sizes[-1] > GROWTH * sizes[0] > 0
         if has_grown:
-            yield RunFinding("exploding", "run", optimizer.site, {"from_": first, "to": largest}, frozenset())
+            yield RunFinding("exploding", "run", optimizer.site, {"from_": first, "to": largest})
         if (has_grown or run.anomaly) and optimizer.rates[1] > 5 * optimizer.chosen_rate:
             fields = {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
-            yield RunFinding("exploding", "rate", optimizer.site, fields, frozenset())
+            yield RunFinding("exploding", "rate", optimizer.site, fields)
 
 
 def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
@@ -370,12 +368,12 @@ def find_misused_scalers(run: RunAccounts) -> Iterator[RunFinding]:
     for scaler in run.scalers:
         fields = {"n": scaler.skipped, "all": scaler.steps, "scale": scaler.scales[1]}
         if scaler.steps > 1 and not scaler.updates:
-            yield RunFinding("scaler", "never_updated", scaler.site, fields, frozenset())
+            yield RunFinding("scaler", "never_updated", scaler.site, fields)
         elif scaler.skipped > 8 and scaler.skipped == scaler.steps:
-            yield RunFinding("scaler", "skips_all", scaler.site, fields | {"scale": scaler.scales[0]}, frozenset())
+            yield RunFinding("scaler", "skips_all", scaler.site, fields | {"scale": scaler.scales[0]})
         if scaler.unscaled_passes > 1:
             fields = fields | {"n": scaler.unscaled_passes, "scale": max(1.0, scaler.scales[1])}
-            yield RunFinding("scaler", "unscaled_loss", scaler.site, fields, frozenset())
+            yield RunFinding("scaler", "unscaled_loss", scaler.site, fields)
     idle = [scaler for scaler in run.scalers if scaler.scaled_losses and not scaler.steps and scaler.scales[1] != 1.0]
     if idle:
         yield from _find_steps_on_scaled_gradients(run, idle[0].scales[1])
@@ -386,7 +384,7 @@ def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> Iterator[
     for account in run.accounts.values():
         for route, occurrences in run.iter_routes(account):
             if route.fate == STEPPED and occurrences.count > 1 and not _has_act(route, UNSCALED, EDITED):
-                yield RunFinding("scaler", "bypassed", route.site, {"scale": scale}, frozenset([account.key]))
+                yield RunFinding("scaler", "bypassed", route.site, {"scale": scale}, [account.key])
 
 
 RULES: tuple[Rule, ...] = (

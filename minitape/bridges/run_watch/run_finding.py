@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from ...explain.explanation import Explanation, explain_cause
@@ -25,7 +25,7 @@ class RunFinding(NamedTuple):
     variant: str
     site: Site
     fields: Mapping[str, Any]  # Any, because the types of the values depend on the sentence.
-    keys: frozenset[int]
+    keys: Collection[int] = ()
     is_remark: bool = False
 
     def to_explanation(self, framework: str) -> Explanation:

@@ -69,7 +69,7 @@ def find_misused_schedules(run: RunAccounts) -> Iterator[RunFinding]:
     """
     for schedule in run.schedules:
         optimizer, calls, steps = schedule.optimizer, schedule.calls, schedule.optimizer.steps
-        keys = frozenset(account.key for account in optimizer.accounts)
+        keys = [account.key for account in optimizer.accounts]
         fields = {"what": schedule.kind, "n": calls, "all": steps, "one": schedule.period}
         others = [other for other in run.optimizers if other.steps and other.accounts == optimizer.accounts]
         if calls and not steps and others:
@@ -83,7 +83,7 @@ def find_misused_schedules(run: RunAccounts) -> Iterator[RunFinding]:
                 fields |= {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
                 yield RunFinding("schedule", "factor", schedule.made_at, fields, keys)
         elif schedule.kind == "CosineAnnealingLR" and calls > max(FULL_SHARE * steps, 2 * schedule.period):
-            yield RunFinding("schedule", "fast", schedule.site, fields, frozenset(), is_remark=True)
+            yield RunFinding("schedule", "fast", schedule.site, fields, is_remark=True)
         elif schedule.kind == "OneCycleLR" and calls < schedule.period / 2 < FULL_SHARE * steps:
             yield RunFinding("schedule", "slow", schedule.site, fields, keys)
 
@@ -99,7 +99,7 @@ def find_layers_in_wrong_mode(run: RunAccounts) -> Iterator[RunFinding]:
     for mode in run.layer_modes:
         fields = {"what": mode.kind, "n": mode.unrecorded_calls, "all": mode.trained_calls + mode.fixed_calls}
         if 0 < 2 * mode.unrecorded_calls <= mode.trained_calls:
-            yield RunFinding("layer_mode", "", mode.site, fields, frozenset(), is_remark=True)
+            yield RunFinding("layer_mode", "", mode.site, fields, is_remark=True)
         if mode.fixed_calls > max(2, mode.trained_calls) and run.count_steps()[0]:
             fields = fields | {"n": mode.fixed_calls}
-            yield RunFinding("layer_mode", "fixed", mode.switched_at, fields, frozenset(), is_remark=True)
+            yield RunFinding("layer_mode", "fixed", mode.switched_at, fields, is_remark=True)

@@ -14,8 +14,9 @@ def remove_overruled_problems(
     """Return the problems that remain after the whole run.
 
     A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that the first
-    steps did not use or change is not a problem if later steps used or changed it. A program that calls
-    ``autograd.grad`` needs no backward pass.
+    steps did not use or change is not a problem if later steps used or changed it. The same holds for a parameter whose
+    copy was used, because a program may assign the gradients of the copy. A program that calls ``autograd.grad`` needs
+    no backward pass.
 
     Args:
         groups: The problems of the recorded steps.
@@ -42,6 +43,6 @@ def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) 
         return accounts.count_steps()[1] > 0 and accounts.nonfinite_losses == 0
     if group.cause == "grad_cleared":
         return accounts.count_fates(account, SKIPPED) > 0
-    if group.kind == "unused":
+    if group.kind == "unused" or group.cause == "rebound":
         return bool(account.norms and account.norms[1] > 0)
     return False

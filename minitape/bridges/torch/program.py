@@ -19,6 +19,7 @@ import torch
 
 from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
+from .. import known_errors
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_first_nonfinite_value
 from ..program import FrameworkBlock, RunnableProgram, execute_program
@@ -352,7 +353,7 @@ class WatchedProgram:
         report = RunReport(page, error, passes=accounts.passes, steps=accounts.count_steps()[0])
         groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
         if isinstance(error, (Exception, KeyboardInterrupt)):
-            report.raised = self._explain_switched_off_gradients(error) or self._explain_error(recording, error)
+            report.raised = self._explain_error_without_recording(error) or self._explain_error(recording, error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
@@ -389,7 +390,7 @@ class WatchedProgram:
         for finding in find_run_findings(
             accounts, lambda finding: finding if latest is None else locate_finding(latest, finding)
         ):
-            new_keys = finding.keys - accused
+            new_keys = set(finding.keys) - accused
             names = sorted(map(find_name, new_keys))
             group = build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
             if finding.is_remark:
@@ -455,10 +456,14 @@ class WatchedProgram:
         answer = self._start_copy.send_request(fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
         return None if answer is None or answer.get("stopped_by") else answer
 
-    def _explain_switched_off_gradients(self, error: BaseException) -> ProblemGroup | None:
-        """Explain an error that autograd raised because gradients were still switched off."""
+    def _explain_error_without_recording(self, error: BaseException) -> ProblemGroup | None:
+        """Explain an error by its message, or because gradients were still switched off when autograd raised it."""
         findings = find_gradients_switched_off(self.watch.accounts) if self.watch.failure is error else ()
-        return next((build_problem_group(finding.to_explanation("torch"), []) for finding in findings), None)
+        explanations = [
+            known_errors.explain_raised_error("torch", error),
+            *(finding.to_explanation("torch") for finding in findings),
+        ]
+        return next((build_problem_group(explanation, []) for explanation in explanations if explanation), None)
 
     def _explain_error(self, recording: Any, error: BaseException) -> ProblemGroup | None:
         """Explain the error that ended the program if autograd raised it.

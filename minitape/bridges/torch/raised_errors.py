@@ -108,7 +108,18 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
     variant = "carried" if ran_again else "made_once"
     use = next((row.site for row in later if carrier.index in row.inputs), NOWHERE)
     fields = {"what": name, "other": format_bracketed_place(*use)}
+    container = _find_growing_list(name, carrier, later, names)
+    if container:
+        fields = {"what": name, "other": format_bracketed_place(*carrier.site), "list": container}
+        return explain_cause("torch", "backward_twice", use, "stored", fields)
     return explain_cause("torch", "backward_twice", carrier.site, variant, fields)
+
+
+def _find_growing_list(name: str, carrier: RecordedRow, later: list[RecordedRow], names: TensorNames) -> str:
+    """Return the list that holds a value and also a later value of the same line, or "" if there is no such list."""
+    container, bracket, _ = name.rpartition("[")
+    newer = [names.name_row(row) for row in later if bracket and row.site == carrier.site]
+    return container if any(other.startswith(container + bracket) for other in newer) else ""
 
 
 # -- autograd.grad ---------------------------------------------------------------------------------

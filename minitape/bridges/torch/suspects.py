@@ -16,7 +16,7 @@ import torch
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
 from ...explain.reasons import program_text
-from ...explain.reasons.suspects import CheckedRun, Suspicion
+from ...explain.reasons.suspects import CheckedRun, Suspicion, build_row_suspicion
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, find_last_return_site, read_line_at_site
 from ..run_watch.findings import find_run_findings
@@ -29,6 +29,9 @@ from .row_log import PAUSE_BLOCKS, get_extra
 if TYPE_CHECKING:
     from .recording import TorchRecording
 
+ENTROPIES = set("nll_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits".split())
+LEAST_EXCESS = 0.05  # Rounding makes no logarithm of a probability as large as this.
+FARTHEST_TARGET = 0.5  # Noisy labels of a GAN exceed the range of probabilities by less than this.
 MIN_CUT_STEPS = 3  # A state that is cut off so often in one backward pass is cut off in a loop.
 _SOFTMAX = "softmax"
 _SIGMOID = "sigmoid"
@@ -84,6 +87,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         adapter=TorchAdapter(recording),
         checks=(
             check_accounts,
+            check_loss_inputs,
             check_custom_functions,
             check_samples_without_gradient,
             check_state_cut_in_loop,
@@ -323,3 +327,24 @@ def _is_log_prob_row(row: RecordedRow) -> bool:
     """Return whether a call of ``log_prob`` computed a row, and not another call on the same line."""
     line = read_line_at_site(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line
+
+
+# -- losses ----------------------------------------------------------------------------------------
+
+
+def check_loss_inputs(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find inputs or targets outside the range that a loss expects.
+
+    Args:
+        run: The run to check.
+    """
+    for row in run.iter_reached_operations_named(ENTROPIES):
+        is_binary = row.op.startswith("binary")
+        values = run.find_array(row.inputs[1 if is_binary else 0])
+        if values is None or not values.size:
+            continue
+        least, greatest = values.min(), values.max()
+        excess = max(-least, greatest - 1) - FARTHEST_TARGET if is_binary else greatest - LEAST_EXCESS
+        if excess > 0:
+            fields = {"what": row.op, "one": least, "two": greatest}
+            yield build_row_suspicion(row, "loss_input", fields, "targets" if is_binary else row.op)

@@ -53,6 +53,11 @@ CAUSES = (
         Fix: Keep the value without its graph: write .detach() on this line, or state = state.detach() after this line.
         For a number that is only printed, write .item().
 
+        [torch: stored]
+        {list} still contains values of an earlier step, such as {what}{other}, and this step uses them{line}. The
+        backward pass of the earlier step has freed their graph.
+        Fix: Empty {list} after each step, for example with {list}.clear(), or create it again before each step.
+
         [torch: made_once]
         {what}{line} was computed only once, but each backward pass goes through it{other}. The first backward pass has
         freed its graph.
@@ -117,6 +122,85 @@ CAUSES = (
         "refused",
         "error",
         """
+        [torch: count]
+        backward() of {what}{line} returned {n} gradients, but forward() received {all} arguments.
+        Fix: Return one gradient for each argument of forward(), in the same order, and None for an argument that needs
+        no gradient.
+
+        [torch: shape]
+        backward() of {what}{line} returned a gradient with the shape {one} for argument {n}, counted from 0, but this
+        argument has the shape {two}.
+        Fix: Return a gradient with the shape of the argument. If forward() broadcasts the argument, sum the gradient
+        over the axes along which it was repeated.
+
+        [torch: one_example]
+        A normalization layer in training mode received a single value for each channel{line}, with the input size
+        {what}, but one value has no variance. The last batch of an epoch is often that small.
+        Fix: Leave out such a batch with DataLoader(..., drop_last=True). For an evaluation or a single example, call
+        model.eval() first.
+
+        [torch: inference]
+        A computation that needs gradients{line} uses a tensor that was computed in torch.inference_mode(). Autograd
+        cannot keep or change such a tensor.
+        Fix: Write torch.no_grad() instead of torch.inference_mode(), or use a copy of the tensor: x.clone().
+
+        [torch: no_parameters]
+        The optimizer{line} received no parameters. An iterator such as filter(...) or model.parameters() is empty once
+        it has been read, and a model does not find layers in a plain list.
+        Fix: Pass list(model.parameters()). Keep layers in attributes, in nn.ModuleList or in nn.ModuleDict.
+
+        [torch: computed]
+        The optimizer{line} received a tensor that was computed from other tensors, for example by a multiplication or
+        by .to(device). Only a leaf can be trained.
+        Fix: Create the leaf last: w = (0.1 * torch.randn(3, device=device)).requires_grad_(), or
+        nn.Parameter(0.1 * torch.randn(3)).
+
+        [torch: dtype]
+        The backward pass{line} found a gradient of type {one} where it expected {two}. The prediction and the target
+        probably have different dtypes. Arrays of NumPy are float64, which is called Double in PyTorch.
+        Fix: Convert the data before the loss, for example with target.float().
+
+        [torch: not_probabilities]
+        binary_cross_entropy{line} received values that are not between 0 and 1, but it expects probabilities.
+        Fix: Use binary_cross_entropy_with_logits (nn.BCEWithLogitsLoss) with the output of the model, or apply
+        torch.sigmoid first. If the values are NaN, an earlier step has produced them.
+
+        [torch: integer]
+        A tensor of whole numbers{line} cannot require a gradient.
+        Fix: Create the tensor with floats, such as torch.tensor([1.0, 2.0]), or convert it with .float() first.
+
+        [torch: numpy]
+        The program converts a tensor that has a gradient to NumPy{line}. NumPy does not record operations, so no
+        gradient could come back from there.
+        Fix: If the loss does not depend on the result, as for a plot or a metric, write x.detach().numpy(). Otherwise,
+        use the function of PyTorch.
+
+        [torch: view]
+        The program changes a result of unbind(), split(), chunk() or of a loop over a tensor in place{line}, and
+        autograd does not allow this.
+        Fix: Create a new tensor, such as row = row + 1 instead of row += 1, and combine the results with torch.stack.
+
+        [torch: no_derivative]
+        The computation{line} needs the derivative of {what}, which PyTorch does not have.
+        Fix: Use other operations. For a second derivative (create_graph=True), write the operation with basic functions
+        of PyTorch.
+
+        [torch: half_weights]
+        GradScaler cannot unscale gradients in float16{line}. The parameters are in float16, too, because of a call such
+        as model.half().
+        Fix: Keep the parameters in float32, and compute the loss under torch.autocast, which converts to float16 where
+        that is safe.
+
+        [torch: unscaled_twice]
+        scaler.unscale_(optimizer) was called a second time{line} before scaler.update().
+        Fix: Call unscale_() once for each step, after the last backward() and before the clipping, and call
+        scaler.update() after scaler.step(optimizer).
+
+        [torch: nothing_scaled]
+        scaler.step(optimizer){line} found no gradients in the parameters of the optimizer.
+        Fix: Call scaler.scale(loss).backward() first, and do not clear the gradients in between. The optimizer must
+        hold the parameters of the model that computes the loss.
+
         [jax]
         JAX rejects the program{line} with this message: {what}
         Fix: Read the message. The rest of the recording shows what was computed.

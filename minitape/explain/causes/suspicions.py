@@ -42,6 +42,22 @@ CAUSES = (
         The loss{line} received the prediction as its first argument and the labels as its second, but a Keras loss
         expects the labels first.
         Fix: Swap the arguments: loss(labels, prediction).
+
+        [torch: nll_loss]
+        nll_loss{line} expects log-probabilities, but it received values from {one:.3g} to {two:.3g}, and the logarithm
+        of a probability is never positive. For such values, the loss has no lower bound.
+        Fix: Apply log_softmax to the output of the model, or use cross_entropy with the output itself.
+
+        [torch: kl_div]
+        kl_div{line} expects log-probabilities as its first argument, but it received values from {one:.3g} to
+        {two:.3g}, and the logarithm of a probability is never positive.
+        Fix: Apply log_softmax to the first argument. The second argument contains probabilities, unless log_target is
+        True.
+
+        [torch: targets]
+        The targets of {what}{line} reach from {one:.3g} to {two:.3g}, but this loss expects targets from 0 to 1. The
+        loss then has no lower bound.
+        Fix: Use the targets 0 and 1. For class numbers with more than two classes, use cross_entropy.
         """,
     ),
     Cause(
