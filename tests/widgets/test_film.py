@@ -127,6 +127,19 @@ def test_a_film_becomes_pictures_and_a_video(tmp_path, two_way_tape):
     assert (tmp_path / "film.gif").read_bytes()[:6] == b"GIF89a"
 
 
+@pytest.mark.browser
+def test_a_picture_of_a_cut_hides_what_the_cut_hides(tmp_path, two_way_tape):
+    tape, x = two_way_tape[0], two_way_tape[1]
+    film(tape).forward().back().cut(x).save(tmp_path / "frames", size=SIZE)
+    hidden = []
+    for picture in (tmp_path / "frames").iterdir():
+        elements = [*ElementTree.parse(picture).iter()]
+        if any("Σ = " in (element.text or "") for element in elements):
+            hidden += [element for element in elements if element.get("display") == "none"]
+    inside = "".join(text for element in hidden for text in element.itertext())
+    assert "×" in inside  # the product of the last step, which lies below the marks of the cut
+
+
 def test_a_page_of_a_film_is_written_without_a_browser(tmp_path, two_way_tape, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "playwright.sync_api", None)
     story = film(two_way_tape[0]).forward()

@@ -233,6 +233,7 @@ export async function paintOn(canvas: HTMLCanvasElement, text: string): Promise<
 }
 
 const STYLES = [
+  "display",
   "fill",
   "fill-opacity",
   "stroke",
@@ -262,11 +263,13 @@ function stylesOf(el: SVGElement, known: Known): [string, string][] {
   let found = known.get(key);
   if (!found) {
     const style = getComputedStyle(el);
-    found = (el.tagName === "g" ? ["opacity"] : STYLES).map((name): [string, string] => [
+    found = (el.tagName === "g" ? ["opacity", "display"] : STYLES).map((name): [string, string] => [
       name,
       style.getPropertyValue(name),
     ]);
-    found = found.filter(([name, value]) => value && !(name === "opacity" && value === "1"));
+    found = found.filter(([name, value]) =>
+      name === "display" ? value === "none" : value && !(name === "opacity" && value === "1"),
+    );
     known.set(key, found);
   }
   return found;

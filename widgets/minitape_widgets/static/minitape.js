@@ -1,4 +1,4 @@
-/* minitape element, source e5818fe8b0f19506 */
+/* minitape element, source 0c9575d5cdd68517 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
