@@ -70,14 +70,14 @@ purpose. The other modules are:
     ``program_origin``      finds the program's line for each recorded row
     ``program``             records the first gradients that a program computes, for the command line
     ``compiled_functions``  replaces the functions that ``jax.jit`` compiles, and finds values that they kept
-    ``transforms``          finds the bad example of ``jax.vmap``, and the bad row of a Jacobian
+    ``transforms``          finds the first non-finite example of ``jax.vmap`` or row of a Jacobian
     ``static_fields``       finds arrays in static fields of modules
     ``mutable_state``       restores the objects that a second call may have changed
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")
->>> x = recording.leaf(3.0, name="x")
->>> y = recording.operation("square", [x], 9.0)
+>>> x = recording.add_leaf(3.0, name="x")
+>>> y = recording.add_operation("square", [x], 9.0)
 >>> recording.close()
 >>> [(row["label"], row["value"]["text"]) for row in recording.snapshot()["rows"]]
 [('x', '3.0'), ('square', '9.0')]

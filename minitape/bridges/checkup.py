@@ -202,7 +202,7 @@ class Checkup:
         rows = self.recording.list_rows(source)
         return [
             (sweep, sweep.adjoints[row])
-            for sweep in self.recording.filter_sweeps_by_source(source, self._list_sweeps_in_question())
+            for sweep in self.recording.choose_sweeps_for_source(source, self._list_sweeps_in_question())
             for row in rows
             if row in sweep.adjoints
         ]
@@ -317,7 +317,7 @@ class FrameworkRecording(Recording, ABC):
         ]
         return explanation.add_side_breaks(blocked if explanations[1:] else ())
 
-    def filter_sweeps_by_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+    def choose_sweeps_for_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
         """Return the backward passes that were meant to compute the gradient of a source, or else all passes.
 
         Args:

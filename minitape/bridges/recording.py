@@ -69,8 +69,8 @@ class Recording(PictureSource):
         sources_by_row: The cached result of ``map_rows_to_trained_sources``.
 
     >>> recording = Recording("by hand")
-    >>> x = recording.leaf(3.0, name="x")
-    >>> y = recording.operation("square", [x], 9.0, label="x²")
+    >>> x = recording.add_leaf(3.0, name="x")
+    >>> y = recording.add_operation("square", [x], 9.0, label="x²")
     >>> sweep = recording.sweep([y])
     >>> sweep.set_adjoint(y, 1.0)
     >>> sweep.send(y, x, 0, 6.0, 6.0)
@@ -101,7 +101,7 @@ class Recording(PictureSource):
 
     # -- writing -----------------------------------------------------------------------------------
 
-    def leaf(
+    def add_leaf(
         self,
         value: Any,
         *,
@@ -143,7 +143,7 @@ class Recording(PictureSource):
         self.rows.append(row)
         return row.index
 
-    def operation(
+    def add_operation(
         self,
         op: str,
         inputs: Sequence[int],

@@ -38,8 +38,8 @@ class Replay(Recording):
     A Replay has one backward pass, but it lacks the facts that ``explain`` needs.
 
     >>> recording = Recording("by hand")
-    >>> x = recording.leaf(3.0, name="x")
-    >>> y = recording.operation("square", [x], 9.0, label="x²")
+    >>> x = recording.add_leaf(3.0, name="x")
+    >>> y = recording.add_operation("square", [x], 9.0, label="x²")
     >>> recording.close()
     >>> Replay(recording.snapshot(), "by hand").snapshot()["rows"] == recording.snapshot()["rows"]
     True

@@ -341,7 +341,7 @@ def collect_ancestors(
     starts: Iterable[int],
     follows: Callable[[int, InputEdge], bool] | None = None,
     open_only: bool = False,
-    mended_rows: Container[int] = (),
+    repaired_rows: Container[int] = (),
 ) -> set[int]:
     """Return the given rows and all rows that they were computed from.
 
@@ -350,7 +350,7 @@ def collect_ancestors(
         starts: The rows to start from.
         follows: Returns whether to follow an edge of a row. None means that every edge is followed.
         open_only: Whether to follow only edges that pass gradients.
-        mended_rows: Rows whose breaks are treated as repaired, so gradients pass them.
+        repaired_rows: Rows whose breaks are treated as repaired, so gradients pass them.
     """
     ancestors = set[int]()
     waiting = list(starts)
@@ -358,7 +358,7 @@ def collect_ancestors(
         row = waiting.pop()
         if row not in ancestors:
             ancestors.add(row)
-            skips_breaks = open_only and row not in mended_rows
+            skips_breaks = open_only and row not in repaired_rows
             waiting += [
                 edge.input_row
                 for edge in rows[row].edges

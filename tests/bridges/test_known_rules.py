@@ -13,8 +13,8 @@ from minitape.picture.known_rules import ARRAY_NAMES, ELEMENTWISE_NAMES, PRIMITI
 def record_product(sent: float, result: float = 6.0) -> tuple[Any, dict[str, Any]]:
     """A recording of 2 * 3, whose backward pass sent so much to the first input."""
     recording = Recording("by hand")
-    x, y = recording.leaf(2.0, name="x"), recording.leaf(3.0, name="y")
-    z = recording.operation("mul", [x, y], result)
+    x, y = recording.add_leaf(2.0, name="x"), recording.add_leaf(3.0, name="y")
+    z = recording.add_operation("mul", [x, y], result)
     sweep = recording.sweep([z])
     sweep.set_adjoint(z, 0.5)
     sweep.send(z, x, 0, sent, sent)

@@ -33,10 +33,10 @@ ASKED = [
 
 def build_recording_by_hand():
     recording = Recording("by hand")
-    x = recording.leaf(3.0, name="x", site=("<program>", 1))
-    c = recording.leaf(2.0, kind="constant", tracked=False)
-    y = recording.operation("mul", [x, c], 6.0, label="×", site=("<program>", 2), scope=("net",))
-    recording.operation("floor", [y], 6.0, tracked=False, cut="nondifferentiable")
+    x = recording.add_leaf(3.0, name="x", site=("<program>", 1))
+    c = recording.add_leaf(2.0, kind="constant", tracked=False)
+    y = recording.add_operation("mul", [x, c], 6.0, label="×", site=("<program>", 2), scope=("net",))
+    recording.add_operation("floor", [y], 6.0, tracked=False, cut="nondifferentiable")
     sweep = recording.sweep([y])
     sweep.set_adjoint(y, 1.0)
     sweep.send(y, x, 0, 2.0, 2.0)
@@ -74,9 +74,9 @@ def test_a_view_shows_a_recording_when_it_is_complete():
 
 def test_a_picture_of_many_rows_reads_the_ends():
     recording = Recording("long")
-    row = recording.leaf(0.0, name="x")
+    row = recording.add_leaf(0.0, name="x")
     for k in range(3000):
-        row = recording.operation("add", [row], float(k))
+        row = recording.add_operation("add", [row], float(k))
     recording.close()
     rows = tf.draw(recording).snapshot["rows"]
     assert (len(rows), rows[0]["row"], rows[-1]["row"]) == (2000, 0, 3000)
@@ -84,7 +84,7 @@ def test_a_picture_of_many_rows_reads_the_ends():
 
 def test_a_recording_without_a_backward_pass_has_no_sweep():
     recording = Recording("forward")
-    recording.leaf(1.0, name="x")
+    recording.add_leaf(1.0, name="x")
     recording.close()
     assert recording.snapshot()["sweep"] is None and recording.last_gradient is None
     assert not hasattr(recording, "explain")  # which needs to know the framework
@@ -142,9 +142,9 @@ def test_a_bridge_is_there_when_it_is_asked_for(repository):
 
 def test_the_last_of_several_passes_from_a_target_is_explained():
     recording = Recording("by hand")
-    x = recording.leaf(3.0)
-    y = recording.operation("square", [x], 9.0)
-    loss = recording.operation("neg", [y], -9.0)
+    x = recording.add_leaf(3.0)
+    y = recording.add_operation("square", [x], 9.0)
+    loss = recording.add_operation("neg", [y], -9.0)
     first, last = recording.sweep([loss]), recording.sweep([loss])
     for sweep in (first, last):
         sweep.send(loss, y, 0, -1.0, -1.0)

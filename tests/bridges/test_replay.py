@@ -15,15 +15,15 @@ from tests.course.record_programs import record_program
 def build_full_recording():
     """With all that a row can have, two results of one call, and a second backward pass."""
     recording = Recording("by hand")
-    x = recording.leaf(np.array([3.0, np.nan]), name="x", shape=(2,), dtype="float64", site=("<replayed>", 1))
-    w = recording.leaf(2.0, name="w", kind="variable", version=1)
-    c = recording.leaf(np.zeros(100), kind="constant", tracked=False)
+    x = recording.add_leaf(np.array([3.0, np.nan]), name="x", shape=(2,), dtype="float64", site=("<replayed>", 1))
+    w = recording.add_leaf(2.0, name="w", kind="variable", version=1)
+    c = recording.add_leaf(np.zeros(100), kind="constant", tracked=False)
     parts = [
-        recording.operation("split", [x, w], v, call_id=3, output=k, shape=(), scope=("net",))
+        recording.add_operation("split", [x, w], v, call_id=3, output=k, shape=(), scope=("net",))
         for k, v in enumerate((3.0, 4.0))
     ]
-    y = recording.operation("mul", [parts[0], c], 6.0, label="×", site=("<replayed>", 2))
-    recording.operation("floor", [y], 6.0, tracked=False, cut="nondifferentiable")
+    y = recording.add_operation("mul", [parts[0], c], 6.0, label="×", site=("<replayed>", 2))
+    recording.add_operation("floor", [y], 6.0, tracked=False, cut="nondifferentiable")
     recording.events.append({"kind": "assign", "name": "w", "from": 1, "to": 1, "line": 5})
     recording.sweep([w]).set_adjoint(w, 5.0)
     sweep = recording.sweep([y])
@@ -57,14 +57,14 @@ def test_a_snapshot_comes_back_from_json():
 
 def test_a_recording_without_a_backward_pass_comes_back_too():
     recording = Recording("by hand")
-    recording.leaf(3.0, name="x")
+    recording.add_leaf(3.0, name="x")
     recording.close()
     assert Replay(recording.snapshot()).snapshot()["sweep"] is None
 
 
 def test_the_text_of_the_program_comes_along():
     recording = Recording("by hand")
-    recording.leaf(3.0, name="x", site=("<elsewhere>", 1))
+    recording.add_leaf(3.0, name="x", site=("<elsewhere>", 1))
     recording.close()
     snapshot = recording.snapshot() | {"sources_text": {"<elsewhere>": "x = 3.0\n"}}
     assert Replay(snapshot).snapshot()["sources_text"] == {"<elsewhere>": "x = 3.0\n"}

@@ -18,9 +18,9 @@ from minitape_widgets import TapeView
 def build_snapshot(**changes):
     """One as somebody might send it: two results of one call, and a backward pass."""
     recording = Recording("by hand")
-    x = recording.leaf(3.0, name="x", site=("program.py", 1))
-    parts = [recording.operation("split", [x], 1.0, call_id=1, output=k, site=("program.py", 2)) for k in (0, 1)]
-    y = recording.operation("mul", parts, 9.0, site=("program.py", 3))
+    x = recording.add_leaf(3.0, name="x", site=("program.py", 1))
+    parts = [recording.add_operation("split", [x], 1.0, call_id=1, output=k, site=("program.py", 2)) for k in (0, 1)]
+    y = recording.add_operation("mul", parts, 9.0, site=("program.py", 3))
     sweep = recording.sweep([y])
     sweep.set_adjoint(y, 1.0)
     for port, part in enumerate(parts):
@@ -116,6 +116,6 @@ def test_long_names_are_cut_and_bring_no_markup():
 
 def test_names_that_another_framework_gave_are_cut_too():
     recording = Recording("by hand")
-    recording.leaf(1.0, name="n" * 1_000_000)
+    recording.add_leaf(1.0, name="n" * 1_000_000)
     recording.close()
     assert len(recording.snapshot()["rows"][0]["name"]) == 200

@@ -68,8 +68,8 @@ def test_numbers_are_as_in_the_program_the_target_has_its_lines_name_and_no_brac
 @pytest.mark.parametrize("sent", [1.0, 0.7])
 def test_a_framework_that_sent_something_else_has_no_formula(sent, show):
     recording = Recording("by hand")
-    x, y = (recording.leaf(np.ones(3, np.float32), name=name, shape=[3]) for name in "xy")
-    z = recording.operation("mul", [x, y], np.ones(3, np.float32), shape=[3])
+    x, y = (recording.add_leaf(np.ones(3, np.float32), name=name, shape=[3]) for name in "xy")
+    z = recording.add_operation("mul", [x, y], np.ones(3, np.float32), shape=[3])
     sweep = recording.sweep([z])
     sweep.set_adjoint(z, np.ones(3, np.float32))
     sweep.send(z, x, 0, *[np.full(3, sent, np.float32)] * 2)
@@ -81,9 +81,9 @@ def test_a_framework_that_sent_something_else_has_no_formula(sent, show):
 
 def test_what_a_hook_has_changed_on_its_way_has_a_name_of_its_own(show):
     recording = Recording("by hand")
-    x, y = (recording.leaf(value, name=name) for value, name in ((2.0, "x"), (3.0, "y")))
-    h = recording.operation("mul", [x, y], 6.0)
-    z = recording.operation("mul", [h, y], 18.0)
+    x, y = (recording.add_leaf(value, name=name) for value, name in ((2.0, "x"), (3.0, "y")))
+    h = recording.add_operation("mul", [x, y], 6.0)
+    z = recording.add_operation("mul", [h, y], 18.0)
     sweep = recording.sweep([z])
     sweep.set_adjoint(z, 1.0)
     sweep.send(z, h, 0, 3.0, 3.0)

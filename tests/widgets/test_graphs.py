@@ -98,9 +98,9 @@ def test_each_tape_has_a_cluster():
 @needs_dot
 def test_each_layer_has_a_cluster():
     recording = Recording("by hand")
-    x = recording.leaf(3.0, name="x")
-    h = recording.operation("sin", [x], 0.1411, scope=("model", "first"))
-    recording.operation("square", [h], 0.0199, scope=("model", "second"))
+    x = recording.add_leaf(3.0, name="x")
+    h = recording.add_operation("sin", [x], 0.1411, scope=("model", "first"))
+    recording.add_operation("square", [h], 0.0199, scope=("model", "second"))
     recording.close()
     texts = lay_out(tf.draw(recording).source)
     clusters = {title: text for title, text in texts.items() if title.startswith("cluster")}

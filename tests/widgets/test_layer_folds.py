@@ -18,13 +18,13 @@ from .twelve_programs import TWELVE
 def two_layers():
     """A recording by hand of y = (x w + b) v, with the two products in layers of their own, and its backward pass."""
     recording = Recording("by hand")
-    x = recording.leaf(2.0, name="x")
+    x = recording.add_leaf(2.0, name="x")
     w, b, v = (
-        recording.leaf(value, name=name, kind="variable") for value, name in ((3.0, "w"), (1.0, "b"), (5.0, "v"))
+        recording.add_leaf(value, name=name, kind="variable") for value, name in ((3.0, "w"), (1.0, "b"), (5.0, "v"))
     )
-    p = recording.operation("multiply", [x, w], 6.0, label="×", scope=("Net", "first"))
-    h = recording.operation("add", [p, b], 7.0, label="+", scope=("Net", "first"))
-    y = recording.operation("multiply", [h, v], 35.0, label="×", scope=("Net", "second"))
+    p = recording.add_operation("multiply", [x, w], 6.0, label="×", scope=("Net", "first"))
+    h = recording.add_operation("add", [p, b], 7.0, label="+", scope=("Net", "first"))
+    y = recording.add_operation("multiply", [h, v], 35.0, label="×", scope=("Net", "second"))
     sweep = recording.sweep([y])
     sweep.set_adjoint(y, 1.0)
     for row, edges in ((y, [(h, 5.0), (v, 7.0)]), (h, [(p, 5.0), (b, 5.0)]), (p, [(x, 15.0), (w, 10.0)])):
@@ -85,10 +85,10 @@ def test_a_layer_says_its_class_and_how_many_parameters_it_has():
 
 def test_what_blocks_a_gradient_is_not_folded():
     recording = Recording("by hand")
-    x = recording.leaf(2.0, name="x", kind="variable")
-    a = recording.operation("sin", [x], 0.9, scope=("Net", "first"))
-    d = recording.operation("detach", [a], 0.9, cut="stop_gradient", scope=("Net", "first"))
-    recording.operation("cos", [d], 0.6, scope=("Net", "first"))
+    x = recording.add_leaf(2.0, name="x", kind="variable")
+    a = recording.add_operation("sin", [x], 0.9, scope=("Net", "first"))
+    d = recording.add_operation("detach", [a], 0.9, cut="stop_gradient", scope=("Net", "first"))
+    recording.add_operation("cos", [d], 0.6, scope=("Net", "first"))
     recording.close()
     assert [row["op"] for row in fold_layers(recording.snapshot())["rows"]].count("detach") == 1
 
@@ -119,14 +119,14 @@ def test_a_width_for_less_than_one_node_is_refused():
 def build_blocks(count: int) -> Picture:
     """The picture of a recording by hand of blocks that add something to their input, each with three layers."""
     recording = Recording("by hand")
-    h = recording.leaf([1.0, 2.0], name="x")
+    h = recording.add_leaf([1.0, 2.0], name="x")
     for block in range(count):
         scope = ("Net", f"blocks.{block}")
         parts = []
         for layer in ("norm", "embedding", "mlp"):
-            part = recording.operation("sin", [h], [0.8, 0.9], label="sin", scope=(*scope, layer))
-            parts.append(recording.operation("cos", [part], [0.7, 0.6], label="cos", scope=(*scope, layer)))
-        h = recording.operation("add_n", [h, *parts], [1.0, 2.0], label="add", scope=scope)
+            part = recording.add_operation("sin", [h], [0.8, 0.9], label="sin", scope=(*scope, layer))
+            parts.append(recording.add_operation("cos", [part], [0.7, 0.6], label="cos", scope=(*scope, layer)))
+        h = recording.add_operation("add_n", [h, *parts], [1.0, 2.0], label="add", scope=scope)
     recording.close()
     return Picture(recording.snapshot(), 85, True)
 

@@ -75,8 +75,8 @@ def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int,
 
 def test_a_tangent_stands_beside_value_and_adjoint(show):
     recording = Recording("by hand")
-    x = recording.leaf([2.0, 3.0], name="x", shape=(2,))
-    y = recording.operation("square", [x], [4.0, 9.0], shape=(2,))
+    x = recording.add_leaf([2.0, 3.0], name="x", shape=(2,))
+    y = recording.add_operation("square", [x], [4.0, 9.0], shape=(2,))
     recording.rows[x].tangent, recording.rows[y].tangent = [1.0, 0.0], [4.0, 0.0]
     sweep = recording.sweep([y])
     sweep.set_adjoint(y, [1.0, 1.0])

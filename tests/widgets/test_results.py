@@ -241,8 +241,8 @@ def test_a_jacobian_is_what_was_returned(show, how):
 
 def test_the_last_backward_pass_of_another_framework_is_the_result(show):
     recording = Recording("by hand")
-    x = recording.leaf(3.0, name="x")
-    y = recording.operation("square", [x], 9.0, label="x²")
+    x = recording.add_leaf(3.0, name="x")
+    y = recording.add_operation("square", [x], 9.0, label="x²")
     for adjoint in (1.0, 2.0):
         sweep = recording.sweep([y])
         sweep.function_name = "backward"

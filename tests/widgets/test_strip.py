@@ -132,8 +132,8 @@ def test_a_tape_without_a_mistake_has_no_strip(show):
 
 def test_recordings_of_other_frameworks_have_alarms():
     recording = Recording("by hand")
-    x = recording.leaf(np.float32(0.0), name="x")
-    y = recording.operation("sqrt", [x], np.float32(0.0))
+    x = recording.add_leaf(np.float32(0.0), name="x")
+    y = recording.add_operation("sqrt", [x], np.float32(0.0))
     sweep = recording.sweep([y])
     sweep.set_adjoint(y, np.float32(1.0))
     sweep.send(y, x, 0, np.float32(np.inf), np.float32(np.inf))

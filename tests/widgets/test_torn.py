@@ -65,8 +65,8 @@ def test_a_zero_that_is_none_of_these_is_no_alarm():
 
 def test_a_recording_that_cannot_explain_is_drawn_without_words():
     recording = Recording("by hand")
-    x = recording.leaf(np.float32(2.0), name="x")
-    y = recording.operation("square", [x], np.float32(4.0))
+    x = recording.add_leaf(np.float32(2.0), name="x")
+    y = recording.add_operation("square", [x], np.float32(4.0))
     sweep = recording.sweep([y])
     sweep.set_adjoint(y, np.float32(0.0))
     sweep.send(y, x, 0, np.float32(0.0), np.float32(0.0))

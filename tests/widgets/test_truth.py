@@ -131,9 +131,9 @@ def test_who_was_not_watched_is_blamed_and_not_its_reader():
 )
 def test_a_leaf_is_said_in_the_words_of_its_framework(framework, text, show):
     recording = Recording(framework)
-    x = recording.leaf(2.0, name="x", shape=())
-    recording.leaf(2.0, kind="constant", shape=(), tracked=False)
-    recording.operation("square", [x], 4.0, shape=())
+    x = recording.add_leaf(2.0, name="x", shape=())
+    recording.add_leaf(2.0, kind="constant", shape=(), tracked=False)
+    recording.add_operation("square", [x], 4.0, shape=())
     recording.close()
     page = show(recording.snapshot())
     type_keys(page, "Home", "ArrowRight")

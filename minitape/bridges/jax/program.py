@@ -30,8 +30,8 @@ from .recording import JaxRecording, jax, record
 from .static_fields import explain_static_field
 from .transforms import (
     are_alive_and_finite,
-    find_first_bad_example,
-    find_first_bad_row,
+    find_first_nonfinite_example,
+    find_first_nonfinite_row,
     flatten_results,
     list_float_arrays,
     take_example,
@@ -147,14 +147,17 @@ class FirstGradients:
         update_field = transformation_class.update
         self._patches.add_undo_action(partial(setattr, transformation_class, "update", update_field))
         transformation_class.update = property(
-            lambda optimizer: partial(self._on_update, update_field.__get__(optimizer))
+            lambda optimizer: partial(self._update_and_count_repeated_states, update_field.__get__(optimizer))
         )
 
-    def _on_update(self, original: Any, gradients: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+    def _update_and_count_repeated_states(
+        self, original_update: Any, gradients: Any, state: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Call an optimizer's ``update``, and count how often in a row a line called it with the same state."""
         if self._watched_updates == WATCHED_UPDATES:
-            return original(gradients, state, *args, **kwargs)
+            return original_update(gradients, state, *args, **kwargs)
         with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call others.
-            results = original(gradients, state, *args, **kwargs)
+            results = original_update(gradients, state, *args, **kwargs)
         leaves, updates = map(jax.tree_util.tree_leaves, (gradients, results[0]))
         # With zeros as gradients, a step may leave the state as it is.
         if self._may_watch((gradients, state)) and any(map(np.any, leaves)):
@@ -258,7 +261,7 @@ class FirstGradients:
     def check_later_call_and_record_if_bad(
         self, function: Any, args: tuple, kwargs: dict, results: Any, record_call: Callable[[tuple, dict], object]
     ) -> None:
-        """Check the results of a call that is not recorded, and record the call that made the first bad results.
+        """Check the results of a call that is not recorded, and record the call with the first non-finite results.
 
         JAX functions have no state, so a call can be repeated with its own arguments.
 
@@ -275,7 +278,7 @@ class FirstGradients:
         calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
         self._latest_calls[id(function)] = args, kwargs
         leaves, structure = jax.tree_util.tree_flatten(results)
-        # A bad gradient reaches all parameters within a step or two, so the smallest arrays are enough.
+        # A non-finite gradient reaches all parameters within a step or two, so the smallest arrays are enough.
         indices = self._small_results.get((id(function), structure))
         if indices is None:
             sizes = {index: np.size(leaf) for index, leaf in enumerate(leaves) if list_float_arrays(leaf)}
@@ -283,7 +286,7 @@ class FirstGradients:
         if are_alive_and_finite(list_float_arrays([leaves[index] for index in indices])):
             return
         self.bad_step = self.steps + self.watched_count
-        # If the arguments are bad, the call before this one has made them so.
+        # If the arguments are not finite, the call before this one computed them.
         call = next((call for call in calls if are_alive_and_finite(list_float_arrays(call))), None)
         if call is None:
             return
@@ -393,7 +396,7 @@ class FirstGradients:
             out_axes: The axes of the examples in the results.
         """
         try:
-            index = find_first_bad_example(results, out_axes)
+            index = find_first_nonfinite_example(results, out_axes)
             example_args = take_example(args, in_axes, index)
             example_kwargs = take_example(kwargs, 0, index)
         except Exception:  # The axes are in an unsupported form. The gradient is counted as unrecorded.
@@ -433,7 +436,7 @@ class FirstGradients:
                 return flatten_results(results[0] if has_aux else results)[index]
 
             try:
-                index = find_first_bad_row(jacobian[0] if has_aux else jacobian, args[argnums], is_second)
+                index = find_first_nonfinite_row(jacobian[0] if has_aux else jacobian, args[argnums])
                 self._record_gradient(compute_one_result, args, argnums, has_aux=False)
             finally:
                 if self._remaining_gradients is None:

@@ -442,7 +442,7 @@ def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: list[JaxVar
     for result in results:
         if result.row is None:  # The result does not depend on any argument.
             result.value = jax.numpy.asarray(result.value)
-            result.row = recording.leaf(
+            result.row = recording.add_leaf(
                 log.keep_value(result.value),
                 kind="constant",
                 site=result.site,

@@ -208,7 +208,7 @@ class JaxLog:
         """
         array = value if is_random_key(value) else jnp.asarray(value)
         is_tracked = is_differentiated and is_inexact(array)
-        row = self.recording.leaf(
+        row = self.recording.add_leaf(
             self.keep_value(array),
             name=name,
             kind="source",
@@ -254,7 +254,7 @@ class JaxLog:
             None if variable.before_broadcast is None else self.find_or_add_constant_array(variable.before_broadcast)
         )
         if unbroadcast_row is None:
-            row = self.recording.leaf(
+            row = self.recording.add_leaf(
                 self.keep_value(variable.value),
                 name=name,
                 kind="constant",
@@ -265,7 +265,7 @@ class JaxLog:
             )
             self.rows[row].label = name or "const"
         else:
-            row = self.recording.operation(
+            row = self.recording.add_operation(
                 "broadcast_in_dim",
                 [unbroadcast_row],
                 self.keep_value(variable.value),
@@ -327,7 +327,7 @@ class JaxLog:
                 is_inexact(jnp.asarray(variable.value)) for variable in inputs if not is_random_key(variable.value)
             )
             cause = self._find_break_cause(op, result) if has_tracked_input or may_be_tracked else ""
-            row = self.recording.operation(
+            row = self.recording.add_operation(
                 op,
                 input_rows,
                 self.keep_value(result),

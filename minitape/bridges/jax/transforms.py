@@ -23,13 +23,12 @@ def flatten_results(results: Any) -> Any:
     return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in jax.tree_util.tree_leaves(results)])
 
 
-def find_first_bad_row(jacobian: Any, source: Any, is_second: bool) -> int:
+def find_first_nonfinite_row(jacobian: Any, source: Any) -> int:
     """Return the first row of a Jacobian with a non-finite element, or 0 if all are finite.
 
     Args:
         jacobian: The Jacobian or the Hessian, a tree of arrays.
         source: The differentiated argument.
-        is_second: Whether the matrix is a Hessian.
     """
     sources = jax.tree_util.tree_leaves(source)
     blocks = jax.tree_util.tree_leaves(jacobian)
@@ -39,32 +38,33 @@ def find_first_bad_row(jacobian: Any, source: Any, is_second: bool) -> int:
             np.asarray(block).reshape(-1, max(1, np.size(leaf)))
             for block, leaf in zip(blocks[number : number + len(sources)], sources, strict=False)
         ]
-        bad_rows = np.flatnonzero(~np.all([np.isfinite(block).all(1) for block in shared], axis=0))
-        if bad_rows.size:
-            return row + int(bad_rows[0])
+        nonfinite_rows = np.flatnonzero(~np.all([np.isfinite(block).all(1) for block in shared], axis=0))
+        if nonfinite_rows.size:
+            return row + int(nonfinite_rows[0])
         row += len(shared[0])
     return 0
 
 
-def find_first_bad_example(results: Any, out_axes: Any) -> int:
+def find_first_nonfinite_example(results: Any, out_axes: Any) -> int:
     """Return the index of the first example of ``jax.vmap`` with a non-finite result, or 0 if all are finite.
 
     Args:
         results: The results, a tree of arrays.
         out_axes: The axes of the examples in the results, as for ``jax.vmap``.
 
-    >>> find_first_bad_example(jax.numpy.array([[1.0, 2.0], [3.0, jax.numpy.nan]]), 1)
+    >>> find_first_nonfinite_example(jax.numpy.array([[1.0, 2.0], [3.0, jax.numpy.nan]]), 1)
     1
     """
-    bad_examples = []
+    nonfinite_examples = []
 
     def search_leaf(axis: int | None, leaf: Any) -> None:
         if axis is not None and jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
             examples = np.moveaxis(np.asarray(leaf), axis, 0)
-            bad_examples.extend(np.flatnonzero(~np.isfinite(examples.reshape(len(examples), -1)).all(1))[:1].tolist())
+            is_finite = np.isfinite(examples.reshape(len(examples), -1)).all(1)
+            nonfinite_examples.extend(np.flatnonzero(~is_finite)[:1].tolist())
 
     map_along_axes(search_leaf, out_axes, results)
-    return min(bad_examples, default=0)
+    return min(nonfinite_examples, default=0)
 
 
 def take_example(arguments: Any, axes: Any, index: int) -> Any:

@@ -50,7 +50,7 @@ class Contribution:
     is_finite: bool = True
 
 
-class Act(NamedTuple):
+class GradientChange(NamedTuple):
     """A change made to a gradient.
 
     Attributes:
@@ -67,14 +67,14 @@ class Route(NamedTuple):
 
     Attributes:
         pass_sites: The lines of the backward passes that are summed in the gradient, oldest first.
-        acts: The changes made to the gradient.
+        changes: The changes made to the gradient.
         fate: One of the fates defined above.
         site: The line that decided the fate.
         optimizer_number: The number of the optimizer whose step decided the fate, or 0 for other fates.
     """
 
     pass_sites: tuple[Site, ...]
-    acts: tuple[Act, ...]
+    changes: tuple[GradientChange, ...]
     fate: str
     site: Site
     optimizer_number: int
@@ -115,7 +115,7 @@ class Account:
     Attributes:
         key: The identity of the parameter.
         pending: The contributions that are currently in the gradient. Accounts share these tuples.
-        acts: The changes made to the gradient since it was last empty.
+        changes: The changes made to the gradient since it was last empty.
         used_by: The numbers of the optimizers whose steps used the pending contributions.
         occurrences: The number of times each route was taken, by route number.
         norms: The smallest, largest and last norm among the gradients that steps used. Empty if there were none.
@@ -128,7 +128,7 @@ class Account:
 
     key: int
     pending: tuple[Contribution, ...] = ()
-    acts: tuple[Act, ...] = ()
+    changes: tuple[GradientChange, ...] = ()
     used_by: tuple[int, ...] = ()
     occurrences: dict[int, Occurrences] = field(default_factory=dict)
     norms: list[float] = field(default_factory=list)
@@ -173,7 +173,7 @@ class Account:
     def forget_pending_contributions(self) -> None:
         """Forget the gradient's current contributions."""
         self.pending = ()
-        self.acts = ()
+        self.changes = ()
         self.used_by = ()
 
 
@@ -360,7 +360,7 @@ class RunAccounts:
             optimizer_number: The number of the optimizer that decides the fate, if there is one.
         """
         pass_sites = tuple([contribution.site for contribution in account.pending])
-        route = Route(pass_sites, account.acts, fate, site, optimizer_number)
+        route = Route(pass_sites, account.changes, fate, site, optimizer_number)
         return self.route_numbers.setdefault(route, len(self.route_numbers))
 
     def count_route(self, account: Account, route_number: int) -> None:
@@ -388,7 +388,7 @@ class RunAccounts:
         if account.pending and not account.used_by:
             pass_sites = tuple(contribution.site for contribution in account.pending)
             first = account.pending[0].pass_number
-            yield Route(pass_sites, account.acts, LEFT, NOWHERE, 0), Occurrences(1, first)
+            yield Route(pass_sites, account.changes, LEFT, NOWHERE, 0), Occurrences(1, first)
 
     def note_cleared_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
         """Record that the gradient of an account was cleared.
@@ -407,22 +407,25 @@ class RunAccounts:
             self.count_route(account, self.find_route_number(account, fate, site))
         account.forget_pending_contributions()
 
-    def note_act(self, accounts: Iterable[Account], act: Act) -> None:
+    def record_gradient_change(self, accounts: Iterable[Account], change: GradientChange) -> None:
         """Record a change to the gradients of the given accounts.
 
         Args:
             accounts: The accounts.
-            act: The change.
+            change: The change.
         """
-        extended: dict[int, tuple[Act, ...]] = {}  # Many accounts share one tuple, so extend each tuple only once.
+        # Many accounts share one tuple, so extend each tuple only once.
+        extended: dict[int, tuple[GradientChange, ...]] = {}
         for account in accounts:
-            if account.pending and act not in account.acts:
-                key = id(account.acts)
+            if account.pending and change not in account.changes:
+                key = id(account.changes)
                 if key not in extended:
-                    extended[key] = (*account.acts, act)
-                account.acts = extended[key]
+                    extended[key] = (*account.changes, change)
+                account.changes = extended[key]
 
-    def note_anomaly(self, kind: str, site: Site, first_pass: int | None = None, keys: Iterable[int] = ()) -> None:
+    def record_first_nonfinite(
+        self, kind: str, site: Site, first_pass: int | None = None, keys: Iterable[int] = ()
+    ) -> None:
         """Record the run's first non-finite value, and ignore later ones.
 
         Args:

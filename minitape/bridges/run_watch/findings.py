@@ -23,7 +23,7 @@ from .accounts import (
     STEPPED,
     UNSCALED,
     Account,
-    Act,
+    GradientChange,
     Occurrences,
     OptimizerAccount,
     Route,
@@ -134,7 +134,7 @@ def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count
 
 
 def _has_act(route: Route, *kinds: str) -> bool:
-    return any(act.kind in kinds for act in route.acts)
+    return any(change.kind in kinds for change in route.changes)
 
 
 def _has_almost_only_empty_steps(optimizer: OptimizerAccount) -> bool:
@@ -169,7 +169,7 @@ def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
                 account.key
                 for account in run.accounts.values()
                 for route, _ in run.iter_routes(account)
-                if Act(CLIPPED, site) in route.acts
+                if GradientChange(CLIPPED, site) in route.changes
             }
             fields = {"n": calls.before_unscaling, "all": calls.calls, "scale": calls.scale}
             yield RunFinding("clipped_scaled", "", site, fields, keys)

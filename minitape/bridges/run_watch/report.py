@@ -1,4 +1,4 @@
-"""Build the page about a whole run, with the raised error, the bad step, the problems and a summary."""
+"""Build the page about a whole run, with the raised error, the first non-finite step, the problems and a summary."""
 
 from __future__ import annotations
 

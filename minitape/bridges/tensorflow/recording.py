@@ -58,7 +58,7 @@ class TensorFlowRecording(FrameworkRecording):
         last_explanation = explanation if getattr(source, "trainable", True) else explain_last_gradient(self, source)
         return last_explanation if explanation.connected and last_explanation.cause == "not_trainable" else explanation
 
-    def filter_sweeps_by_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+    def choose_sweeps_for_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
         """Return the sweeps whose sources include `source`.
 
         If no such sweep exists, return all sweeps for a trainable source, and none for any other source.
@@ -219,7 +219,7 @@ def _measure_step(args: tuple, results: Any) -> float | None:
         for tensor in tensorflow.nest.flatten([args[1:2], results])
         if hasattr(tensor, "_numpy") and tensor.dtype.is_floating
     ]
-    # A bad gradient reaches all variables within a step or two, so the smallest tensors are enough.
+    # A non-finite gradient reaches all variables within a step or two, so the smallest tensors are enough.
     arrays = [tensor._numpy() for tensor in sorted(tensors, key=lambda tensor: tensor.shape.num_elements())[:4]]
     if not all(np.isfinite(array).all() for array in arrays):
         return math.nan

@@ -206,7 +206,7 @@ class TensorFlowLog:
             extra = TensorFlowExtra(value, op)
             extra.function_call = function_call
             extra.call_stack = () if is_watched else self.running_line.find_call_stack()
-            row = self.recording.operation(
+            row = self.recording.add_operation(
                 name,
                 input_rows,
                 value,

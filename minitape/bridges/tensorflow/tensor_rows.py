@@ -104,7 +104,7 @@ class TensorRows:
             with pause_recording():
                 value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
         is_watched = is_watched_by_open_tape(handle)
-        row = self.recording.leaf(
+        row = self.recording.add_leaf(
             None if value is None else self.keep_value(value),
             name=None if variable is None else find_variable_name(variable),
             kind="variable",
@@ -130,7 +130,7 @@ class TensorRows:
             extra.row_count = gradient.row_count
             extra.call_stack = gradient.call_stack
             site = find_innermost_site(gradient.call_stack)
-        row = self.recording.leaf(
+        row = self.recording.add_leaf(
             value,
             kind="source" if is_watched else "constant",
             site=site,

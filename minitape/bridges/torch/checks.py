@@ -88,7 +88,7 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 # -- the source ------------------------------------------------------------------------------------
 
 
-def find_invalid_target(question: TorchQuestion) -> Finding | None:
+def find_undifferentiable_target(question: TorchQuestion) -> Finding | None:
     """Find a target that is not a tensor. If the target is None, check the source first.
 
     Args:
@@ -514,7 +514,7 @@ def can_locate_target(question: TorchQuestion) -> bool:
 
 TORCH_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_backward_error,
-    find_invalid_target=find_invalid_target,
+    find_undifferentiable_target=find_undifferentiable_target,
     find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_pass),
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_copy_behind_break,

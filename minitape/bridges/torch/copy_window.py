@@ -60,7 +60,7 @@ class CopyWindow:
                 self._send_answer(pass_number)
         elif self._block is not None and self.kind != "error":
             self._close_recording()
-            if pass_number >= self.high or (self.kind == "anomaly" and self._is_pass_bad()):
+            if pass_number >= self.high or (self.kind == "anomaly" and self._is_pass_nonfinite()):
                 self._send_answer(pass_number)
         if self._block is None and self.low - 1 <= pass_number < self.high:
             self._block = record()
@@ -81,7 +81,7 @@ class CopyWindow:
         if block is not None:
             block.__exit__(None, None, None)
 
-    def _is_pass_bad(self) -> bool:
+    def _is_pass_nonfinite(self) -> bool:
         """Return whether the last pass produced a non-finite value."""
         accounts = self.watch.accounts
         if not math.isfinite(accounts.losses[-1]):

@@ -293,16 +293,16 @@ class WatchedProgram:
         usable = [copy for copy in self._copies if copy.pass_number < low]
         is_quick = seconds < QUICK_REPEAT_SECONDS
         if usable and (not is_quick or (self.side_effects.first and not self.may_repeat)):
-            answer = self._send_to_running_copy(usable[-1], fields)
+            answer = self._send_to_waiting_copy(usable[-1], fields)
             if answer is not None:
                 return answer
         answer = self._send_to_start_copy(fields, seconds)
         if answer is not None and usable and find_first_difference(answer, self.watch.accounts.losses):
-            return self._send_to_running_copy(usable[-1], fields) or answer
+            return self._send_to_waiting_copy(usable[-1], fields) or answer
         return answer
 
-    def _send_to_running_copy(self, copy: WaitingCopy, fields: Message) -> Message | None:
-        """Send a JSON request to a copy created during the run, and return its JSON answer.
+    def _send_to_waiting_copy(self, copy: WaitingCopy, fields: Message) -> Message | None:
+        """Send a JSON request to a copy that has waited since an earlier pass, and return its JSON answer.
 
         Args:
             copy: The copy.

@@ -309,12 +309,12 @@ class TorchLog:
             kind = "source"
         earlier_rows = self.list_leaf_rows(tensor)
         if not origin_rows:
-            cause, origin_rows, site = self._find_leaf_origin(tensor, site)
+            cause, origin_rows, site = self._find_missing_history(tensor, site)
         latest_rows = self.list_rows(tensor)[-1:]
         # A result becomes a leaf if the program calls requires_grad_() on it.
         if latest_rows and self.rows[latest_rows[0]].kind == "operation":
             origin_rows = latest_rows
-        row = self.recording.leaf(
+        row = self.recording.add_leaf(
             self.kept_tensors.keep_value(tensor, must_copy=True),
             kind=kind,
             version=len(earlier_rows),
@@ -332,7 +332,7 @@ class TorchLog:
             self.graph.attach_hook_to_leaf(tensor)
         return row
 
-    def _find_leaf_origin(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
+    def _find_missing_history(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
         """Return why a leaf has no history, and the rows from whose values the leaf was created."""
         grad_read = self.grad_reads.get(tensor)
         if grad_read is not None:
@@ -376,7 +376,7 @@ class TorchLog:
                 continue
             is_tracked = tensor.requires_grad and not is_untracked_view
             result_cause = "" if is_tracked else self._find_break_cause(tensor, cause, has_tracked_input)
-            row = self.recording.operation(
+            row = self.recording.add_operation(
                 name,
                 input_rows,
                 self.kept_tensors.keep_value(tensor),

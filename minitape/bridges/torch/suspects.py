@@ -219,7 +219,7 @@ def check_custom_functions(run: CheckedRun) -> Iterator[Suspicion]:
                 yield Suspicion("wrong_derivative", site, fields, rows[0])
 
 
-# -- draws -----------------------------------------------------------------------------------------
+# -- samples ---------------------------------------------------------------------------------------
 
 
 def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
@@ -233,7 +233,7 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
         is_normal = row.op == "normal"
         if not (is_sample or is_normal) or not is_float or not has_tracked_input or _is_paused_by_program(row):
             continue
-        uses = _split_uses_of_draw(run, row)
+        uses = _split_uses_by_log_prob(run, row)
         if uses.other_rows.isdisjoint(targets):
             continue
         if any(_is_weighted_log_prob(run, run.rows[index], uses.log_prob_rows) for index in uses.log_prob_rows):
@@ -272,7 +272,7 @@ def check_state_cut_in_loop(run: CheckedRun) -> Iterator[Suspicion]:
             yield Suspicion("in_part", site, {"what": "detach", "n": len(repeated)}, source_keys=keys, variant="steps")
 
 
-class DrawUses(NamedTuple):
+class SampleUses(NamedTuple):
     """The rows computed from a sample.
 
     Attributes:
@@ -284,13 +284,13 @@ class DrawUses(NamedTuple):
     other_rows: set[int]
 
 
-def _split_uses_of_draw(run: CheckedRun, draw: RecordedRow) -> DrawUses:
-    """Return the rows computed from a sample, separated by whether they use its log-probability."""
-    uses = DrawUses(set(), {draw.index})
-    for later in run.rows[draw.index + 1 :]:
+def _split_uses_by_log_prob(run: CheckedRun, sample: RecordedRow) -> SampleUses:
+    """Return the rows computed from a sample, split by whether they use its log-probability."""
+    uses = SampleUses(set(), {sample.index})
+    for later in run.rows[sample.index + 1 :]:
         plain_inputs = uses.other_rows.intersection(later.inputs)
         if plain_inputs:
-            is_log_prob = _is_log_prob_of_draw(run, later, plain_inputs)
+            is_log_prob = _is_log_prob_of_sample(run, later, plain_inputs)
             if is_log_prob:
                 uses.log_prob_rows.add(later.index)
             else:
@@ -300,13 +300,13 @@ def _split_uses_of_draw(run: CheckedRun, draw: RecordedRow) -> DrawUses:
     return uses
 
 
-def _is_log_prob_of_draw(run: CheckedRun, row: RecordedRow, draw_rows: Iterable[int]) -> bool:
+def _is_log_prob_of_sample(run: CheckedRun, row: RecordedRow, sample_rows: Iterable[int]) -> bool:
     """Return whether a row is part of a sample's log-probability.
 
     Rows do not count if a distribution was created from the sample, or if the line calls one of the program's
     modules.
     """
-    if not _is_log_prob_row(row) or any(run.rows[draw_row].tracked for draw_row in draw_rows):
+    if not _is_log_prob_row(row) or any(run.rows[sample_row].tracked for sample_row in sample_rows):
         return False
     return not any(len(other.scope) < len(row.scope) for other in run.rows if other.site == row.site)
 

@@ -52,7 +52,7 @@ def format_straight_through(fault: FaultSite, step: ast.expr, x: ast.expr | None
     return unparse(parse_expression(f"({unparse(x)}) + {stop_function}({inner})"))
 
 
-def find_step_operand(fault: FaultSite, node: Any) -> ast.expr | None:
+def find_step_function_operand(fault: FaultSite, node: Any) -> ast.expr | None:
     """Return the operand of a step such as ``round(x)``. For ``a // b``, return the quotient ``a / b``.
 
     Args:
@@ -84,7 +84,7 @@ def pass_straight_through(fault: FaultSite, node: Any) -> Change:
     )
     if not is_step or is_compared or is_result_used_as_index(fault):
         return None
-    x = find_step_operand(fault, node)
+    x = find_step_function_operand(fault, node)
     if x is None or any(is_call(n, *STEP_FUNCTIONS) or is_integer_cast(n) for n in ast.walk(x)):
         return None
     hard_value: Any = node

@@ -16,16 +16,21 @@ from ..reasons.program_text import find_last_name, parse_expression, unparse
 from ..translated_sentences import fill
 from .fault_site import FaultSite, find_call_operand, is_call, is_result_used_as_index, spell_path_for_program
 from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_text
-from .numeric_fixes import find_smallest_input_element, find_step_operand, format_straight_through, is_integer_cast
+from .numeric_fixes import (
+    find_smallest_input_element,
+    find_step_function_operand,
+    format_straight_through,
+    is_integer_cast,
+)
 
 # Readers of the sentence fields. If a reader returns None, the sentence does not fit.
 _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "it": lambda fault, node: unparse(node),
-    "x": lambda fault, node: _to_source_text(find_step_operand(fault, node)),
-    "high": lambda fault, node: _format_maximized_value(node, find_step_operand(fault, node)),
+    "x": lambda fault, node: _to_source_text(find_step_function_operand(fault, node)),
+    "high": lambda fault, node: _format_maximized_value(node, find_step_function_operand(fault, node)),
     "softmax": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.softmax),
     "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
-    "through": lambda fault, node: format_straight_through(fault, node, find_step_operand(fault, node)),
+    "through": lambda fault, node: format_straight_through(fault, node, find_step_function_operand(fault, node)),
     "soft": lambda fault, node: format_soft_comparison(fault, node),
     "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_called_operation_name(node)) else "1e-06",
     "below": lambda fault, node: _to_source_text(_find_divisor(node)),

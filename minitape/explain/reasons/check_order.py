@@ -54,7 +54,8 @@ class FrameworkChecks:
 
     Attributes:
         find_refusal: Finds out why the framework refused the program or the gradient with an error.
-        find_invalid_target: Finds a target that cannot have a gradient.
+        find_undifferentiable_target: Finds a target that has no gradient, because it is not a tensor, or because it is
+            itself a gradient that a tape returned.
         find_non_float_source: Finds a source that is not a float.
         find_untracked_source: Finds a source for which the framework keeps no gradient, such as one that no tape
             watches.
@@ -83,7 +84,7 @@ class FrameworkChecks:
     """
 
     find_refusal: FindCause = find_nothing
-    find_invalid_target: FindCause = find_nothing
+    find_undifferentiable_target: FindCause = find_nothing
     find_non_float_source: FindCause = checks.find_non_float_source
     find_untracked_source: FindCause = find_nothing
     find_missing_derivative: FindCause = find_nothing
@@ -191,7 +192,7 @@ def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> 
 Check: TypeAlias = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]
 CHECKS: tuple[Check, ...] = (
     lambda question, framework: framework.find_refusal(question),
-    lambda question, framework: framework.find_invalid_target(question),
+    lambda question, framework: framework.find_undifferentiable_target(question),
     # The source.
     lambda question, framework: framework.find_non_float_source(question),
     lambda question, framework: framework.find_untracked_source(question),

@@ -110,8 +110,8 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     if not _reads_any_across_break(question, reached_from_source):
         return []
-    mended_rows = {finding.row for finding in known_findings if finding.row is not None}
-    open_to_target = question.find_ancestors(question.target_rows, open_only=True, mended_rows=mended_rows)
+    repaired_rows = {finding.row for finding in known_findings if finding.row is not None}
+    open_to_target = question.find_ancestors(question.target_rows, open_only=True, repaired_rows=repaired_rows)
     # The value of the variable comes from an earlier iteration, so breaks outside the tape are to be expected.
     holds_earlier_value = bool(known_findings) and known_findings[0].cause == "variable_assign"
     reported = {(finding.cause, finding.site) for finding in known_findings}

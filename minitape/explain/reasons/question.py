@@ -181,16 +181,16 @@ class Question:
         return get_shared_result((name, id(self.shared_rows), *self.target_rows), build)
 
     def find_ancestors(
-        self, rows: Iterable[int], open_only: bool = False, mended_rows: Container[int] = ()
+        self, rows: Iterable[int], open_only: bool = False, repaired_rows: Container[int] = ()
     ) -> set[int]:
         """Return the given rows and all rows that they were computed from.
 
         Args:
             rows: The initial rows.
             open_only: Whether to follow only edges that pass gradients.
-            mended_rows: Rows whose breaks are treated as repaired, so gradients pass them.
+            repaired_rows: Rows whose breaks are treated as repaired, so gradients pass them.
         """
-        return collect_ancestors(self.rows, rows, open_only=open_only, mended_rows=mended_rows)
+        return collect_ancestors(self.rows, rows, open_only=open_only, repaired_rows=repaired_rows)
 
     def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
         """Return the given rows and all rows that were computed from them.

@@ -29,10 +29,10 @@ from ...run_watch.accounts import (
     REUSED,
     SKIPPED,
     STEPPED,
-    Act,
     Birth,
     ClipCalls,
     Contribution,
+    GradientChange,
     OptimizerAccount,
     RunAccounts,
 )
@@ -326,7 +326,9 @@ class TorchRunWatch:
         if contribution.pass_number in self.measured_passes:
             self._measure_pass(contribution)
         if contribution.pass_number > 3 and not self._optimizers:
-            self._measure_gradients_and_note_anomaly(self._list_accounts_reached_by(contribution), contribution.site)
+            self._measure_gradients_and_record_nonfinite(
+                self._list_accounts_reached_by(contribution), contribution.site
+            )
 
     def _list_accounts_reached_by(self, contribution: Contribution) -> list[TensorAccount]:
         return [
@@ -377,7 +379,7 @@ class TorchRunWatch:
             if math.isnan(value) or (math.isinf(value) and scale is None):
                 self.accounts.nonfinite_losses += 1
                 first_pass = min(self.accounts.last_finite_pass + 1, pass_number)
-                self.accounts.note_anomaly("loss", site, first_pass)
+                self.accounts.record_first_nonfinite("loss", site, first_pass)
 
     # -- between backward pass and step ------------------------------------------------------------
 
@@ -458,7 +460,7 @@ class TorchRunWatch:
             clipped = self._note_clip_and_list_clipped_accounts(given, site, limit)
         result = original(given, limit, *args, **kwargs)
         with DisableTorchFunction():
-            self.accounts.note_act(clipped, Act(CLIPPED, site))
+            self.accounts.record_gradient_change(clipped, GradientChange(CLIPPED, site))
             self.remember_gradients(clipped)
         return result
 
@@ -486,7 +488,7 @@ class TorchRunWatch:
         scales = [
             account.pending[-1].scale
             for account in clipped
-            if account.pending and not any(act.kind == "unscaled" for act in account.acts)
+            if account.pending and not any(change.kind == "unscaled" for change in account.changes)
         ]
         scale = next((scale for scale in scales if scale is not None), None)
         if scale is not None and scale != 1.0:
@@ -564,7 +566,7 @@ class TorchRunWatch:
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
-            account.norms.append(self._measure_gradients_and_note_anomaly(used, account.site))
+            account.norms.append(self._measure_gradients_and_record_nonfinite(used, account.site))
 
     def _note_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
         rates = [group.get("lr", 1.0) for group in optimizer.param_groups]
@@ -599,7 +601,7 @@ class TorchRunWatch:
             if account.pending:
                 has_new_gradient = True
                 is_reused = number in account.used_by
-                key = id(account.pending), id(account.acts), is_reused
+                key = id(account.pending), id(account.changes), is_reused
                 if key not in route_numbers:
                     actual_fate = REUSED if is_reused and fate == STEPPED else fate
                     route_numbers[key] = self.accounts.find_route_number(account, actual_fate, site, number)
@@ -615,7 +617,7 @@ class TorchRunWatch:
             del self._stepped_on[pass_number]
         return used
 
-    def _measure_gradients_and_note_anomaly(self, accounts: list[TensorAccount], site: Site) -> float:
+    def _measure_gradients_and_record_nonfinite(self, accounts: list[TensorAccount], site: Site) -> float:
         """Measure the gradients of the given accounts, and record the first non-finite gradient.
 
         Args:
@@ -628,22 +630,24 @@ class TorchRunWatch:
         measured = [(account, gradient) for account in accounts if (gradient := account.gradient) is not None]
         if not (measured and self.measures):
             return 0.0
-        bad = list[TensorAccount]()
+        nonfinite_accounts = list[TensorAccount]()
         norms = measure_norms([gradient for _, gradient in measured])
         for (account, _), norm in zip(measured, norms, strict=True):
             if math.isfinite(norm):
                 account.note_norm(norm)
             else:
-                bad.append(account)
+                nonfinite_accounts.append(account)
         total = math.hypot(*filter(math.isfinite, norms))
-        if not bad:
+        if not nonfinite_accounts:
             self.accounts.last_finite_pass = self.accounts.passes
             return total
-        for contribution in bad[0].pending:
+        for contribution in nonfinite_accounts[0].pending:
             contribution.is_finite = False
-        passes = [contribution.pass_number for account in bad for contribution in account.pending]
+        passes = [contribution.pass_number for account in nonfinite_accounts for contribution in account.pending]
         first_pass = min([*passes, self.accounts.passes, self.accounts.last_finite_pass + 1])
-        self.accounts.note_anomaly("gradient", site, first_pass, [account.key for account in bad])
+        self.accounts.record_first_nonfinite(
+            "gradient", site, first_pass, [account.key for account in nonfinite_accounts]
+        )
         return total
 
     def _sample_weights_and_count_undone_moves(self, followed: FollowedOptimizer) -> None:
@@ -679,7 +683,7 @@ class TorchRunWatch:
         tensors = ((account.key, account.tensor_ref()) for account in followed.tensor_accounts)
         keys = [key for key, tensor in tensors if tensor is not None and not bool(torch.isfinite(tensor).all())]
         if keys:
-            self.accounts.note_anomaly("weight", followed.account.site, None, keys)
+            self.accounts.record_first_nonfinite("weight", followed.account.site, None, keys)
 
     def _start_rest_if_nothing_is_new(self) -> None:
         """Rest for some passes after enough steps without a new route."""

@@ -12,7 +12,7 @@ from torch.amp.grad_scaler import GradScaler
 from ....recording.sites import find_user_site
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
-from ...run_watch.accounts import SKIPPED, UNSCALED, Act, ScalerAccount
+from ...run_watch.accounts import SKIPPED, UNSCALED, GradientChange, ScalerAccount
 
 if TYPE_CHECKING:
     from .run_watch import TorchRunWatch
@@ -82,7 +82,7 @@ class ScalerWatch:
         if scaler.is_enabled() and not self.watch.is_resting:
             with DisableTorchFunction():
                 followed = self.watch.find_or_follow_optimizer(optimizer)
-                self.watch.accounts.note_act(followed.tensor_accounts, Act(UNSCALED))
+                self.watch.accounts.record_gradient_change(followed.tensor_accounts, GradientChange(UNSCALED))
                 self.watch.remember_gradients(followed.tensor_accounts)
         return result
 

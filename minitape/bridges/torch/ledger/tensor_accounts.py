@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import torch
 
-from ...run_watch.accounts import EDITED, Account, Act, ParameterFacts, RunAccounts
+from ...run_watch.accounts import EDITED, Account, GradientChange, ParameterFacts, RunAccounts
 from ..distributed_tensors import get_local_part
 
 # After a gradient has been lost, this many weights are compared with their state during the backward pass.
@@ -116,7 +116,7 @@ class TensorAccount(Account):
         if gradient is None or not bool(get_local_part(gradient).any()):
             accounts.note_cleared_gradient(self, (None, None), self.was_changed_by_program(tensor))
         else:
-            accounts.note_act([self], Act(EDITED))
+            accounts.record_gradient_change([self], GradientChange(EDITED))
 
     def remember_weights_if_gradient_was_lost_before(self, tensor: torch.Tensor) -> None:
         """Remember the current state of the leaf if gradients of the leaf have been lost before.
