@@ -101,7 +101,7 @@ def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
     for account in run.accounts.values():
         routes = list(run.iter_routes(account))
         # A program that writes into .grad may accumulate the gradients of several passes itself.
-        if any(route.fate == STEPPED and _has_act(route, EDITED) for route, _ in routes):
+        if any(route.fate == STEPPED and _has_gradient_change(route, EDITED) for route, _ in routes):
             continue
         for route, occurrences in routes:
             if route.fate == CLEARED and len(set(route.pass_sites)) == 1 and route.site != NOWHERE:
@@ -133,7 +133,7 @@ def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count
         yield RunFinding("not_applied", "cleared", route.site, fields, [account.key])
 
 
-def _has_act(route: Route, *kinds: str) -> bool:
+def _has_gradient_change(route: Route, *kinds: str) -> bool:
     return any(change.kind in kinds for change in route.changes)
 
 
@@ -383,7 +383,7 @@ def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> Iterator[
     """Find optimizers whose ``step`` was called without the scaler that scaled the loss."""
     for account in run.accounts.values():
         for route, occurrences in run.iter_routes(account):
-            if route.fate == STEPPED and occurrences.count > 1 and not _has_act(route, UNSCALED, EDITED):
+            if route.fate == STEPPED and occurrences.count > 1 and not _has_gradient_change(route, UNSCALED, EDITED):
                 yield RunFinding("scaler", "bypassed", route.site, {"scale": scale}, [account.key])
 
 
