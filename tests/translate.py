@@ -126,6 +126,8 @@ def update_catalog(file: Path, places_by_text: dict[str, list[str]], code: str) 
         )
     earlier_texts = {entry.id: _parse_previous_text(entry.user_comments) for entry in catalog}
     catalog.update(template, update_creation_date=False)
+    for text in [text for text in catalog.obsolete if text in catalog]:
+        del catalog.obsolete[text]  # The text is used again. msgfmt refuses a text that a file has twice.
     for entry in catalog:
         entry.user_comments = [line for line in entry.user_comments if not line.startswith("|")]
         entry.previous_id = entry.previous_id or earlier_texts.get(entry.id, []) if entry.fuzzy else []

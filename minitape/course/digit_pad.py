@@ -228,8 +228,8 @@ def build_pad_page(pad: DigitPad, name: str, tape: type | None = None) -> str:
         title=escape(say("{name}'s network reads digits", name=name)),
         score=escape(
             say(
-                "This network learned on a tape that was written from scratch. It correctly reads {percent} % of the "
-                "digits that it has never seen. Can it read yours?",
+                "This network learned on a tape that was written from scratch. It correctly reads {percent} percent of "
+                "the digits that it has never seen. Can it read yours?",
                 percent=f"{100 * right:.0f}",
             )
         ),

@@ -79,6 +79,16 @@ def test_a_notebook_is_built_from_the_english_one_and_the_texts(pair):
     assert made == translation
 
 
+def test_a_file_has_each_text_once(file):
+    """Otherwise, msgfmt refuses the file."""
+    entries = re.split(r"\n\n+", file.read_text(encoding="utf-8"))
+    texts = [re.sub(r'"\n(?:#~ )?"', "", found[1]) for entry in entries if (found := TEXT_OF_ENTRY.search(entry))]
+    assert len(texts) > 20 and [text for text in texts if texts.count(text) > 1] == []
+
+
+TEXT_OF_ENTRY = re.compile(r'^(?:#~ )?msgid ((?:(?:\n?(?:#~ )?)"(?:[^"\\]|\\.)*")+)', re.MULTILINE)
+
+
 def list_code_in_sentence(text: str) -> set[str]:
     """What is code in a sentence: between backticks, but for words of the picture, and arguments with stars."""
     stars = re.findall(r"[(,] ?\*+\w+(?=[,)])|\(\*+\[", text)  # such as *things in f(name, *things)
