@@ -43,6 +43,8 @@ class Firefox:
         """End the browser."""
         self._socket.close()
         end_processes(self._process)
+        if self._process.stderr is not None:
+            self._process.stderr.close()
 
     def call(self, method: str, **parameters: Any) -> Any:
         """Send a command, and return its result.
