@@ -267,7 +267,7 @@ class PatientCase:
         Returns:
             The plot, whose curve is green if a treatment made the patient well.
         """
-        healthy = self._ward.healthy.accuracies if self._ward.healthy else self.accuracies
+        healthy = (self._ward.healthy or self).accuracies
         texts = {"name": self.name, "end": f"{self.accuracies[-1]:.0%}", "healthy": f"{healthy[-1]:.0%}"}
         words = say("Correct answers after each step: {name} ends at {end}, the healthy network at {healthy}", **texts)
         plot = Plot(words, x=(0, STEPS), y=(0, 1.05), names=(say("step"), say("correct answers")))
@@ -279,19 +279,13 @@ class PatientCase:
     def _format_summary(self) -> str:
         lines = []
         if self.is_treated:
+            learned_count, total = self.gradient_count
             state = say("well") if self.is_well else say("not well yet")
-            gradient_count = self.gradient_count
             lines.append(say("{place}: {told}", place=self.name, told=state))
-            lines.append(
-                say(
-                    "{learn} of {numbers} parameters got a gradient",
-                    learn=gradient_count.with_gradient,
-                    numbers=gradient_count.total,
-                )
-            )
-        words = "loss: {first} at the start, {middle} halfway through, {last} at the end"
+            lines.append(say("{learn} of {numbers} parameters got a gradient", learn=learned_count, numbers=total))
         steps = {"first": 0, "middle": STEPS // 2, "last": STEPS}
-        lines.append(say(words, **{name: f"{self.losses[step]:.3f}" for name, step in steps.items()}))
+        losses = {name: f"{self.losses[step]:.3f}" for name, step in steps.items()}
+        lines.append(say("loss: {first} at the start, {middle} halfway through, {last} at the end", **losses))
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -28,6 +28,7 @@ from minitape.course.course_texts import read_lesson
 from minitape.course.exercise import collect_exercises
 from minitape.course.lesson_13 import DISEASES, _find_diagnosis_hint
 from minitape.course.plot import COLORS
+from minitape_widgets import TapeView
 
 CELLS = nbformat.read(find_lessons_folder() / "13_capstone.ipynb", as_version=4).cells
 SOURCES = {cell.id: cell.source for cell in CELLS}
@@ -352,6 +353,24 @@ def test_a_program_is_shown_after_two_examinations_and_changed_after_the_diagnos
     fresh.edit(1)
     assert "ward.treat(1, step)" in capsys.readouterr().out
     ward_module._current_ward = ward
+
+
+@pytest.mark.parametrize("name", ["", "Ada", "Ben", "Carla"])
+def test_pictures_of_each_patient_work_and_count_before_a_diagnosis(ward, name, monkeypatch):
+    """The lesson recommends both pictures for every bed, and promises the program after two examinations."""
+    monkeypatch.setattr(ward_module, "_current_ward", None)  # no diagnoses of an earlier ward
+    fresh = Ward(name, ward.new_network, ward.answer, ward.x, ward.t)
+    for bed in range(1, 7):
+        case = fresh.admit(bed)
+        TapeView(case.tape)
+        assert "def step" not in case.program
+        TapeView.compare(fresh.healthy.first, case.first)
+        assert "def step" in case.program, f"bed {bed}"
+        assert "Hand in your own diagnosis first" in case.tape.explain(case.loss, case.network[0])
+        sources = [source for result in tf.snapshot(case.tape)["results"] for source in result["sources"]]
+        assert sources and not any(source["reason"] for source in sources), (
+            "a picture does not tell what explain refuses"
+        )
 
 
 def test_a_new_ward_counts_tries_anew(ward):
