@@ -293,8 +293,8 @@ CAUSES = (
         Fix: The target is too long for its input. Write zero_infinity=True, or leave out such samples.
 
         [torch: empty]
-        Fix: Its input has too few elements, so it divides by zero. Leave out empty batches and groups with only one
-        element.
+        Fix: If the result is NaN, its input has too few elements, so leave out empty batches and groups with only one
+        element. If the result is infinite, the sum of its elements is too large for their dtype.
 
         [torch, tensorflow, jax: masked]
         Fix: A whole row is masked with -inf. Leave at least one element in each row unmasked, or mask with a large
