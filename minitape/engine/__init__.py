@@ -91,7 +91,7 @@ as rows. The docstring of ``minitape/functions`` lists the calls in order.
 **The fast forms.** If the package ``minitape/speed`` exists, it replaces the operator (step 3 above) and the loop of
 step 5 with faster code that returns the same results. A debugger then shows a generated ``__mul__``, which appends row
 1 without a call of ``apply`` or ``write_rows``, and ``run_fast_sweep``. For the inner gradient of the second program,
-it shows ``try_recorded_sweep_of_numbers``. To step through the plain forms instead, run ``sys.modules["minitape.speed"]
+``_sweep_mixed_rows`` does the work. To step through the plain forms instead, run ``sys.modules["minitape.speed"]
 = None`` before the program imports minitape. ``table/accelerator`` lists everything that can be replaced.
 
 **The modules.** Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are

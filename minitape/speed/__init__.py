@@ -9,7 +9,6 @@ Recording operations:
 Backward sweeps:
 
 * ``fast_sweeps`` sweeps over scalars, arrays and calls.
-* ``nested_number_sweep`` sweeps over scalars while an outer tape records.
 * ``long_sweep`` sweeps over long tapes of scalars with compiled ``kernels``. ``kernel_source`` writes the source that
   numba compiles.
 * ``array_blocks`` computes functions of large arrays block by block and reuses memory.

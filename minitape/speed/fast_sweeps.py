@@ -30,7 +30,6 @@ from ..engine.table.primitives.reduce import unbroadcast
 from ..engine.tensor.rule_functions import build_recorded_functions
 from ..engine.tensor.tensor import EagerTensor
 from .long_sweep import build_long_sweep
-from .nested_number_sweep import try_recorded_sweep_of_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,12 +86,6 @@ def run_fast_sweep(
         if compiled_sweep is not None:
             compiled_sweep.run_to_end()
             return compiled_sweep.get_adjoint
-    if (
-        is_recorded
-        and only_numbers
-        and try_recorded_sweep_of_numbers(record, adjoints, sources, reachable, last_row, first_row)
-    ):
-        return find_adjoint
     if is_recorded or reachable or record.base or not only_numbers:
         _sweep_mixed_rows(record, adjoints, sources, reachable, is_recorded, last_row, first_row)
         return find_adjoint

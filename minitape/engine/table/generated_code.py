@@ -151,17 +151,10 @@ OPERATORS: dict[type[ast.operator], str] = {
 
 
 class _OperatorCalls(ast.NodeTransformer):
-    """A syntax tree transformer that replaces operators with function calls.
-
-    Attributes:
-        leading_arguments: Arguments that each call receives before its operands.
-    """
-
-    def __init__(self, leading_arguments: list[ast.expr]) -> None:
-        self.leading_arguments = leading_arguments
+    """A syntax tree transformer that replaces operators with function calls."""
 
     def _build_call(self, name: str, *operands: ast.expr) -> ast.expr:
-        return ast.Call(ast.Name(name), [*self.leading_arguments, *map(self.visit, operands)], [])
+        return ast.Call(ast.Name(name), [*map(self.visit, operands)], [])
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         return self._build_call(ast.unparse(node.func), *node.args)
@@ -182,7 +175,7 @@ class _OperatorCalls(ast.NodeTransformer):
         return self._build_call("negative", node.operand) if find_names(ast.unparse(node)) else node
 
 
-def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
+def replace_operators_with_calls(text: str) -> str:
     """Replace the operators in a formula with function calls.
 
     The name of the called function depends on where a number occurs. ``z / 2`` becomes ``divide_number(z, 2)``. ``1 -
@@ -193,7 +186,6 @@ def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
 
     Args:
         text: The formula. The formula may contain ``+ - * /``, unary minus and function calls.
-        *leading_arguments: Expressions that each call receives before its operands.
 
     Returns:
         The text of the new formula.
@@ -201,7 +193,7 @@ def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
     Raises:
         ValueError: If the formula contains another operator, such as ``**``.
     """
-    return ast.unparse(_OperatorCalls([*map(parse_expression, leading_arguments)]).visit(parse_expression(text)))
+    return ast.unparse(_OperatorCalls().visit(parse_expression(text)))
 
 
 def replace_operands(text: str, operands: Sequence[str]) -> str:

@@ -190,7 +190,7 @@ _FORMULAS_IN_TABLE = {
 }
 
 
-def to_recorded_formula(rule_text: str, *leading_arguments: str) -> str:
+def to_recorded_formula(rule_text: str) -> str:
     """Convert a rule to the operation calls that a recorded sweep makes.
 
     If the whole rule equals a line of the table, the result is a single call.
@@ -200,12 +200,11 @@ def to_recorded_formula(rule_text: str, *leading_arguments: str) -> str:
 
     Args:
         rule_text: The formula of the rule.
-        *leading_arguments: Expressions that each call receives before its operands.
 
     Returns:
         The new formula, in the form that :func:`replace_operators_with_calls` returns.
     """
-    return replace_operators_with_calls(_FORMULAS_IN_TABLE.get(rule_text, rule_text), *leading_arguments)
+    return replace_operators_with_calls(_FORMULAS_IN_TABLE.get(rule_text, rule_text))
 
 
 def select_form_for_kind(primitive_code: int, value: Array) -> Form:
