@@ -104,12 +104,13 @@ def find_known_error(framework: str, error: BaseException) -> tuple[str, str, di
     return "", "", {}
 
 
-def explain_raised_error(framework: str, error: BaseException) -> Explanation | None:
+def explain_raised_error(framework: str, error: BaseException, blamed: Site = NOWHERE) -> Explanation | None:
     """Explain the error that ended a program by its message.
 
     Args:
         framework: The name of the framework.
         error: The error.
+        blamed: The line to blame, or NOWHERE to blame the line that led to the error.
 
     Returns:
         The explanation, or None if the message is not known.
@@ -122,4 +123,4 @@ def explain_raised_error(framework: str, error: BaseException) -> Explanation | 
         site = file, int(line)
     if cause == "left_jax":
         fields["what"] = f"{function}()"
-    return explain_cause(framework, cause, site, variant, fields)
+    return explain_cause(framework, cause, site if blamed == NOWHERE else blamed, variant, fields)

@@ -1,35 +1,46 @@
 """What becomes of gradients in a whole run: the accounts of PyTorch programs, and what they show to be wrong."""
 
 import io
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 
 import pytest
 
-from .cases import apply_fixes, list_blamed_line_numbers, parse_programs_by_name, strip_fix_comments
+from .cases import apply_fixes, compile_program, list_blamed_line_numbers, parse_programs_by_name, strip_fix_comments
 from .torch_runs import CASES
 
 torch = pytest.importorskip("torch")
 
 from minitape.bridges.run_watch.findings import find_run_findings  # noqa: E402
 from minitape.bridges.run_watch.summary import summarize_run  # noqa: E402
+from minitape.bridges.torch import record  # noqa: E402
 from minitape.bridges.torch.ledger import run_watch as run_watch_module  # noqa: E402
 from minitape.bridges.torch.ledger.run_watch import TorchRunWatch  # noqa: E402
+from minitape.bridges.torch.suspects import build_checked_run, note_gradients_of_targets  # noqa: E402
 
 BEGINNING = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
 
 
 PROGRAMS = parse_programs_by_name(CASES)
+REMARKS = [
+    "an_epoch_schedule_is_stepped_in_each_batch",
+    "an_evaluation_in_training_mode",
+    "the_statistics_of_a_frozen_layer_change",
+    "a_target_of_the_same_network_has_a_gradient",
+    "an_advantage_trains_the_critic",
+]
 WRONG = [name for name, (cause, _) in PROGRAMS.items() if cause != "connected"]
 
 
-def watch(text):
+def watch(text, recorder=record):
     """Run a program under watch; return the watch and the findings."""
     run_watch = TorchRunWatch()
     run_watch.start_watching()
-    with redirect_stdout(io.StringIO()):
+    with redirect_stdout(io.StringIO()), recorder() as recording:
         namespace = {}
-        exec(compile(BEGINNING + text, "program.py", "exec"), namespace)
+        exec(compile_program(BEGINNING + text, "program.py"), namespace)
     run_watch.stop_watching()
+    if recording is not None:
+        note_gradients_of_targets(build_checked_run(recording), run_watch.accounts)
     run_watch.namespace = namespace  # The parameters stay alive.
     return run_watch, find_run_findings(run_watch.accounts)
 
@@ -63,7 +74,7 @@ def test_the_repaired_program_is_not_accused(name):
     assert not findings and summarize(run_watch, findings).startswith("Healthy: "), findings
 
 
-@pytest.mark.parametrize("name", ["an_epoch_schedule_is_stepped_in_each_batch", "an_evaluation_in_training_mode"])
+@pytest.mark.parametrize("name", REMARKS)
 def test_what_may_be_intended_is_only_a_remark(name):
     _, findings = watch(strip_fix_comments(PROGRAMS[name][1]))
     assert [finding.is_remark for finding in findings] == [True]
@@ -75,7 +86,7 @@ net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(), nn.Linear(
 nodes = [node.op for node in torch.fx.symbolic_trace(net).graph.nodes]
 compiled = torch.compile(net, backend="eager", fullgraph=True)(torch.randn(8, 4))
 """
-    run_watch, findings = watch("import torch.fx\n" + text)
+    run_watch, findings = watch("import torch.fx\n" + text, recorder=nullcontext)
     assert run_watch.namespace["nodes"].count("call_module") == 4 and not findings
     assert run_watch.namespace["compiled"].shape == (8, 1)
     assert "__call__" not in vars(torch.nn.Dropout)

@@ -468,4 +468,124 @@ for step in range(24):
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
     schedule.step()
+#@ a_frozen_part_keeps_its_momentum frozen_moved
+part, head = nn.Linear(4, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*part.parameters(), *head.parameters()], 0.01, momentum=0.9)  #!
+for step in range(8):
+    if step == 4:
+        part.requires_grad_(False)
+    optimizer.zero_grad(set_to_none=False)  #- optimizer.zero_grad()
+    head(part(torch.randn(8, 4))).pow(2).mean().backward()
+    optimizer.step()
+#@ an_old_gradient_moves_a_frozen_part frozen_moved
+part, head = nn.Linear(4, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*part.parameters(), *head.parameters()], 0.01)  #!
+for step in range(8):
+    if step == 4:
+        part.requires_grad_(False)
+    head.zero_grad()
+    if step < 4:  #- if True:
+        part.zero_grad()
+    head(part(torch.randn(8, 4))).pow(2).mean().backward()
+    optimizer.step()
+#@ a_misspelled_attribute_freezes_nothing no_effect
+net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
+for parameter in net[0].parameters():
+    parameter.require_grad = False  #!  #- parameter.requires_grad = False
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ an_attribute_of_a_module_freezes_nothing no_effect
+net = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), nn.Linear(4, 1))
+net[0].requires_grad = False  #!  #- net[0].requires_grad_(False)
+optimizer = torch.optim.Adam(net.parameters(), 0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ a_rate_is_set_on_the_optimizer_itself no_effect
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 1e-5)
+for step in range(6):
+    optimizer.lr = 0.1 / (step + 1)  #!  #- optimizer.param_groups[0]["lr"] = 0.1 / (step + 1)
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ the_statistics_of_a_frozen_layer_change layer_mode
+net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
+net[:2].requires_grad_(False)
+optimizer = torch.optim.SGD(net[3].parameters(), 0.1)
+for step in range(6):
+    net.train()
+    #+ net[1].eval()
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()  #!
+    optimizer.step()
+#@ a_target_of_the_same_network_has_a_gradient target_gradient
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(4):
+    state, later, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+    best = net(later).max(1).values  #- best = net(later).max(1).values.detach()
+    target = reward + 0.9 * best  #!
+    loss = nn.functional.smooth_l1_loss(net(state)[:, 0], target)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+#@ an_error_of_a_value_function_has_two_gradients target_gradient
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(4):
+    value, later = net(torch.randn(8, 4)).squeeze(1), net(torch.randn(8, 4)).squeeze(1)
+    #+ later = later.detach()
+    goal = torch.randn(8) + later * 0.99  #!
+    optimizer.zero_grad()
+    (goal - value).pow(2).mean().backward()
+    optimizer.step()
+#@ an_advantage_trains_the_critic target_gradient
+actor, critic = nn.Linear(4, 3), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*actor.parameters(), *critic.parameters()], 0.01)
+for step in range(4):
+    state, returns = torch.randn(8, 4), torch.randn(8)
+    policy = torch.distributions.Categorical(logits=actor(state))
+    log_prob = policy.log_prob(policy.sample())
+    advantage = returns - critic(state).squeeze(1)  #!
+    loss = advantage.pow(2).mean()
+    loss = loss - (log_prob * advantage).mean()  #- loss = loss - (log_prob * advantage.detach()).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+#@ an_optimizer_of_the_program_has_a_rate connected
+class Descent(torch.optim.SGD):
+    def __init__(self, parameters, lr):
+        super().__init__(parameters, lr)
+        self.lr = 10 * lr
+net = nn.Linear(4, 1)
+optimizer = Descent(net.parameters(), 0.01)
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ an_attribute_that_the_program_reads connected
+net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
+net[0].requires_grad = False
+for layer in net:
+    layer.requires_grad_(getattr(layer, "requires_grad", True))
+optimizer = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], 0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ two_views_of_an_example_agree connected
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(4):
+    x = torch.randn(8, 4)
+    one, other = net(x + 0.1 * torch.randn(8, 4)), net(x + 0.1 * torch.randn(8, 4))
+    loss = nn.functional.mse_loss(one, other) - 0.1 * one.std(0).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
 """

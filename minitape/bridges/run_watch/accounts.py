@@ -10,9 +10,10 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...recording.sites import NOWHERE, Site
+from .run_finding import RunFinding
 
 if TYPE_CHECKING:
     from .schedules import LayerMode, ScheduleAccount
@@ -320,6 +321,7 @@ class RunAccounts:
         route_numbers: The number of each route that a gradient has taken.
         gradient_calls: The number of calls that returned gradients instead of storing them, such as ``autograd.grad``.
         watch_error: The error in minitape that ended the watch, or "" if there was none.
+        noted: The mistakes that the watch saw while the program made them, by variant, line and keys.
     """
 
     def __init__(self, accounts: Mapping[int, Account]) -> None:
@@ -347,6 +349,7 @@ class RunAccounts:
         self.route_numbers: dict[Route, int] = {}
         self.gradient_calls = 0
         self.watch_error = ""
+        self.noted: dict[tuple, RunFinding] = {}
 
     # -- routes ------------------------------------------------------------------------------------
 
@@ -437,6 +440,22 @@ class RunAccounts:
         if self.anomaly is None:
             first = self.passes if first_pass is None else first_pass
             self.anomaly = Anomaly(kind, self.passes, max(1, first), site, tuple(keys))
+
+    def note_finding(
+        self, cause: str, variant: str, site: Site, keys: Iterable[int] = (), is_remark: bool = False, **fields: Any
+    ) -> None:  # The types of the fields depend on the sentence.
+        """Record a mistake at the moment when the program makes it, in place of an earlier note about the same mistake.
+
+        Args:
+            cause: The cause.
+            variant: The variant of the cause's sentences.
+            site: The line to blame.
+            keys: The keys of the affected parameters.
+            is_remark: Whether the program may do this on purpose.
+            **fields: The values of the sentence's fields.
+        """
+        finding = RunFinding(cause, variant, site, fields, frozenset(keys), is_remark)
+        self.noted[variant, site, finding.keys] = finding
 
     # -- reading -----------------------------------------------------------------------------------
 

@@ -400,4 +400,5 @@ RULES: tuple[Rule, ...] = (
     find_growth,
     find_remade_optimizers,
     find_layers_in_wrong_mode,
+    lambda run: run.noted.values(),
 )

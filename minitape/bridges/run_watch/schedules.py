@@ -50,7 +50,8 @@ class LayerMode:
         fixed_calls: The number of calls in evaluation mode with gradients since the last call in training mode.
         switched_at: The line that last switched the layer to another mode, or NOWHERE if none did.
         unrecorded_calls: The number of calls in training mode without gradients.
-        site: The line of the last such call.
+        frozen_calls: The number of calls in training mode while the weight of the layer did not require a gradient.
+        site: The line of the last call of one of these two kinds.
     """
 
     kind: str
@@ -58,6 +59,7 @@ class LayerMode:
     fixed_calls: int = 0
     switched_at: Site = NOWHERE
     unrecorded_calls: int = 0
+    frozen_calls: int = 0
     site: Site = NOWHERE
 
 
@@ -103,3 +105,6 @@ def find_layers_in_wrong_mode(run: RunAccounts) -> Iterator[RunFinding]:
         if mode.fixed_calls > max(2, mode.trained_calls) and run.count_steps()[0]:
             fields = fields | {"n": mode.fixed_calls}
             yield RunFinding("layer_mode", "fixed", mode.switched_at, fields, is_remark=True)
+        if mode.frozen_calls > 2 and not mode.trained_calls and run.count_steps()[0]:
+            fields["n"] = mode.frozen_calls
+            yield RunFinding("layer_mode", "frozen", mode.site, fields, is_remark=True)

@@ -19,7 +19,6 @@ import torch
 
 from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
-from .. import known_errors
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_first_nonfinite_value
 from ..program import FrameworkBlock, RunnableProgram, execute_program
@@ -43,9 +42,9 @@ from .copy_window import CopyWindow
 from .ledger.run_watch import TorchRunWatch
 from .overruled import remove_overruled_problems
 from .patch_runs import try_patch
-from .raised_errors import explain_raised_error
+from .raised_errors import explain_known_message, explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
-from .suspects import locate_finding
+from .suspects import build_checked_run, locate_finding, note_gradients_of_targets
 
 SEED = 20240  # The seed for all random numbers, unless the program sets its own.
 COPY_INTERVAL = 5.0  # The number of seconds between copies of the running program.
@@ -191,6 +190,7 @@ class WatchedProgram:
             latest.explains_steps = False  # The accounts of the whole run know more than the first steps do.
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
+            note_gradients_of_targets(build_checked_run(latest), self.watch.accounts)
         except Exception as error:  # An error in an explanation must not end the training run.
             warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
             return
@@ -460,7 +460,7 @@ class WatchedProgram:
         """Explain an error by its message, or because gradients were still switched off when autograd raised it."""
         findings = find_gradients_switched_off(self.watch.accounts) if self.watch.failure is error else ()
         explanations = [
-            known_errors.explain_raised_error("torch", error),
+            explain_known_message(error),
             *(finding.to_explanation("torch") for finding in findings),
         ]
         return next((build_problem_group(explanation, []) for explanation in explanations if explanation), None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING
 
+import torch
+
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_bracketed_place
 from ...explain.explanation import Explanation, explain_cause
@@ -12,7 +14,8 @@ from ...explain.reasons import program_text
 from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_results
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import RecordedRow, collect_ancestors, collect_connected_ancestors
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, Site, find_last_return_site
+from .. import known_errors
 from .checks import explain_gradient
 from .model_parameters import find_access_path_in_program
 
@@ -32,6 +35,23 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
     """
     with share_results():
         return _explain_by_message(recording, error)
+
+
+def explain_known_message(error: BaseException) -> Explanation | None:
+    """Explain the error that ended a program by its message alone.
+
+    Args:
+        error: The error.
+
+    Returns:
+        The explanation, or None if the message is not known.
+    """
+    named = (
+        find_last_return_site(function.backward)
+        for function in torch.autograd.Function.__subclasses__()
+        if f"{function.__name__}Backward" in str(error)
+    )
+    return known_errors.explain_raised_error("torch", error, next(named, NOWHERE))
 
 
 def _explain_by_message(recording: TorchRecording, error: BaseException) -> Explanation | None:

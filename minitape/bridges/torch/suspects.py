@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Iterable, Iterator
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
@@ -19,6 +20,7 @@ from ...explain.reasons import program_text
 from ...explain.reasons.suspects import CheckedRun, Suspicion, build_row_suspicion
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, find_last_return_site, read_line_at_site
+from ..run_watch.accounts import RunAccounts
 from ..run_watch.findings import find_run_findings
 from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
@@ -348,3 +350,36 @@ def check_loss_inputs(run: CheckedRun) -> Iterator[Suspicion]:
         if excess > 0:
             fields = {"what": row.op, "one": least, "two": greatest}
             yield build_row_suspicion(row, "loss_input", fields, "targets" if is_binary else row.op)
+
+
+def note_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
+    """Note targets and factors of log-probabilities that combine data with a prediction, and have a gradient.
+
+    Args:
+        run: The run to check.
+        accounts: The accounts of the run.
+    """
+    names = run.op_names
+    # A differential equation may also add data to a derivative.
+    compare_ops = () if any(sweep.function_name == "grad" for sweep in run.sweeps) else names.compare_ops
+    for row in run.iter_reached_operations_named({*names.loss_ops, *compare_ops, *names.product_ops}):
+        tracked = [index for index in row.inputs if run.rows[index].tracked]
+        for one, other in permutations(tracked, 2) if len(tracked) == 2 else ():
+            candidates, variant = [run.find_row_before_reshapes(one)], ""
+            if row.op in names.product_ops:
+                candidates, variant = _list_rows_of_weight(run, one, other), "advantage"
+            for candidate in candidates:
+                if _combines_data(run, candidate):
+                    accounts.note_finding("target_gradient", variant, candidate.site, is_remark=True)
+
+
+def _list_rows_of_weight(run: CheckedRun, weight: int, other: int) -> list[RecordedRow]:
+    """Return the rows from which the weight of a log-probability was computed, or [] for any other product."""
+    rows, others = ([run.rows[index] for index in run.find_connected_ancestors(side)] for side in (weight, other))
+    return rows if any(map(_is_log_prob_row, others)) and not any(map(_is_log_prob_row, rows)) else []
+
+
+def _combines_data(run: CheckedRun, row: RecordedRow) -> bool:
+    """Return whether a row adds an array of data to a value with a gradient, or subtracts one."""
+    terms = [run.rows[index] for index in row.inputs] if row.op in run.op_names.add_ops else []
+    return len(terms) == 2 and terms[0].tracked != terms[1].tracked and all(term.shape for term in terms)

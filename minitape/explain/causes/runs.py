@@ -158,6 +158,55 @@ CAUSES = (
         {what} ran in inference mode{line} in the training step. Its moving mean and variance still have their initial
         values, 0 and 1, so it does not normalize at all.
         Fix: Call the model with training=True in the training step.
+
+        [torch: frozen]
+        The weight of {what} does not require a gradient, but the layer was in training mode in {n} calls{line}. Each
+        call changes its running mean and variance, and so the outputs of the frozen part.
+        Fix: If the layer should not change, call eval() on it after each model.train().
+        """,
+    ),
+    Cause(
+        "frozen_moved",
+        "suspect",
+        """
+        [torch]
+        The optimizer{line} changes the parameter although its requires_grad is False. Its .grad is a tensor of zeros or
+        an old gradient, and so momentum, weight decay or this gradient still move it.
+        Fix: Set .grad to None after freezing the parameter, with optimizer.zero_grad(set_to_none=True) or p.grad =
+        None. Or create an optimizer without this parameter.
+        """,
+    ),
+    Cause(
+        "no_effect",
+        "suspect",
+        """
+        [torch]
+        The program sets {name} to False{line}, but PyTorch does not read this attribute, so the parameters still get
+        gradients and change.
+        Fix: Write requires_grad_(False) to freeze a parameter or all parameters of a module, or p.requires_grad =
+        False for a parameter.
+
+        [torch: optimizer]
+        The program sets the attribute {name} of the optimizer{line}, but a step does not read it. The steps use {one},
+        not {two}.
+        Fix: Write: for group in optimizer.param_groups: group["{name}"] = value. Or use a schedule of
+        torch.optim.lr_scheduler.
+        """,
+    ),
+    Cause(
+        "target_gradient",
+        "suspect",
+        """
+        [torch]
+        The target{line} adds data to the output of a model, and it has a gradient, like the prediction with which it is
+        compared. The loss therefore also moves the target towards the prediction.
+        Fix: If the target should be a constant, as in Q-learning, compute this output under torch.no_grad(), or write
+        .detach().
+
+        [torch: advantage]
+        The difference of data and a prediction{line} is a factor of a log-probability, and it has a gradient. The loss
+        of the policy therefore also trains the model that predicts, and pushes its output in a wrong direction.
+        Fix: If the factor is an advantage, write advantage.detach() in the loss of the policy.
         """,
     ),
     Cause(

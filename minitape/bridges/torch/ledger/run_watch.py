@@ -39,6 +39,7 @@ from ...run_watch.accounts import (
 from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
 from .leaf_search import LeafSearch
+from .misuse_watch import note_frozen_move, note_settings_without_effect
 from .scaler_watch import ScalerWatch
 from .schedule_watch import ScheduleWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
@@ -544,6 +545,7 @@ class TorchRunWatch:
             is_sampled = self.follows_all or _is_due(followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH)
             if is_sampled and self.measures:
                 self._sample_weights_and_count_undone_moves(followed)
+                note_settings_without_effect(self.accounts, optimizer, followed)
 
     def _on_step_end(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         if self._is_ignored() or self.is_resting:
@@ -678,6 +680,7 @@ class TorchRunWatch:
         for account, update, weight in zip(sample.accounts, updates, weights, strict=True):
             if update > 0:
                 account.note_move(update / weight if weight else 0.0)
+                note_frozen_move(self.accounts, account, followed)
 
     def _note_nonfinite_weights(self, followed: FollowedOptimizer) -> None:
         tensors = ((account.key, account.tensor_ref()) for account in followed.tensor_accounts)

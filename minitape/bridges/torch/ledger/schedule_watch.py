@@ -102,6 +102,10 @@ class ScheduleWatch:
             else:
                 mode.unrecorded_calls += 1
                 mode.site = _find_line_outside_modules()
+        elif layer.training and not isinstance(layer, nn.Dropout) and layer.affine and layer.track_running_stats:
+            mode = self._find_or_open_mode(layer)
+            mode.frozen_calls += 1
+            mode.site = _find_line_outside_modules()
         return original(layer, *args, **kwargs)
 
 

@@ -1,0 +1,72 @@
+"""Find settings without effect, and frozen parameters that change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from ....explain.layer_lookup import iter_living_instances
+from ....explain.reasons import program_text
+from ....recording.sites import NOWHERE, Site
+from ...run_watch.accounts import RunAccounts
+from .tensor_accounts import TensorAccount
+
+if TYPE_CHECKING:
+    from .run_watch import FollowedOptimizer
+
+# Attributes with which a program means to freeze parameters. A program may read such an attribute itself, so they count
+# only if the parameters are trained all the same.
+FREEZING_NAMES = set(
+    "requires_grad require_grad requires_gradient require_gradient required_grad require_grads requires_grads "
+    "requires_grad_ require_grad_ trainable".split()
+)
+SETTINGS_STEP = 3  # Parameters that are trained have moved before this step.
+
+
+def note_frozen_move(accounts: RunAccounts, account: TensorAccount, followed: FollowedOptimizer) -> None:
+    """Note a step that changed a parameter that does not require a gradient any more.
+
+    Args:
+        accounts: The accounts of the run.
+        account: The account of the parameter that has changed.
+        followed: The optimizer.
+    """
+    tensor = account.tensor_ref()
+    is_frozen = account.got_gradient and tensor is not None and not tensor.requires_grad
+    # The parameter may have been frozen between the backward pass and the step.
+    if is_frozen and account.used_by.count(followed.account.number) != 1:
+        accounts.note_finding("frozen_moved", "", followed.account.made_at, [account.key])
+
+
+def note_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
+    """Note attributes that the program has set, but that PyTorch does not read.
+
+    Args:
+        accounts: The accounts of the run.
+        optimizer: An optimizer that is about to step.
+        followed: The optimizer, as the watch follows it.
+    """
+    file, held = followed.account.made_at[0], followed.tensor_accounts
+    rate, used = vars(optimizer).get("lr"), optimizer.param_groups[0].get("lr")
+    # An optimizer of the program's own may read its attribute.
+    if rate not in (None, used) and type(optimizer).__module__.startswith("torch."):
+        site = _find_assignment_site("lr", file)
+        accounts.note_finding("no_effect", "optimizer", site, name="lr", one=used, two=rate)
+    if followed.account.steps != SETTINGS_STEP:
+        return
+    trained = {account.key for account in held if account.moves[0] and account.read_facts().is_trainable}
+    for owner in (*iter_living_instances(nn.Module), *(account.tensor_ref() for account in held)):
+        for name in FREEZING_NAMES & vars(owner).keys():
+            parameters = owner.parameters() if isinstance(owner, nn.Module) else [owner]
+            keys = trained.intersection(map(id, parameters))
+            if keys and vars(owner)[name] is False:
+                accounts.note_finding("no_effect", "", _find_assignment_site(name, file), keys, name=name)
+
+
+def _find_assignment_site(name: str, file: str | None) -> Site:
+    """Return the first line of a file that assigns to an attribute."""
+    for statement in program_text.list_statements(file):
+        if any(bound.endswith(f".{name}") for bound in statement.bound_names):
+            return statement.site
+    return NOWHERE
