@@ -119,7 +119,7 @@ def test_a_selected_operation_draws_its_function_with_the_slope_on_its_edge(show
     page.locator(f".mt-lines [data-row='{step['row']}']").click()
     wait_for_frame(page)
     local = float(step["edges"][0]["local"]["text"])
-    assert page.locator(".mt-feel figcaption").inner_text() == f"sin(x), at x = 0.75: slope {local:.4g}"
+    assert page.locator(".mt-feel figcaption").inner_text() == f"sin(a), at a = 0.75: slope {local:.4g}"
     slope = page.locator(".mt-curve-tangent").evaluate(
         "path => { const [a, b] = [path.getPointAtLength(0), path.getPointAtLength(1e9)]; return -(b.y - a.y) / "
         "(b.x - a.x) }"

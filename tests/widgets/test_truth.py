@@ -171,13 +171,25 @@ def test_a_folded_loop_shows_its_adjoints_by_turn(factor, show):
         y = x * 1.5
         for _ in range(12):
             y = tf.abs(y * factor)
-    page = show(tf.snapshot(tape, y, x), "all")
-    line = page.locator(".mt-profile path").get_attribute("d") or ""
-    heights = [float(point.split()[1]) for point in line.replace("M", "L").split("L")[1:]]
-    assert len(heights) == 12
-    rising = [after - before for before, after in pairwise(heights)]
-    shrinks = {0.5: lambda by: by < 0, 1.0: lambda by: by == 0, 2.0: lambda by: by > 0}[factor]
-    assert all(map(shrinks, rising))  # the top is at 0
+    snapshot = tf.snapshot(tape, y, x)
+    page = show(snapshot, "all")
+
+    def read_slopes() -> list[int]:
+        """Return the slope of each piece of the line; the top is at 0."""
+        line = page.locator(".mt-profile path").get_attribute("d") or ""
+        heights = [float(point.split()[1]) for point in line.replace("M", "L").split("L")[1:]]
+        return [(after > before) - (after < before) for before, after in pairwise(heights)]
+
+    falls = {0.5: 1, 1.0: 0, 2.0: -1}[factor]
+    assert read_slopes() == [falls] * 11  # at first the values, since no adjoint has come back yet
+    assert page.locator(".mt-profile.mt-values").count() == 1
+    forward = len(snapshot["rows"])
+    page.get_by_label("Step", exact=True).fill(str(forward + 6))
+    wait_for_frame(page)
+    assert read_slopes() == [-falls] * 2  # two rows for each of the three turns that the sweep has been in
+    type_keys(page, "End")
+    assert read_slopes() == [-falls] * 11
+    assert page.locator(".mt-values").count() == 0
     page.locator(".mt-profile rect").click(position={"x": 2, "y": 5})
     wait_for_frame(page)
     assert read_position(page).startswith("backward") and page.locator(".mt-profile circle").count() == 1

@@ -3,7 +3,7 @@ import { focusBeside, h, on, s, setText } from "./dom";
 import { findFormula } from "../evaluator/formulas";
 import type { Row } from "./schema";
 import type { Store } from "./store";
-import { title } from "./value";
+import { nameOf, title } from "./value";
 import { numberOf, WhatIf } from "./whatif";
 import { t } from "./words";
 
@@ -50,6 +50,12 @@ function curveOf(
   return { name, what, at, slope, xs, ys, y, after: [stepAt(at), given[given.length - 1]] };
 }
 
+/** What the program calls an input; a constant without a name is its number. */
+function inputName(row: Row): string {
+  if (row.kind === "constant" && !row.name) return number(numberOf(row.value));
+  return row.kind === "operation" && !row.name ? t("row {0}", row.row) : nameOf(row);
+}
+
 /**
  * The local function of a row of one of its inputs, all others as they are; null where it is no
  * function of numbers.
@@ -63,9 +69,15 @@ export function localCurve(store: Store, row: Row, port: number): Curve | null {
   const numbers = { x: values[0], y: values[values.length - 1], z, g: 1 };
   const name = port === 0 ? "x" : "y";
   const f = (x: number): number => run({ ...numbers, [name]: x });
+  const called = row.inputs.map((input) => inputName(store.rows[input]));
+  // what is read twice moves at one place only: at the other it is a number
+  const names =
+    row.inputs.length > 1 && called[0] === called[1]
+      ? called.map((one, k) => (k === port ? one : number(values[k])))
+      : called;
   return curveOf(
-    row.formula,
-    name,
+    row.formula.replace(/\b[xy]\b/g, (letter) => names[letter === "x" ? 0 : names.length - 1]),
+    names[port],
     values[port],
     rule(numbers),
     f(values[port]),

@@ -93,13 +93,10 @@ export class FeelPanel {
       return whole ? [whole] : [];
     }
     const ports = row.inputs.length === 2 && row.inputs[0] !== row.inputs[1] ? [0, 1] : [0];
-    const found = ports
+    return ports
+      .filter((port) => this.store.rows[row.inputs[port]]?.kind !== "constant")
       .map((port) => localCurve(this.store, row, port))
       .filter((curve) => curve !== null);
-    const varies = (curve: Curve): boolean =>
-      this.store.rows[row.inputs[curve.what === "x" ? 0 : row.inputs.length - 1]].kind !==
-      "constant";
-    return found.filter(varies);
   }
 
   /** Gives a leaf another value: the rows that depend on it and the sweep follow at once. */

@@ -47,7 +47,7 @@ export function foldTree(rows: Skeleton, patterns = true): FoldTree {
     if (found === undefined) signs.set(text, (found = -1 - signs.size));
     return found;
   };
-  const builder = { tree, sign, patterns };
+  const builder = { tree, sign, patterns, rows };
   const top: Token[] = [];
   let i = 0;
   while (i < rows.count) {
@@ -66,7 +66,12 @@ export function foldTree(rows: Skeleton, patterns = true): FoldTree {
   return tree;
 }
 
-type Builder = { tree: FoldTree; sign: (text: string) => number; patterns: boolean };
+type Builder = {
+  tree: FoldTree;
+  sign: (text: string) => number;
+  patterns: boolean;
+  rows: Skeleton;
+};
 
 function rowToken(rows: Skeleton, row: number): Token {
   return { part: row, start: row, end: row + 1, sign: rows.sign[row] };
@@ -172,7 +177,12 @@ function repeatGroup(
   period: number,
   parent: Group | null,
 ): void {
-  const count = Math.ceil(tokens.length / period);
+  const whole = tokens.length - (tokens.length % period);
+  const last = tokens[tokens.length - 1].part;
+  // the test that ended the loop has no body after it
+  const ended = whole < tokens.length && typeof last === "number" && builder.rows.is(last, Is.TEST);
+  const end = ended ? whole : tokens.length;
+  const count = Math.ceil(end / period);
   const first = tokens.slice(0, period);
   const scopes = first.flatMap(({ part }) => (typeof part === "number" ? [] : [part.label]));
   const label = scopes.length === 1 ? stem(scopes[0]) : ""; // what is beside a layer has no name
@@ -186,8 +196,9 @@ function repeatGroup(
   );
   hang(builder, group, parent);
   const iterations: Token[][] = [];
-  for (let i = 0; i < tokens.length; i += period) iterations.push(tokens.slice(i, i + period));
+  for (let i = 0; i < end; i += period) iterations.push(tokens.slice(i, i + period));
   pages(builder, iterations, 0, group);
+  for (const token of tokens.slice(end)) hang(builder, token.part, group);
 }
 
 function root(group: Group): Group {

@@ -261,7 +261,8 @@ function startsOf(group: Group, rows: Skeleton): number[] {
           ? startsOf(part, rows)
           : [part.start],
     )
-    .sort((a, b) => a - b);
+    .sort((a, b) => a - b)
+    .slice(0, group.count); // without the test that ended the loop
 }
 
 /** What a folded group reads from outside, each once, in order of first use. */

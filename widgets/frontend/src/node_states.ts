@@ -15,6 +15,8 @@ import { t } from "./words";
 // where the picture of an array begins in its node: behind its shape
 const [MAP_X, MAP_PAD] = [76, 16];
 
+const WIDE = 17; // letters of the numbers below a profile, which are smaller
+
 /** The nodes that the reader is at, points at, and has selected. */
 export interface Spotlight {
   current: Node | null;
@@ -265,24 +267,24 @@ function paintMaps(
   );
 }
 
-/** Of a folded loop the adjoints by turn, with a point at the turn where the reader is. */
+/** Of a folded loop its numbers by turn, with a point at the turn where the reader is. */
 function paintProfile(drawing: Drawing, node: Node, drawn: DrawnNode, inside: boolean): void {
   const { group } = node;
   const { timeline } = drawing;
   if (!group || drawing.plain || group.starts.length === 0) return;
-  const sizes = profileOf(group.starts, group.end, timeline);
+  const profile = profileOf(group.starts, group.end, drawing.store, timeline);
   const turn = inside ? group.starts.filter((start) => start <= timeline.current).length - 1 : -1;
-  const key = sizes
-    ? `${!!timeline.adjoint(group.end - 1)}|${turn}|${sizes.length}|${sizes[0]}|${drawing.store.moved}`
+  const isWritten = inside || timeline.adjoint(group.end - 1);
+  const ends = profile?.ends && !isWritten ? betweenEnds(profile.of, profile.ends, WIDE) : "";
+  const key = profile
+    ? `${profile.of}|${turn}|${ends}|${profile.sizes.join()}|${drawing.store.moved}`
     : "";
   if (key === drawn.profile) return;
   drawn.profile = key;
   drawn.el.querySelector(".mt-profile")?.remove();
-  if (!sizes) return;
-  const ends =
-    inside || timeline.adjoint(group.end - 1) ? null : timeline.ends(group.starts, group.end);
+  if (!profile) return;
   drawn.el.append(
-    sparkline(sizes, ends ? betweenEnds(ends, CHARS) : "", NODE_W - 20, turn, (k) =>
+    sparkline(profile, ends, NODE_W - 20, turn, (k) =>
       drawing.events.turn(group.starts[k], group.starts[k + 1] ?? group.end),
     ),
   );

@@ -1,37 +1,67 @@
-// A folded loop as a profile: how large what came back to each of its turns is, as a line of
-// logarithms.
+// A folded loop as a profile: how large its values are by turn, or on the way back the adjoints,
+// as far as the reader has come, as a line of logarithms.
 import { on, s } from "./dom";
 import { magnitude } from "./scale";
+import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import type { Value } from "./schema";
 import { rounded, sizeOf } from "./value";
-import { t } from "./words";
+import { t, wide } from "./words";
 
 const FEW = 3; // turns: fewer are no profile
 const [X, Y, H] = [10, 26, 15]; // where it is in its node, and how high
 const MANY = 8; // powers of ten: more have no line each
 const DECADES = 3; // powers of ten that fill its height, at least
 
-/**
- * The magnitude of the adjoint that each turn's last row got, 0 where nothing arrived; null where
- * there is no profile.
- */
-export function profileOf(starts: number[], end: number, timeline: Timeline): number[] | null {
-  if (starts.length < FEW || timeline.unfinished) return null;
-  const sizes = starts.map((start, k) => {
-    for (let row = (starts[k + 1] ?? end) - 1; row >= start; row--) {
-      const value = timeline.last(row);
-      if (value) return magnitude(value);
-    }
-    return 0;
-  });
-  return sizes.some((size) => size !== 0) ? sizes : null;
+/** What a profile shows of each turn. */
+export interface Profile {
+  of: "∂" | "value";
+  sizes: (number | null)[]; // null where the reader has not been
+  scale: number[]; // the sizes of all turns at the end, so that the line stays where it is
+  ends: [Value, Value] | null; // of the first and the last turn, when the reader has been in all
 }
 
-/** The sizes at both ends of a profile in so many characters: `5.075 ← 30.79`. */
-export function betweenEnds(ends: [Value, Value], room: number): string {
+/**
+ * The size that each turn has at the row that was reached last in it: forward of the value there,
+ * backward of its adjoint; only rows that the sweep works on. Null where there is no profile.
+ */
+export function profileOf(
+  starts: number[],
+  end: number,
+  { rows }: Store,
+  timeline: Timeline,
+): Profile | null {
+  if (starts.length < FEW || timeline.unfinished) return null;
+  const { backward } = timeline;
+  const turns = starts.map((start, k) => {
+    const swept = Array.from(
+      { length: (starts[k + 1] ?? end) - start },
+      (_, i) => start + i,
+    ).filter((row) => timeline.backTo(row) !== null);
+    if (!backward) swept.reverse();
+    const at = swept.find((row) => (backward ? timeline.stepOn(row) : timeline.done(row)));
+    const [now, last] = [at ?? -1, swept[0] ?? -1];
+    return backward
+      ? [timeline.adjoint(now), timeline.last(last)]
+      : [now, last].map((row) => rows[row]?.value ?? null);
+  });
+  const sizes = turns.map(([now]) => now && magnitude(now));
+  if (sizes.every((size) => size === null)) return null;
+  const scale = turns.map(([, last]) => (last ? magnitude(last) : 0));
+  if (scale.every((size) => !size)) return null;
+  const all = turns.every(([now]) => now);
+  const ends = all ? ([turns[0][0], turns[turns.length - 1][0]] as [Value, Value]) : null;
+  return { of: backward ? "∂" : "value", sizes, scale, ends };
+}
+
+/**
+ * What a profile shows and the sizes at both of its ends, in so many characters:
+ * `∂ 5.075 ← 30.79`.
+ */
+export function betweenEnds(of: Profile["of"], ends: [Value, Value], room: number): string {
+  const name = of === "∂" ? of : t(of);
   const texts = [
-    ends.map((end) => sizeOf(end, 6)),
+    ...[6, 4].map((most) => ends.map((end) => sizeOf(end, most, most < 6 ? 1 : 3))),
     ...[2, 1].map((digits) =>
       ends.map((end) =>
         magnitude(end)
@@ -39,31 +69,34 @@ export function betweenEnds(ends: [Value, Value], room: number): string {
           .replace("e+", "e"),
       ),
     ),
-  ].map((both) => both.join(" ← "));
-  return texts.find((text) => text.length <= room) ?? texts[texts.length - 1];
+  ].map((both) => `${name} ${both.join(of === "∂" ? " ← " : " → ")}`);
+  return texts.find((text) => wide(text) <= room) ?? texts[texts.length - 1];
 }
 
 /** Its drawing with the numbers of both ends, so wide; `go` receives the turn that was clicked. */
 export function sparkline(
-  sizes: number[],
+  { of, sizes, scale }: Profile,
   ends: string,
   width: number,
   at: number,
   go: (turn: number) => void,
 ): SVGGElement {
-  const powers = sizes.map((size) => (size > 0 ? Math.log10(size) : size));
-  const known = powers.filter((_, k) => Number.isFinite(powers[k]) && sizes[k] > 0);
+  const known = [...scale, ...sizes]
+    .map((size) => Math.log10(size ?? 0))
+    .filter((power) => Number.isFinite(power));
   let [low, high] = [Math.min(...known), Math.max(...known)];
   if (high - low < DECADES) [low, high] = [(low + high - DECADES) / 2, (low + high + DECADES) / 2];
   const x = (k: number): number => X + (k * width) / (sizes.length - 1);
-  const y = (k: number): number =>
-    Y +
-    (sizes[k] === 0
-      ? H
-      : Number.isFinite(powers[k])
-        ? H * (1 - (powers[k] - low) / (high - low))
-        : 0);
-  const d = sizes.map((_, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(k).toFixed(1)}`).join("");
+  const y = (size: number): number => {
+    const power = Math.log10(size);
+    if (size === 0) return Y + H;
+    return Y + (Number.isFinite(power) ? H * (1 - (power - low) / (high - low)) : 0);
+  };
+  let d = "";
+  sizes.forEach((size, k) => {
+    const pen = d && sizes[k - 1] !== null ? "L" : "M";
+    if (size !== null) d += `${pen}${x(k).toFixed(1)} ${y(size).toFixed(1)}`;
+  });
   const decades = Array.from(
     { length: Math.max(0, Math.floor(high) - Math.ceil(low) + 1) },
     (_, k) => Y + H * (1 - (Math.ceil(low) + k - low) / (high - low)),
@@ -74,12 +107,13 @@ export function sparkline(
       : [];
   const el = s(
     "g",
-    { class: "mt-profile" },
+    { class: `mt-profile${of === "∂" ? "" : " mt-values"}` },
     s("g", { class: "mt-decades" }, ...lines),
     s("rect", { x: X, y: Y - 2, width, height: H + 4 }),
     s("path", { d }),
   );
-  if (at >= 0 && at < sizes.length) el.append(s("circle", { cx: x(at), cy: y(at), r: 3 }));
+  const here = sizes[at] ?? null;
+  if (here !== null) el.append(s("circle", { cx: x(at), cy: y(here), r: 3 }));
   if (ends) el.append(s("text", { class: "mt-ends", x: X, y: 54 }, ends));
   const title = s("title", {}, "");
   el.append(title);
@@ -93,16 +127,11 @@ export function sparkline(
       ),
     );
   };
-  on(
-    el,
-    "pointermove",
-    (event) =>
-      (title.textContent = t(
-        "turn {0}: ∂ {1}",
-        turn(event) + 1,
-        rounded(String(sizes[turn(event)])),
-      )),
-  );
+  on(el, "pointermove", (event) => {
+    const k = turn(event);
+    const size = sizes[k] === null ? "…" : rounded(String(sizes[k]));
+    title.textContent = `${t("turn {0}", k + 1)}: ${of === "∂" ? of : t(of)} ${size}`;
+  });
   on(el, "click", (event) => {
     if (event.detail > 1) return; // its node is opened
     event.stopPropagation();

@@ -171,20 +171,6 @@ export class Timeline {
     return this.history.get(row)?.at(-1)?.[1] ?? null;
   }
 
-  /**
-   * The adjoints of the first and of the last turn of a loop, which begin at these rows, at the end
-   * of the sweep.
-   */
-  ends(starts: number[], end: number): [Value, Value] | null {
-    const of = (first: number, behind: number): Value | null => {
-      for (let row = behind - 1; row >= first; row--)
-        if (this.history.has(row)) return this.last(row);
-      return null;
-    };
-    const [one, other] = [of(starts[0], starts[1] ?? end), of(starts[starts.length - 1], end)];
-    return one && other ? [one, other] : null;
-  }
-
   /** The row's adjoint after this many steps. */
   private after(row: number, steps: number): Value | null {
     const list = this.history.get(row) ?? [];

@@ -7,6 +7,7 @@ const MINUS = /^-/;
 
 // that a number has in the picture: all of them are in the inspector, and where the pointer rests
 const DIGITS = 4;
+const [WHOLE, CLOSE] = [100, 7]; // what is nearly whole below the one has at most the other
 const EXACT = 6; // characters of a number that is short as it is
 const ELEMENTS = 8; // of an array that is written out
 
@@ -58,12 +59,27 @@ function elements(data: Nested): number {
 function list(data: Nested, digits: number, point: boolean): string {
   if (Array.isArray(data)) return `[${data.map((one) => list(one, digits, point)).join(" ")}]`;
   if (typeof data !== "number") return String(data);
-  const text = rounded(point && Number.isInteger(data) ? `${data}.0` : String(data), digits);
+  const text = withDigits(point && Number.isInteger(data) ? `${data}.0` : String(data), digits);
   return text.replace(/\.0$/, ".");
 }
 
-/** A number with fewer digits; what is short, whole or no real number is unchanged. */
+/**
+ * A number with fewer digits; what is short, whole or no real number is unchanged. What is only
+ * nearly whole gets as many digits as show so, else a sign: 0.99999, ≈1.
+ */
 export function rounded(text: string, digits = DIGITS): string {
+  const short = withDigits(text, digits);
+  const number = Number(text);
+  if (short === text || /[.e]/.test(short) || Math.abs(number) >= WHOLE || Number.isInteger(number))
+    return short;
+  for (let more = DIGITS + 1; digits === DIGITS && more <= CLOSE; more++) {
+    const found = withDigits(text, more);
+    if (/[.e]/.test(found)) return found;
+  }
+  return `≈${short}`;
+}
+
+function withDigits(text: string, digits: number): string {
   const number = Number(text);
   if (!/[.e]/.test(text) || text.trim() === "" || !Number.isFinite(number)) return text;
   if (text.length <= EXACT && digits === DIGITS) return text;

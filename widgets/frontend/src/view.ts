@@ -187,13 +187,13 @@ export class View {
     this.go(row + 1);
   }
 
-  /** To a turn of a loop: backwards to its first step, else to its last row. */
+  /** To a turn of a loop: on the way back to its first step, else to its last row. */
   private toTurn(start: number, end: number): void {
     this.el.focus({ preventScroll: true });
     const backs = Array.from({ length: end - start }, (_, k) =>
       this.timeline.backTo(start + k),
     ).filter((step) => step !== null);
-    if (backs.length) this.stepping.moveTo(Math.min(...backs));
+    if (backs.length && this.timeline.backward) this.stepping.moveTo(Math.min(...backs));
     else this.goRow(end - 1);
   }
 

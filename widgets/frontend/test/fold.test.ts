@@ -18,8 +18,8 @@ it("writes the ends of a profile so that they fit into its node", () => {
     text: "…",
     data: [...Array<number>(11).fill(-largest / 2), largest],
   });
-  expect(betweenEnds([array(0.000486), array(0.00393)], 15)).toBe("4.9e-4 ← 3.9e-3");
-  expect(betweenEnds([{ text: "5.075" } as Value, { text: "30.79" } as Value], 15)).toBe(
-    "5.075 ← 30.79",
-  );
+  const numbers = ["5.075", "30.79"].map((text) => ({ text }) as Value) as [Value, Value];
+  expect(betweenEnds("∂", [array(0.000486), array(0.00393)], 17)).toBe("∂ 4.9e-4 ← 3.9e-3");
+  expect(betweenEnds("∂", numbers, 17)).toBe("∂ 5.075 ← 30.79");
+  expect(betweenEnds("value", numbers, 17)).toBe("value 5.08 → 30.8");
 });

@@ -1,6 +1,6 @@
 // Values in words.
 import { expect, it } from "vitest";
-import { inSentence, percent } from "../src/value";
+import { inSentence, percent, rounded } from "../src/value";
 
 it.each([
   [0, 1000, 0],
@@ -18,4 +18,15 @@ it("does not say that an array with other numbers is all zeros", () => {
   expect(inSentence({ stats }, { shape: [100, 100] })).toBe(
     "(100, 100), -0.0027 to 0.0028, 99 % zeros",
   );
+});
+
+it.each([
+  ["0.9999877", "0.99999"],
+  ["1.0000001", "≈1"],
+  ["1.9999999", "≈2"],
+  ["1.0", "1.0"],
+  ["0.70710678", "0.7071"],
+  ["1234.5678", "1235"],
+])("does not write %s as a whole number: %s", (text, expected) => {
+  expect(rounded(text)).toBe(expected);
 });
