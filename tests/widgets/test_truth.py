@@ -198,6 +198,16 @@ def test_a_folded_loop_shows_its_adjoints_by_turn(factor, show):
     assert int(page.locator(".mt-lines .mt-current").get_attribute("data-row")) - int(row) in (1, 2)
 
 
+@pytest.mark.browser
+def test_a_tape_without_an_operation_says_why_the_picture_is_empty(show):
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+    tape.gradient(y, x)
+    page = show(tf.snapshot(tape))
+    page.get_by_text("No operation ran on this tape, so there is nothing to draw.").wait_for()
+
+
 @pytest.mark.parametrize("power, line", [(60, "value"), (12, "gradient")])
 def test_a_product_that_overflows_is_told_so(power, line):
     x = tf.Variable(1e-3, name="x")

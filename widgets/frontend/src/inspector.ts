@@ -101,7 +101,13 @@ export class Inspector {
 
   private stepLines(): HTMLElement[] {
     const { timeline, store } = this;
-    if (store.rows.length === 0) return [h("p", { class: "mt-empty" }, t("Nothing recorded yet."))];
+    if (store.rows.length === 0) {
+      const why =
+        store.recording || !store.tapes.length
+          ? "Nothing recorded yet."
+          : "No operation ran on this tape, so there is nothing to draw.";
+      return [h("p", { class: "mt-empty" }, t(why))];
+    }
     if (timeline.position === 0) return [h("p", { class: "mt-what" }, t("Before the first row."))];
     const row = store.rows[timeline.current];
     if (timeline.updating) return this.updateLines();

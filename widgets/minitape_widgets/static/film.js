@@ -1,4 +1,4 @@
-/* minitape film, source 37a9bf4dd20801b0 */
+/* minitape film, source ca43440b0776024f */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

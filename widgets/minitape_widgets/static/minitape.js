@@ -1,4 +1,4 @@
-/* minitape element, source 5ed9bf22c491e513 */
+/* minitape element, source 1c1cf8c0f968c775 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
