@@ -131,7 +131,7 @@ def loss(w, x, y):
 args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4)), jnp.ones(12)
 #@ many_steps_of_a_scan exploding
 def loss(rate, start):
-    end, _ = jax.lax.scan(lambda x, _: (rate * x + 0.1, None), start, None, length=400)  #! #- end = rate * start
+    end, _ = jax.lax.scan(lambda x, _: (rate * x + 0.1, None), start, None, length=400)  #!
     return jnp.mean((end / 1e9 - 0.5) ** 2)
-args = jnp.array(1.06), jnp.array([0.2, 0.6])
+args = jnp.array(1.06), jnp.array([0.2, 0.6])  #- args = jnp.array(1.0), jnp.array([0.2, 0.6])
 """

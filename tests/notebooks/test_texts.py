@@ -362,6 +362,6 @@ def test_a_lesson_asks_for_all_its_exercises(lesson):
     asked = re.findall(
         r'check\(\s*"([^"]+)"', "\n".join(c.source for c in list_cells(lesson, "code") if is_exercise(c))
     )
-    assert asked == list(collect_exercises(get_exercise_prefix(lesson)))
+    assert sorted(asked) == sorted(collect_exercises(get_exercise_prefix(lesson)))
     assert len(asked) >= 3
     assert sum("TapeView" in cell.source for cell in list_cells(lesson, "code")) >= 2  # its import, and a picture

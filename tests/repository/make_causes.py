@@ -134,7 +134,7 @@ KINDS_IN_CHINESE = {
     "through_state": "值存进变量以后又读了出来",
     "left": "值离开了框架",
     "other_object": "用到的是另一个对象，而不是源",
-    "no_derivative": "运算没有导数",
+    "no_derivative": "有个运算传不回梯度",
     "unknown": "梯度丢在一次只记成一行的调用里",
     "unused": "目标不依赖源",
     "zero": "梯度是零",

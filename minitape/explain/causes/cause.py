@@ -43,7 +43,7 @@ KINDS = {
     "through_state": Kind("The value went through a variable"),
     "left": Kind("The value left the framework"),
     "other_object": Kind("Another object was used than the source"),
-    "no_derivative": Kind("An operation has no derivative", path_cost=0.98, is_discrete=True),
+    "no_derivative": Kind("An operation passes no gradient back", path_cost=0.98, is_discrete=True),
     "unknown": Kind("The gradient was lost in a call that is recorded as one row", path_cost=0.99),
     "unused": Kind("The target does not depend on the source"),
     "zero": Kind("The gradient is zero", has_gradient=True),

@@ -207,7 +207,8 @@ OPERATION_FIXES = [
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
         "argmax|argmin|max|min|argsort|categorical|multinomial",
         "`{it}` returns integers, so its result changes only in jumps. Weight all the candidates with `{softmax}` of "
-        "`{high}`, or pass `{high}` itself to a cross-entropy loss.",
+        "`{high}`, or with `{high}` itself if these are probabilities already. A classifier's scores can go to a "
+        "cross-entropy loss instead.",
         lambda fault, node: _is_source_float(fault) and _are_indices_of_maximum_used(fault, node),
     ),
     OperationFix(
