@@ -184,6 +184,29 @@ for _ in range(5):
 """
 
 OPTAX_CASES = """
+#@ several_steps_collect_gradients_for_one_update connected
+import optax
+def loss(p, x):
+    return jnp.mean((x * p["w"] + p["b"] - 3.0) ** 2)
+optimizer = optax.MultiSteps(optax.sgd(0.1), every_k_schedule=8)
+p = {"w": jnp.ones(3), "b": jnp.zeros(())}
+state = optimizer.init(p)
+@jax.jit
+def step(p, state, x):
+    updates, state = optimizer.update(jax.grad(loss)(p, x), state, p)
+    return optax.apply_updates(p, updates), state
+for number in range(16):
+    p, state = step(p, state, jnp.arange(3.0) + number % 2)
+#@ a_transformation_of_a_chain_collects_gradients connected
+import optax
+def loss(w, x):
+    return jnp.mean((x * w - 3.0) ** 2)
+optimizer = optax.chain(optax.clip(1.0), optax.MultiSteps(optax.adam(0.1), 6).gradient_transformation())
+w = jnp.ones(3)
+state = optimizer.init(w)
+for number in range(12):
+    updates, state = optimizer.update(jax.grad(loss)(w, jnp.arange(3.0) + number % 2), state, w)
+    w = optax.apply_updates(w, updates)
 #@ a_mask_passes_gradients_on not_applied
 import optax
 def loss(p):

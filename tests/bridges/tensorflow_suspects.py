@@ -32,6 +32,21 @@ for _ in range(3):
         loss = tf.reduce_mean(tf.square(dense(x) - y))
     grads = tape.gradient(loss, dense.trainable_variables)  #!
     #+ opt.apply_gradients(zip(grads, dense.trainable_variables))
+#@ gradients_that_are_summed_for_a_later_step connected
+dense = tf.keras.layers.Dense(1)
+opt = tf.keras.optimizers.SGD(0.01)
+x, y, total = tf.random.normal([12, 4]), tf.random.normal([12, 1]), [tf.zeros([4, 1]), tf.zeros([1])]
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(dense(x) - y))
+    total = [t + g / 8.0 for t, g in zip(total, tape.gradient(loss, dense.trainable_variables))]
+#@ gradients_that_a_variable_collects connected
+w, total = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0], trainable=False)
+opt = tf.keras.optimizers.SGD(0.01)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    total.assign_add(tape.gradient(loss, w))
 #@ not_optimized not_optimized
 enc, dec = tf.keras.layers.Dense(3, activation="tanh"), tf.keras.layers.Dense(4)
 opt = tf.keras.optimizers.SGD(0.01)

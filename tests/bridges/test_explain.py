@@ -41,7 +41,7 @@ PATCHES = [  # None: one line is not enough, or there are several ways
     (TENSORFLOW, "numpy_in_the_middle", "z = tf.math.log1p(h)"),
     (TENSORFLOW, "floor_of_a_value", "q = w + tf.stop_gradient(tf.floor(w) - w)"),
     (JAX, "stop_gradient_on_the_way", "h = w * 3.0"),
-    (JAX, "integer_weights", "w = jnp.array([1.0, 2.0, 3.0])"),
+    (JAX, "integer_weights", None),
 ]
 
 

@@ -237,3 +237,24 @@ def test_a_layer_that_nothing_reads_is_mentioned_and_not_accused(tmp_path):
     assert (done.returncode, answers["problems"]) == (0, []), done.stderr
     assert "unused: net.spare.weight was not used" in done.stderr
     assert "net.spare.weight, bias: got no gradient" in done.stderr
+
+
+def test_a_sum_over_many_passes_is_not_taken_for_a_missing_step(tmp_path):
+    text = """
+import torch
+from minitape.bridges.torch import program
+
+program.EARLY_REPORT_SECONDS = -1.0
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(64):
+    loss = (net(torch.randn(4, 3)) - 1.0).pow(2).mean() / 32
+    loss.backward()
+    if step % 32 == 31:
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+    done, answers = explain(tmp_path, text)
+    assert (done.returncode, answers["problems"]) == (0, []), done.stderr
+    assert "not_applied" not in done.stderr

@@ -115,7 +115,7 @@ class FirstGradients:
         # The indices of the smallest results. The keys are the ids of the functions and the structures of the results.
         self._small_results: dict[tuple, list[int]] = {}
         self._example_numbers: dict[str, int] = {}  # The index of the recorded example of each mapped function.
-        self._entered = self._is_recording = False
+        self._entered = self._is_recording = self._are_gradients_collected = False
         # The number of gradients that may still be recorded in a function that is run only to record it.
         self._remaining_gradients: int | None = None
 
@@ -141,6 +141,7 @@ class FirstGradients:
                 self._patches.wrap_function(module, "apply_updates", self._on_apply_updates)
                 if library == "optax":
                     self._watch_optimizers(module.GradientTransformation)
+                    self._patches.wrap_function(module.MultiSteps, "update", self._on_collecting_update)
 
     def _watch_optimizers(self, transformation_class: Any) -> None:
         """Watch the function ``update`` of all optimizers, which is a field of a named tuple."""
@@ -149,6 +150,11 @@ class FirstGradients:
         transformation_class.update = property(
             lambda optimizer: partial(self._update_and_count_repeated_states, update_field.__get__(optimizer))
         )
+
+    def _on_collecting_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Note that the parameters stay the same until the gradients of several calls are added."""
+        self._are_gradients_collected = True
+        return original(*args, **kwargs)
 
     def _update_and_count_repeated_states(
         self, original_update: Any, gradients: Any, state: Any, *args: Any, **kwargs: Any
@@ -454,7 +460,8 @@ class FirstGradients:
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
             user_function = unwrap_function(function)
             key = getattr(user_function, "__code__", user_function)
-            recording.copy_updates_and_count_unchanged_arguments(self._latest_recordings.get(key, recording))
+            if not self._are_gradients_collected:
+                recording.copy_updates_and_count_unchanged_arguments(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording
             self.steps += 1
             # The program's own call must be the first to raise an error.

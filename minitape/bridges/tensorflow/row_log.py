@@ -83,6 +83,8 @@ class TensorFlowLog:
         assignments: For each assignment, the identity of the variable's handle, the stored row or None, the line, and
             the number of existing rows.
         copied_tensors: For each tensor used only to fill a variable, the variable's handle and the line.
+        handles_with_stored_gradients: The identities of the handles of variables that got a gradient as their value, or
+            to which one was added.
         function_calls: The ``tf.function`` calls, in order.
         replayed_calls: The repetitions of compiled steps, by call. None for a call that could not be repeated.
         original_values: In a repeated call, the handles and original values of changed variables, by handle identity.
@@ -105,6 +107,7 @@ class TensorFlowLog:
         self.wrong_loss_input: tuple[Site, str] = NOWHERE, ""
         self.assignments: list[tuple] = []
         self.copied_tensors: IdentityMap[tuple[Any, Site]] = IdentityMap()
+        self.handles_with_stored_gradients = set[int]()
         self.function_calls: list[FunctionCall] = []
         self.replayed_calls: dict[FunctionCall, ReplayedCall | None] = {}
         self.original_values: dict[int, tuple] = {}
@@ -404,6 +407,8 @@ class TensorFlowLog:
         self.assignments.append((id(handle), stored_row, site, len(self.rows)))
         if not stored_rows and isinstance(assigned_value, tf.Tensor):
             self.copied_tensors[assigned_value] = handle, site
+            if self.tensor_rows.returned_gradients.get(assigned_value) is not None:
+                self.handles_with_stored_gradients.add(id(handle))
         name = None if variable is None else find_variable_name(variable)
         event: dict[str, Any] = {"kind": "assign", "name": name or "variable", "line": site[1]}
         if previous_state_row is not None:

@@ -90,7 +90,7 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
         for key in unchanged_keys & lost_steps.keys():
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
         unchanged_keys -= lost_steps.keys()
-        if unchanged_keys and not steps:
+        if unchanged_keys and not steps and not _are_gradients_summed(run):
             gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
             if any(iter_living_instances(tf.keras.optimizers.Optimizer)):
                 yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
@@ -118,6 +118,22 @@ def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
                     if run.rows[input_row].kind == "variable"
                 }
     return lost_steps
+
+
+def _are_gradients_summed(run: CheckedRun) -> bool:
+    """Return whether the program sums gradients of several sweeps or stores them, so that it may apply them later."""
+    gradient_rows, sums = set[int](), set[int]()
+    for row in run.rows:
+        uses_gradient = not gradient_rows.isdisjoint(row.inputs)
+        if uses_gradient and row.op in ("AddV2", "AddN"):
+            if not sums.isdisjoint(row.inputs):
+                return True
+            sums.add(row.index)
+        if uses_gradient or row.extra.row_count is not None:
+            gradient_rows.add(row.index)
+    log = run.recording.log
+    stores = {handle_id for handle_id, stored_row, *_ in log.assignments if stored_row in gradient_rows}
+    return bool((stores | log.handles_with_stored_gradients) - run.sources_with_gradient.keys())
 
 
 def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:

@@ -198,6 +198,8 @@ class WatchedProgram:
         if on_problem is not None:
             report = RunReport(page)
             self._add_findings(report, list_problem_groups(page))
+            # A step may still use these gradients: a program may add those of many passes before its first step.
+            report.problems = [group for group in report.problems if group.cause != "not_applied"]
             if any(group.kind not in ("unused", "error") for group in report.problems):
                 self._early_report = report
 

@@ -179,10 +179,7 @@ CAUSES = (
         {what}{line} returns integers, but only floats have gradients.
         Fix: Remove the cast, and compute with the float.
         """,
-        edits=(
-            edit.convert_source_to_float,
-            number.pass_straight_through,
-        ),
+        edits=(number.pass_straight_through,),
     ),
     Cause(
         "integer_cast",

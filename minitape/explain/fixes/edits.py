@@ -22,7 +22,6 @@ from .fault_site import (
     find_call_operand,
     is_call,
     is_module,
-    is_result_used_as_index,
 )
 
 GRADIENT_FUNCTIONS = ("grad", "value_and_grad", "filter_grad", "filter_value_and_grad")
@@ -241,34 +240,6 @@ def set_trainable(fault: FaultSite, node: Any) -> Change:
         return node.args[0], "True"
     is_frozen = isinstance(node, ast.Assign) and find_last_name(node.targets[0]) in ("requires_grad", "trainable")
     return (node.value, "True") if is_frozen and unparse(node.value) == "False" else None
-
-
-def convert_source_to_float(fault: FaultSite, node: Any) -> Change:
-    """Make the source a float in the call that creates it, by writing ``2.0`` or a float dtype. This is an `Edit`.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    makes_source = node is fault.call or {fault.source_path.partition("[")[0], fault.question.name} & set(
-        fault.statement.bound_names
-    )
-    if (
-        not (is_call(node, *TENSOR_MAKERS) or (isinstance(node, ast.Constant) and node is fault.statement.value))
-        or not (makes_source or fault.dialect.name != "tf")
-        or is_result_used_as_index(fault)
-    ):
-        return None
-    text = unparse(node)
-    new_text = re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", text)
-    if re.search(r"\b(u?int\d*|long)\b", text):
-        new_text = re.sub(r"(?<=dtype=)([\w.]*\.)?(u?int\d+|long|int)\b", r"\1float32", text)
-    if new_text != text and fault.dialect.name == "torch" and "requires_grad" not in text:
-        new_text = f"{new_text[:-1]}, requires_grad=True)"
-    return None if new_text == text else new_text
 
 
 def format_variable_assignment(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
