@@ -388,6 +388,16 @@ def test_chinese_texts_have_the_punctuation_and_spaces_of_chinese_texts():
     assert {name: found for name, found in slips.items() if found} == {}
 
 
+SPLIT_LINES = re.compile(rf"{HAN}[，。；：！？、]?\n(?:{HAN}|\[)|[，。；：！？、]\n[`\w\[]")
+"""Lines of one paragraph: a browser shows a blank between them, which Chinese does not have."""
+
+
+def test_a_chinese_paragraph_is_one_line():
+    assert SPLIT_LINES.search("一行，\n`y` 又一行") and not SPLIT_LINES.search("一段。\n\n又一段")
+    pages = {name: remove_code(text) for name, text in read_chinese_pages().items() if name.endswith(".md")}
+    assert {name: found[0] for name, text in pages.items() if (found := SPLIT_LINES.search(text))} == {}
+
+
 SENTENCE = re.compile(r"[A-Za-z]{2,},? (?:[a-z]+,? ){2,}[a-z]{2,}")  # four words in a row
 OF_PROGRAMS = re.compile(
     r"```.*?```|`[^`]*`|<!--.*?-->|<(?!img)[^>]*>|\$[^$]*\$|\[[^]]*\]\(https?:.*?\)|\]\(.*?\)|（[^）]*）|“[^”]*”|(?:src|style|class|href)=\"[^\"]*\"|https?://\S+",

@@ -104,9 +104,9 @@ prints such a page in the terminal; instead of the name you can give it the erro
         list_head="""\
 # 原因一览
 
-[`explain`](explain.zh.md) 的每个解释，开头都是下面某个原因的名字。每种原因各有一页，用一个出错的程序说明
-minitape 会打印什么、为什么会这样、应该怎么改。在终端里输入 `minitape explain --cause detach`，就能看到这样的一页；
-`--cause` 后面不写名字，写框架的错误信息也行。""",
+[`explain`](explain.zh.md) 的每个解释，开头都是下面某个原因的名字。每种原因各有一页，\
+用一个出错的程序说明 minitape 会打印什么、为什么会这样、应该怎么改。\
+在终端里输入 `minitape explain --cause detach`，就能看到这样的一页；`--cause` 后面不写名字，写框架的错误信息也行。""",
         intro="在 {frameworks} 的程序里，minitape 会报告 `{cause}`。它属于 `{kind}` 这一类：{meaning}。",
         errors="如果看到的是下面的错误信息，原因也可能在这一页：",
         raises="{framework} 自己报的是 `{error}`。",
