@@ -180,6 +180,16 @@ def test_the_best_rate_takes_the_spring_to_the_bottom_in_one_step():
     assert (round(float(names["lands"]), 2), round(names["slope_there"], 3)) == (1.99, 0.0)
 
 
+def test_eight_switches_get_74_and_with_a_rule_88_percent_of_the_points_right(capsys):
+    cells = list(read_code_cells("11_your_own_operations.ipynb").values())
+    training = next(place for place, source in enumerate(cells) if "def train(bend):" in source)
+    names: dict[str, Any] = {"tf": tf, "np": np, "Plot": Plot}
+    exec(SOLUTIONS["11.6"], names)
+    for source in cells[training : training + 2]:
+        exec(source, names)
+    assert "0.74 right without a rule, 0.88 with yours" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("name", "slope", "slope_of_threefold"), [("a", 2, 6), ("b", 4, 4), ("c", 4, 12), ("d", 4, 12)]
 )
