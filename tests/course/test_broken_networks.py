@@ -197,7 +197,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     ("fir", [], "correct"),
     ("fir", (), "correct"),
     ("fir", "healthy", "correct"),
-    ("fir", [("sign", 3)], "which a cross entropy never does. But it falls from 5.937 to 5.053"),
+    ("fir", [("sign", 3)], "which a cross-entropy never does. But it falls from 5.937 to 5.053"),
     ("fir", [("order", 5)], "w2 moved by its own gradient, by 0.41 at most"),
     ("oak", [("flat", 1)], "flat: w1's gradient is 0.0, but no line has an operation that jumps in steps"),
     ("hazel", [("flat", 1)], "flat: then w1's gradient would be None or 0. But it's 0.0036"),
@@ -236,7 +236,7 @@ def test_what_is_said_against_a_disease_is_so(name, cases, ward, bed_of):
             before = network[2].numpy()
             gradients = ward_module._compile_step(patient.program, f"{name}_again.py")(network, ward.x, ward.t, 1.0)[2]
             np.testing.assert_allclose(np.abs(network[2].numpy() - before), np.abs(gradients[2].numpy()), atol=1e-5)
-        if "which a cross entropy never does" in sentence:
+        if "which a cross-entropy never does" in sentence:
             assert 0.0 < case.losses[-1] < case.losses[0] and min(case.losses) > 0.0
         if "each of the 65" in sentence:
             assert case.gradient_count == (65, 65)

@@ -61,7 +61,7 @@ def test_values_that_are_no_numbers() -> None:
         y = tf.sqrt(x)
     why = tape.explain(y, x)
     assert why.cause == "nan_backward" and why.message.startswith("x 的梯度不是有限数。sqrt（")
-    assert why.fix.startswith("`tf.sqrt(x)` 在 `x` 等于零的地方没有有限的斜率：在那里加一个很小的数")
+    assert why.fix.startswith("`tf.sqrt(x)` 在 `x` 等于零的地方斜率不是有限数，请给输入加上一个很小的数")
 
 
 @pytest.mark.usefixtures("chinese")
