@@ -27,7 +27,7 @@ class Framework:
         seed: A function that receives the module and sets the framework's random seed.
         gradient: A function that receives the namespace of a finished program and returns the gradient.
         errors: The exceptions that a program may raise.
-        absent_causes: The causes for which no case exists. Some have a program in a file such as jax_runs.py.
+        absent_causes: The causes for which no case exists. Some have a program in a file such as jax_runs.py or test_torch_explain.py.
     """
 
     name: str
@@ -139,7 +139,7 @@ def convert_to_dense(gradient: Any) -> Any:
 
 FRAMEWORKS = [
     Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
-        errors=(RuntimeError,), absent_causes=frozenset({"connected", "nonfinite_value"})),
+        errors=(RuntimeError,), absent_causes=frozenset({"connected", "nonfinite_value", "refused"})),
     Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3),
         lambda space: convert_to_dense(space["grad"]),
         absent_causes=frozenset({"connected", "nonfinite_value"})),

@@ -304,7 +304,7 @@ for _ in range(2):
 #@ pooled_softmax_sum rounding_only
 score, out = nn.Linear(5, 1), nn.Linear(5, 3)
 opt = torch.optim.SGD([*score.parameters(), *out.parameters()], 0.1)
-x, y = torch.randn(8, 6, 5), torch.randn(8, 3)
+x, y = torch.randn(8, 60, 5), torch.randn(8, 3)
 w = score(x).softmax(1)  #!
 loss = (out(x.mean(1)) * w.sum(1) - y).pow(2).mean()  #- loss = (out((x * w).sum(1)) - y).pow(2).mean()
 loss.backward()
