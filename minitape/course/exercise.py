@@ -24,7 +24,7 @@ Answer: TypeAlias = Any  # Learners can hand in anything: numbers, texts, arrays
 
 @dataclass(frozen=True)
 class Mistake:
-    """A likely wrong answer, with the hint for a learner who gives it.
+    """A common wrong answer, and the hint for a learner who gives it.
 
     Attributes:
         answer: The wrong answer, which is compared like the expected answer. For an answer with named parts, only the

@@ -433,7 +433,7 @@ def _describe_error(error: Exception, function: Program) -> str:
 
 
 def _is_same_program(source: str, other_source: str) -> bool:
-    """Return whether two programs differ only in blanks and comments, if at all."""
+    """Return whether two programs are the same apart from blanks and comments."""
     return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other_source))
 
 

@@ -25,7 +25,7 @@ FLAT = Polynomial(0, 0, 1)
 
 
 def _compute_repeated_slope(f: Polynomial, value: float, times: int) -> float:
-    """Compute the slope of `f` of `f` of ... of x: multiplied along the path."""
+    """Compute the slope of `f(f(...f(x)))` by multiplying the slopes along the path."""
     slope = 1.0
     for _ in range(times):
         slope *= f.derivative(value)

@@ -117,7 +117,7 @@ def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
 
 
 def _find_bracket_number(line: Answer, program: str) -> int:
-    """Find the number in brackets of a line of a program, counted from 1; 0 where it has none."""
+    """Return the number in brackets on a line of a program, or 0 if the line has none. Line numbers start at 1."""
     lines = program.splitlines()
     numbers = re.findall(r"# \((\d)\)", lines[line - 1]) if line in range(1, len(lines) + 1) else []
     return int(numbers[0]) if numbers else 0

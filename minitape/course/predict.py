@@ -281,7 +281,7 @@ def _format_emphasis(text: str) -> str:
 
 
 def _format_value(value: Answer) -> str:
-    """Format a value as a short text. If it cannot be shown, name its type."""
+    """Format a value as a short string. If it cannot be shown, name its type."""
     try:
         return truncate_text(str(to_numpy_value(value)), MAX_LENGTH)
     except Exception:  # A learner's class can raise any error, and so can deep nesting.

@@ -29,8 +29,8 @@ The other operand contains integers. Write its value with a decimal point, as in
 tf.cast(x, tf.float32).
 
 was expected to be a \w+ tensor but is|of the same dtype, got
-Both operands must have the same dtype. Cast one of them: tf.cast(x, tf.float32). NumPy arrays are float64 unless you
-write tf.constant(array, tf.float32).
+Both operands must have the same dtype. Cast one of them: tf.cast(x, tf.float32). NumPy's
+floats are float64 by default. To get a float32 tensor, write tf.constant(array, tf.float32).
 
 not u?int\d+\. Convert the input
 Write the numbers of the tensor with a decimal point (3.0 instead of 3), or cast the tensor: tf.cast(x, tf.float32).

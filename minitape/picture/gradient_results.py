@@ -29,7 +29,7 @@ MAX_REPEATED_ROWS = 2000  # A longer sweep is not repeated here, because the vie
 SOURCE_CAUSES = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # They blame the source.
 MAX_EXPLAINED = 16  # `explain` is called for at most this many sources of a call.
 MAX_EXPLAINED_ROWS = 20_000  # `explain` reads every row, so it is not called for a longer recording.
-MAX_EARLIER_STEPS = 500  # A longer sweep of an earlier call is omitted from its result.
+MAX_EARLIER_STEPS = 500  # The result of an earlier call has no sweep if the sweep is longer than this.
 
 
 def list_gradient_results(

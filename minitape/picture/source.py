@@ -231,7 +231,7 @@ class TapeSource(PictureSource):
         return self.tape.explain(target, source)
 
     def explain_shown_gradient(self, result: ResultFields | None, ends: tuple[Object, Object] | None) -> Object:
-        """Return the explanation of ``tape.explain`` for ``ends`` or for the last gradient call."""
+        """Return the explanation that ``tape.explain`` gives for ``ends``, or for the last gradient call."""
         question = ends or (None if self.tape.last_request is None else self.tape.last_request[:2])
         return None if question is None else self.tape.explain(*question)
 

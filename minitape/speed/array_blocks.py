@@ -70,7 +70,7 @@ def create_buffer(shape: Sizes, dtype: NumPyType | np.dtype) -> np.ndarray:
 
 
 def find_reusable_array(array: Array) -> Array:
-    """Return an array if a sweep step may overwrite it, or None otherwise.
+    """Return the array if a sweep step may overwrite it, and None otherwise.
 
     A step may overwrite an array in the pool if only the sweep refers to it. In that case, the number of references is
     ``_SWEEP_REFERENCES``, including those held by the callers in this module.

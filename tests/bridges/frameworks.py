@@ -27,7 +27,7 @@ class Framework:
         seed: A function that receives the module and sets the framework's random seed.
         gradient: A function that receives the namespace of a finished program and returns the gradient.
         errors: The exceptions that a program may raise.
-        absent_causes: The causes for which no case exists. Some have a program in a file such as jax_runs.py or test_torch_explain.py.
+        absent_causes: The causes for which no case exists. Some have a program elsewhere, such as in jax_runs.py.
     """
 
     name: str

@@ -248,7 +248,7 @@ def find_undifferentiated_argument(question: JaxQuestion) -> Finding | None:
 
 
 def find_array_from_outside(question: JaxQuestion) -> Finding | None:
-    """Find a source that the function reads from outside, so that it is not an argument.
+    """Find a source that the function reads from an enclosing scope instead of taking it as an argument.
 
     Args:
         question: The question about the source.

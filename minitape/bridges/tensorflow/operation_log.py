@@ -90,7 +90,7 @@ class RunningLine:
     """
 
     def __init__(self) -> None:
-        """Start outside of any replayed call and function."""
+        """Start outside any replayed call or function."""
         self.replayed_call: tuple[Sequence[Site], int] | None = None
         self.function_names: list[str] = []
 

@@ -130,7 +130,7 @@ def check_accounts(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding:
-    """Return a finding with the line that the program's text or the history of its modules shows.
+    """Return a finding with the line to blame, found in the program's text or in the history of its modules.
 
     Args:
         recording: The recording that knows this history.

@@ -297,7 +297,7 @@ CAUSES = (
 
         [tensorflow: dtypes]
         Two tensors{line} have different dtypes: {what}
-        Fix: Cast one of them: tf.cast(x, tf.float32). NumPy arrays are float64 unless they were cast.
+        Fix: Cast one of them: tf.cast(x, tf.float32). NumPy's floats are float64 by default.
 
         [tensorflow: shapes]
         Two shapes{line} do not fit together: {what}

@@ -232,13 +232,13 @@ CAUSES = (
         [tensorflow: state]
         The compiled function still uses the object that {name} stood for when it was traced{line}. The program has
         since replaced {name}, so from call {n} on, the compiled function and its Python code use different objects.
-        Fix: Keep the object and change its value, such as with {name}.learning_rate.assign(0.01) for an optimizer or
-        {name}.assign(value) for a variable. Otherwise, create the tf.function again.
+        Fix: Keep the object and change its value, for example with {name}.learning_rate.assign(0.01) for an optimizer
+        or {name}.assign(value) for a variable. Otherwise, create the tf.function again.
 
         [tensorflow: trainable]
         The compiled step trains the variables of {name} that were trainable when the step was traced. The program has
-        since changed `trainable`{line}, so from call {n} on, the step does not train the variables that {name} lists
-        now.
+        since changed `trainable`{line}, so from call {n} on, the step does not train the variables that
+        are trainable now.
         Fix: Call compile() again after changing `trainable`. In a custom training loop, create the tf.function again.
         """,
     ),

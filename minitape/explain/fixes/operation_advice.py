@@ -345,6 +345,8 @@ OPERATION_FIXES = [
         "softmax",
         "The softmax of a single value is always 1. For a yes-or-no answer with a single output, write "
         "`{sigmoid}({x})` instead of `{it}`. Alternatively, use one output for each class.",
-        lambda fault, node: fault.row is not None and fault.row.array is not None and np.all(fault.row.array == 1),
+        lambda fault, node: (
+            fault.row is not None and fault.row.array is not None and bool(np.all(fault.row.array == 1))
+        ),
     ),
 ]

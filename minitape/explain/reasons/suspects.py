@@ -732,7 +732,10 @@ def _find_smallest_adjoint_after(run: CheckedRun, row: int) -> float:
 
 
 def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
-    """Return whether an activation is almost flat at the elements that an adjoint reached, so no shares cancel."""
+    """Return whether an activation is almost flat at the elements that an adjoint reached.
+
+    Then the activation makes the gradient small, and not shares that cancel.
+    """
     value = run.find_array(row.index)
     if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
