@@ -1,4 +1,4 @@
-"""What lessons 02, 04, 05, 06, 07 and 11 say in words and no cell computes, or computes and does not assert."""
+"""What lessons 02, 04, 05, 06, 07, 11 and 13 say in words and no cell computes, or computes and does not assert."""
 
 import itertools
 import re
@@ -178,6 +178,16 @@ def test_the_best_rate_takes_the_spring_to_the_bottom_in_one_step():
     exec(cells["spring-rate"], names)
     assert float(1.0 / names["rate"]) == pytest.approx(15.0)
     assert (round(float(names["lands"]), 2), round(names["slope_there"], 3)) == (1.99, 0.0)
+
+
+def test_ten_untrained_networks_get_27_to_171_of_the_moons_points_right():
+    names: dict[str, Any] = {"tf": tf, "np": np}
+    for source in read_code_cells("13_capstone.ipynb").values():
+        if source.startswith(("def two_moons(", "HIDDEN = 16")):
+            exec(source, names)
+    answers = [names["forward"](names["new_network"](seed), names["x"]) for seed in range(1, 11)]
+    right = [round(200 * names["accuracy_of"](answer, names["t"])) for answer in answers]
+    assert right[0] == min(right) == 27 and max(right) == 171
 
 
 def test_eight_switches_get_74_and_with_a_rule_88_percent_of_the_points_right(capsys):
