@@ -56,7 +56,7 @@ def test_an_explanation_of_ones_own_program_is_taken_alone_or_in_a_list():
 @pytest.mark.parametrize(("name", "given", "words"), [
     ("14.1", [...], "not answered yet"),
     ("14.1", ("z", "w2"), "correct"),
-    ("14.1", ["w2", "w1"], "Follow the path from z to w1: is there a cross?"),
+    ("14.1", ["w2", "w1"], "The only path from z to w1 goes through line 11"),
     ("14.1", ["z"], "Which of the two inputs of z"),
     ("14.1", "w2", "write it in square brackets"),
     ("14.2", ["D", "B"], "correct"),
