@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from inspect import getattr_static
+from inspect import getattr_static, signature
 from threading import get_ident
 from types import ClassMethodDescriptorType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -30,9 +30,9 @@ class FrameworkPatches:
     >>> from types import SimpleNamespace
     >>> library, changes = SimpleNamespace(twice=lambda x: 2 * x), FrameworkPatches()
     >>> changes.activate_in_this_thread()
-    >>> changes.wrap_function(library, "twice", lambda twice, x: twice(x) + 1)
-    >>> library.twice(3)
-    7
+    >>> changes.wrap_function(library, "twice", lambda twice, number: twice(number) + 1)
+    >>> library.twice(3), library.twice(x=4)
+    (7, 9)
     >>> changes.undo_all()
     >>> library.twice(3)
     6
@@ -65,7 +65,8 @@ class FrameworkPatches:
         """Replace a function or method of the framework until :meth:`undo_all` is called.
 
         In the block's thread, calls run ``handler(function, *args, **kwargs)``. In other threads, calls run the
-        original function.
+        original function. The handler receives by position what it takes by position, even if the program passes it
+        by keyword.
 
         Args:
             owner: The module or class that defines the function.
@@ -81,12 +82,15 @@ class FrameworkPatches:
             function = lambda cls, *args, **kwargs: any_attribute.__get__(None, cls)(*args, **kwargs)  # noqa: E731
         is_classmethod = is_c_classmethod or isinstance(own_attribute, classmethod)
 
+        keywords = _list_positional_names(function)[: len(_list_positional_names(handler)) - 1]
+
         @wraps(function)
         def call_handler(*args: Any, **kwargs: Any) -> Any:
             original = wrapped.under[1]
             if self.thread_id != get_ident():
                 return original(*args, **kwargs)
-            return handler(original, *args, **kwargs)
+            given = [kwargs.pop(name) for name in keywords[len(args) :] if name in kwargs]
+            return handler(original, *args, *given, **kwargs)
 
         wrapped: Any = call_handler
         wrapped.under = own_attribute, function
@@ -107,6 +111,15 @@ class FrameworkPatches:
         while self._undo_actions:
             self._undo_actions[-1]()
             self._undo_actions.pop()
+
+
+def _list_positional_names(function: Callable) -> list[str]:
+    """Return the names of the parameters that may be passed by position, or an empty list for a function in C."""
+    try:
+        parameters = signature(function).parameters.values()
+    except ValueError:
+        return []
+    return [parameter.name for parameter in parameters if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD]
 
 
 def _get_underlying_function(attribute: Any) -> Any:

@@ -197,6 +197,20 @@ def step(p, state, x):
     return optax.apply_updates(p, updates), state
 for number in range(16):
     p, state = step(p, state, jnp.arange(3.0) + number % 2)
+#@ all_arguments_are_passed_by_keyword connected
+import optax
+def loss(w, x):
+    return jnp.mean((x * w - 3.0) ** 2)
+optimizer = optax.adam(learning_rate=0.1)
+w = jnp.ones(3)
+state = optimizer.init(params=w)
+value_and_grad = jax.value_and_grad(fun=loss, argnums=0)
+for number in range(4):
+    value, gradient = value_and_grad(w, x=jnp.arange(3.0) + number % 2)
+    updates, state = optimizer.update(updates=gradient, state=state, params=w)
+    w = optax.apply_updates(params=w, updates=updates)
+hessian = jax.hessian(fun=loss)(w, jnp.ones(3))
+by_example = jax.vmap(fun=jax.grad(loss), in_axes=(None, 0))(w, jnp.ones((2, 3)))
 #@ a_transformation_of_a_chain_collects_gradients connected
 import optax
 def loss(w, x):

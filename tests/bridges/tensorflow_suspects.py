@@ -32,6 +32,20 @@ for _ in range(3):
         loss = tf.reduce_mean(tf.square(dense(x) - y))
     grads = tape.gradient(loss, dense.trainable_variables)  #!
     #+ opt.apply_gradients(zip(grads, dense.trainable_variables))
+#@ all_arguments_are_passed_by_keyword connected
+dense = tf.keras.layers.Dense(units=1)
+opt = tf.keras.mixed_precision.LossScaleOptimizer(inner_optimizer=tf.keras.optimizers.SGD(learning_rate=0.01))
+x, mse = tf.random.normal([12, 4]), tf.keras.losses.MeanSquaredError()
+for step in range(4):
+    with tf.GradientTape() as tape:
+        tape.watch(tensor=x)
+        loss = mse(y_true=tf.ones([12, 1]), y_pred=dense(x))
+        scaled = opt.scale_loss(loss=loss)
+    grads = tape.gradient(target=scaled, sources=dense.trainable_variables)
+    if step % 2:
+        opt.apply_gradients(grads_and_vars=zip(grads, dense.trainable_variables))
+    else:
+        opt.apply(grads=grads, trainable_variables=dense.trainable_variables)
 #@ gradients_that_are_summed_for_a_later_step connected
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)

@@ -258,3 +258,32 @@ for step in range(64):
     done, answers = explain(tmp_path, text)
     assert (done.returncode, answers["problems"]) == (0, []), done.stderr
     assert "not_applied" not in done.stderr
+
+
+def test_watched_functions_take_arguments_by_keyword(tmp_path):
+    text = """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(params=net.parameters(), lr=0.05)
+scaler = torch.amp.GradScaler("cpu")
+schedule = torch.optim.lr_scheduler.StepLR(optimizer=optimizer, step_size=5)
+for step in range(8):
+    net.train(mode=True)
+    loss = (net(torch.randn(4, 3)) - 1.0).pow(2).mean()
+    optimizer.zero_grad(set_to_none=True)
+    torch.autograd.backward(tensors=scaler.scale(outputs=loss))
+    scaler.unscale_(optimizer=optimizer)
+    torch.nn.utils.clip_grad_norm_(parameters=net.parameters(), max_norm=1.0)
+    torch.nn.utils.clip_grad_value_(net.parameters(), clip_value=1.0)
+    scaler.step(optimizer=optimizer)
+    scaler.update(new_scale=None)
+    schedule.step(epoch=None)
+    with torch.set_grad_enabled(mode=False):
+        net(torch.randn(4, 3))
+    torch.autograd.grad(outputs=(net.weight ** 2).sum(), inputs=net.weight)
+print(loss.item())
+"""
+    done, answers = explain(tmp_path, text)
+    assert (done.returncode, answers["problems"]) == (0, []), done.stderr
+    assert "Traceback" not in done.stderr and "8 backward passes and 8 steps" in done.stderr

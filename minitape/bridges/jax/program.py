@@ -157,22 +157,22 @@ class FirstGradients:
         return original(*args, **kwargs)
 
     def _update_and_count_repeated_states(
-        self, original_update: Any, gradients: Any, state: Any, *args: Any, **kwargs: Any
+        self, original_update: Any, updates: Any, state: Any, *args: Any, **kwargs: Any
     ) -> Any:
         """Call an optimizer's ``update``, and count how often in a row a line called it with the same state."""
         if self._watched_updates == WATCHED_UPDATES:
-            return original_update(gradients, state, *args, **kwargs)
+            return original_update(updates, state, *args, **kwargs)
         with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call others.
-            results = original_update(gradients, state, *args, **kwargs)
-        leaves, updates = map(jax.tree_util.tree_leaves, (gradients, results[0]))
+            results = original_update(updates, state, *args, **kwargs)
+        leaves, new_leaves = map(jax.tree_util.tree_leaves, (updates, results[0]))
         # With zeros as gradients, a step may leave the state as it is.
-        if self._may_watch((gradients, state)) and any(map(np.any, leaves)):
+        if self._may_watch((updates, state)) and any(map(np.any, leaves)):
             self._watched_updates += 1
             site = find_dropping_site(find_user_call_stack())
             last = self._states.get(site, StateFacts([]))
             arrays = [np.asarray(array) for array in list_float_arrays(state)]
             is_repeated = bool(last.arrays) and all(map(np.array_equal, arrays, last.arrays))
-            are_raw = set(map(is_, updates, leaves))
+            are_raw = set(map(is_, new_leaves, leaves))
             self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1, len(are_raw) > 1)
         return results
 

@@ -136,7 +136,6 @@ CAUSES = (
         The gradient is not computed with respect to {x}, because argnums selects other arguments.
         Fix: Write argnums={what}, or argnums={other} if the other arguments also need a gradient.
         """,
-        edits=(edit.set_argnums,),
     ),
     Cause(
         "closure",

@@ -24,7 +24,6 @@ from .fault_site import (
     is_module,
 )
 
-GRADIENT_FUNCTIONS = ("grad", "value_and_grad", "filter_grad", "filter_value_and_grad")
 TENSOR_MAKERS = (
     "Variable constant convert_to_tensor tensor array asarray randn rand zeros ones full fill range arange linspace"
 ).split()
@@ -201,25 +200,6 @@ def list_source_names(fault: FaultSite) -> list[str]:
         if name
         and question.adapter.to_handle(names.get(name, question.source)) is question.adapter.to_handle(question.source)
     ]
-
-
-def set_argnums(fault: FaultSite, node: Any) -> Change:
-    """Set ``argnums=`` in the call that computes the gradient to the argument of the question. This is an `Edit`.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    if not is_call(node, *GRADIENT_FUNCTIONS):
-        return None
-    keywords = [
-        ast.keyword("argnums", parse_expression(fault.replacement)),
-        *(keyword for keyword in node.keywords if keyword.arg != "argnums"),
-    ]
-    return unparse(ast.Call(node.func, node.args[:1], keywords))
 
 
 def set_trainable(fault: FaultSite, node: Any) -> Change:
