@@ -210,6 +210,7 @@ class DifferenceFields(TypedDict, total=False):
 
     row: int  # The first row that differs from the other tape.
     text: str  # The difference in words.
+    missing: bool  # Whether only the other tape has the row that differs.
     rows: list[int]  # Optional. The rows whose values differ.
 
 

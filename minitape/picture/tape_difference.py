@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
+from .expressions import Expressions
 from .picture_texts import translate
 from .truncation import elide_text
 
@@ -37,8 +38,7 @@ class TapeDifference:
             the adjoints differ, or "share" if the shares that a row sends to one of its inputs differ.
         rows: The row of each tape, or None if a tape has no such row.
         places: The number of each row, or for a missing row, the number of the next row.
-        next_rows: The row with each of these numbers, or None at the end of a tape.
-        texts: A description of each tape's row.
+        texts: A description of each tape's row, or "" at the end of a tape.
         changed_rows: For each tape, the rows that have the same operation as their partners in the other tape but a
             different value.
         next_rows: The rows that come next if one of the rows is missing.
@@ -74,7 +74,7 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
     ...         y = f(x) * x
     ...     return tf.snapshot(tape, y, x)
     >>> find_first_difference(made(tf.sin), made(tf.cos)).texts
-    ('sin of row 0 = 0.9092974', 'cos of row 0 = -0.41614684')
+    ('sin(x) = 0.9092974', 'cos(x) = -0.41614684')
     >>> find_first_difference(made(tf.sin), made(tf.sin)) is None
     True
     """
@@ -111,14 +111,8 @@ class Alignment:
         """
         own_rows, other_rows = ([row for row in snapshot["rows"] if row["inputs"]] for snapshot in self.snapshots)
         own_keys, other_keys = ([_get_operation(row) for row in rows] for rows in (own_rows, other_rows))
-        start = next(
-            (
-                position
-                for position, (own_key, other_key) in enumerate(zip(own_keys, other_keys, strict=False))
-                if own_key != other_key
-            ),
-            min(len(own_keys), len(other_keys)),
-        )
+        equal_keys = takewhile(lambda keys: keys[0] == keys[1], zip(own_keys, other_keys, strict=False))
+        start = len([*equal_keys])
         for pair in zip(own_rows[:start], other_rows[:start], strict=True):
             yield *pair, pair
         own_rows, other_rows = (rows[start : start + MAX_ALIGNED_ROWS] for rows in (own_rows, other_rows))
@@ -218,8 +212,11 @@ class Alignment:
         self.difference = TapeDifference(
             kind,
             (own_row, other_row),
-            (_get_place(own_next, self.rows[0]), _get_place(other_next, self.rows[1])),
-            (_describe_row_with_value(own_next), _describe_row_with_value(other_next)),
+            (
+                own_next["row"] if own_next else len(self.rows[0]),
+                other_next["row"] if other_next else len(self.rows[1]),
+            ),
+            (_describe_row_with_value(own_next, self.rows[0]), _describe_row_with_value(other_next, self.rows[1])),
             self.changed_rows,
             (own_next, other_next),
         )
@@ -290,20 +287,10 @@ def _format_value(value: ValueFields | None) -> str:
     return "" if value is None else " ".join(value["text"].split())
 
 
-def _get_place(row: RowFields | None, rows: dict[int, RowFields]) -> int:
-    """Return the number of a row, or the number behind all rows."""
-    return len(rows) if row is None else row["row"]
-
-
-def _describe_row_with_value(row: RowFields | None) -> str:
+def _describe_row_with_value(row: RowFields | None, rows: dict[int, RowFields]) -> str:
     if row is None:
-        return translate("no more rows")
+        return ""
     value = elide_text(_format_value(row["value"]) or translate("released"), 60)
-    if not row["inputs"]:
-        return f"{row['label'] or row['op']} = {value}"
-    return translate(
-        "{operation} of row {rows} = {value}",
-        operation=row["label"] or row["op"],
-        rows=translate(", ").join(map(str, row["inputs"])),
-        value=value,
-    )
+    name = f"{row['name']} = " if row["name"] and row["inputs"] else ""
+    text = Expressions(rows.values()).list_texts_longest_first(row)[0]
+    return f"{name}{elide_text(text, 40)} = {value}"

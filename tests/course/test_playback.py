@@ -138,7 +138,7 @@ def test_the_sentence_and_both_pictures_name_the_same_row(playback):
     row, _ = playback.difference.rows
     assert [view._build_snapshot()["differs"]["row"] for view in views] == list(playback.difference.places)
     assert views[0]._build_snapshot()["differs"]["row"] == row["row"]
-    assert "× of row 1, 0 = 1.8185948 on this tape" in views[0]._build_snapshot()["differs"]["text"]
+    assert views[0]._build_snapshot()["differs"]["text"] == "inserted: y = sin(x) × x = 1.8185948"
 
 
 def test_the_picture_has_both_tapes_on_one_layout_up_to_the_wrong_number(playback):

@@ -33,7 +33,10 @@ def test_the_first_row_with_another_value_is_named():
 
 def test_a_tape_that_goes_on_differs_where_the_other_ends():
     found = TapeView.compare(rate(2.0), rate(2.0, more=True))
-    assert found.row == 6 and "no more rows" in repr(found)
+    assert found.row == 6
+    assert repr(found).startswith("Before row 6, only the second tape has sin(②) × 2.0 + 1.0 = 0.4")
+    texts = [view._build_snapshot()["differs"]["text"].split(": ")[0] for view in found.views]
+    assert texts == ["not on this tape", "inserted"]
 
 
 def test_tapes_and_rows_have_the_names_of_the_program():
@@ -56,11 +59,9 @@ def test_an_operation_between_is_named_beside_the_row_that_comes_in_its_place():
         tape.gradient(y, x)
         tapes.append(tape)
     found = TapeView.compare(*tapes)
-    assert repr(found) == (
-        "Row 1 is the first row that differs: × of row 0, 0 = 9.0 on the first tape, but stop of "
-        "row 0 = 3.0 on the second tape."
-    )
+    assert repr(found) == "Before row 1, only the second tape has stop(x) = 3.0."
     assert [view._build_snapshot()["differs"]["row"] for view in found.views] == [1, 1]
+    assert [view._build_snapshot()["differs"]["missing"] for view in found.views] == [True, False]
 
 
 def test_a_further_constant_and_another_order_of_factors_are_no_difference():
@@ -130,10 +131,7 @@ def test_the_row_is_marked_and_gone_to(show):
     page = show(view._build_snapshot())
     assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == "4"
     assert "mt-differs" in page.locator(".mt-node[data-id=r4]").get_attribute("class")
-    assert (
-        "The first difference: const = 2.0 on this tape, const = 2.5 on the other tape."
-        in page.locator(".mt-step").inner_text()
-    )
+    assert "const = 2.0 on this tape, const = 2.5 on the other tape" in page.locator(".mt-strip").inner_text()
     page.get_by_role("button", name="First (Home)").click()
     page.get_by_role("button", name="first difference: row 4").click()
     wait_for_frame(page)
@@ -175,8 +173,14 @@ def test_they_step_to_rows_that_belong_together(page, tmp_path):
     page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
     page.locator(".mt-view").nth(1).wait_for()
     counts = page.locator(".mt-count")
-    assert counts.all_inner_texts() == ["forward 5 / 5", "forward 6 / 7"]  # at the first difference
+    # at the row that only the second tape has, which nothing on the first tape belongs to
+    assert counts.all_inner_texts() == ["forward 4 / 5", "forward 6 / 7"]
+    strips = page.locator(".mt-strip").all_inner_texts()
+    assert "not on this tape: tanh(x × 0.5) + 0.25" in strips[0] and "inserted: tanh" in strips[1]
+    assert page.locator(".mt-view").first.locator(".mt-node.mt-differs").count() == 0
     page.locator(".mt-view").first.focus()
+    type_keys(page, "ArrowRight")
+    assert counts.all_inner_texts() == ["forward 5 / 5", "forward 7 / 7"]  # the product in both
     type_keys(page, "ArrowLeft")
     assert counts.all_inner_texts() == ["forward 4 / 5", "forward 4 / 7"]  # tanh
     type_keys(page, "ArrowRight", "ArrowRight")
@@ -211,7 +215,7 @@ def test_rows_that_belong_together_are_in_the_same_columns(page, tmp_path):
     left, right = (dict(places) for places in page.locator(".mt-view").evaluate_all(PLACES))
     assert set(right) - set(left) == {"exp"} or len(right) == len(left) + 1
     assert left["x"] == pytest.approx(right["x"], abs=4) and left["y"] == pytest.approx(right["y"], abs=4)
-    assert "on the other tape" in page.locator(".mt-strip").first.inner_text()
+    assert "not on this tape: exp(tanh(x)) = " in page.locator(".mt-strip").first.inner_text()
 
 
 @pytest.mark.browser

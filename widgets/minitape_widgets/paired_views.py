@@ -38,8 +38,12 @@ class Comparison:
         """Describe the first row that differs."""
         if self._difference is None:
             return translate("The two tapes are the same, row by row.")
-        here, there = self._difference.texts
+        (here, there), rows = self._difference.texts, self._difference.rows
         row = self._difference.places[0]
+        if rows[0] is None:
+            return translate("Before row {row}, only the second tape has {there}.", row=row, there=there)
+        if rows[1] is None:
+            return translate("Only the first tape has row {row}: {here}.", row=row, here=here)
         return translate(
             "Row {row} is the first row that differs: {here} on the first tape, but {there} on the second tape.",
             row=row,
@@ -91,6 +95,24 @@ class Comparison:
             boxes or self.views,
             layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 480px), 1fr))", grid_gap="8px"),
         )
+
+
+def describe_difference(difference: TapeDifference) -> tuple[str, str]:
+    """Describe the first difference between two tapes for the view of each tape.
+
+    Args:
+        difference: The difference.
+    """
+    here, there = difference.texts
+    if difference.rows[0] is None:
+        return translate("not on this tape: {there}", there=there), translate("inserted: {here}", here=there)
+    if difference.rows[1] is None:
+        return translate("inserted: {here}", here=here), translate("not on this tape: {there}", there=here)
+    first, second = (
+        translate("{here} on this tape, {there} on the other tape", here=text, there=other_text)
+        for text, other_text in (difference.texts, difference.texts[::-1])
+    )
+    return first, second
 
 
 class Compared(Protocol):

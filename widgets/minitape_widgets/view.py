@@ -23,7 +23,7 @@ from minitape.course.widget_base import MISSING, AnyWidget, Bytes, Unicode
 from minitape.picture.alarms import build_alarms_and_breaks
 from minitape.picture.drawing import MAX_FIGURE_ROWS, Picture, format_count
 from minitape.picture.picture_rows import PictureRow
-from minitape.picture.picture_texts import build_browser_texts, translate
+from minitape.picture.picture_texts import build_browser_texts
 from minitape.picture.reader_base import EMPTY_RECORD_NAME, Reader, collect_namespaces
 from minitape.picture.snapshots import snapshot
 from minitape.picture.source import TapeSource, get_picture_source
@@ -35,7 +35,7 @@ from .interact import InteractiveFunction
 from .kept_view import KeptView
 from .live_updates import keep_view_updated, notify_sending_thread
 from .notebook_outputs import note_shown_view, show_in_replaceable_output
-from .paired_views import Comparison
+from .paired_views import Comparison, describe_difference
 from .saved_page import build_html_page, build_playground_field
 from .view_sweep import SweepFollower
 from .wire_format import encode_snapshot
@@ -225,8 +225,8 @@ class TapeView(AnyWidget):
         ...         y = f(x) * x
         ...     return tape
         >>> TapeView.compare(record(tf.sin), record(tf.cos))
-        Row 1 is the first row that differs: sin of row 0 = 0.9092974 on the first tape, but cos of row 0 =
-        -0.41614684 on the second tape.
+        Row 1 is the first row that differs: sin(x) = 0.9092974 on the first tape, but cos(x) = -0.41614684 on the
+        second tape.
         """
         for tape in (first, second):
             get_picture_source(tape, "TapeView takes")
@@ -253,13 +253,15 @@ class TapeView(AnyWidget):
         linked: dict[str, Any] = {"linked": uuid4().hex}
         marks_of_views = [linked, linked]
         if difference is not None:
-            texts = [
-                translate("{here} on this tape, {there} on the other tape", here=here, there=there)
-                for here, there in (difference.texts, difference.texts[::-1])
-            ]
             marks_of_views = [
-                {**linked, "differs": {"row": place, "text": text, "rows": rows}}
-                for place, text, rows in zip(difference.places, texts, difference.changed_rows, strict=True)
+                {**linked, "differs": {"row": place, "text": text, "missing": row is None, "rows": rows}}
+                for place, text, row, rows in zip(
+                    difference.places,
+                    describe_difference(difference),
+                    difference.rows,
+                    difference.changed_rows,
+                    strict=True,
+                )
             ]
         first_view, second_view = (
             cls(tape, _comparison=marks, _namespaces=namespaces)

@@ -34,11 +34,10 @@ function findPlace(view: View, other: View): number {
   if (position === length) return own.length;
   if (position === forward) return own.forward;
   if (position <= leaves) return Math.min(position, own.forward);
-  const [here, there] = [view.store.differs?.row, other.store.differs?.row];
-  const partner =
-    current === here && there !== undefined
-      ? there
-      : alignRows(view.store.rows, other.store.rows)[current];
+  const [here, there] = [view.store.differs, other.store.differs];
+  // A row that only one tape has belongs to none, and the other view stays where it is.
+  const isPair = here && there && !here.missing && !there.missing && current === here.row;
+  const partner = isPair ? there.row : alignRows(view.store.rows, other.store.rows)[current];
   if (position < forward) return Math.min(partner + 1, own.forward);
   return own.backTo(partner) ?? Math.min(own.forward + position - forward, own.length);
 }
@@ -69,8 +68,12 @@ export function attach(
   }
   view.theme(isDark());
   el.append(view.el);
-  for (const other of groups.get(store.linked) ?? []) if (other !== view) other.pane.wrap();
-  if (store.differs) view.go(store.differs.row + 1);
+  const compared = [...(groups.get(store.linked) ?? [])];
+  for (const other of compared) if (other !== view) other.pane.wrap();
+  // Both begin at the first difference, as the tape that has that row does.
+  const leader = compared.find((one) => !one.store.differs?.missing) ?? view;
+  if (leader.store.differs) leader.go(leader.store.differs.row + 1);
+  together(leader);
   return view;
 }
 

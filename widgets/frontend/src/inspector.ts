@@ -112,8 +112,6 @@ export class Inspector {
     const row = store.rows[timeline.current];
     if (timeline.updating) return this.updateLines();
     const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
-    if (store.differs?.row === row.row)
-      lines.push(h("p", { class: "mt-note" }, t("The first difference: {0}.", store.differs.text)));
     if (timeline.position === timeline.length) lines.push(...this.sweepNote());
     return lines;
   }

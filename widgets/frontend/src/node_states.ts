@@ -98,7 +98,7 @@ function listRowStates({ store, graph, timeline }: Drawing, node: Node): State[]
   const { row, group, first } = node;
   const last = lastRow(node);
   const { differs } = store;
-  const isFirst = !!differs && node === graph.nodeOf(differs.row);
+  const isFirst = !!differs && !differs.missing && node === graph.nodeOf(differs.row);
   const states: State[] = [
     [isFirst, "differs"],
     [!isFirst && differs?.rows?.some((one) => one >= first && one <= last), "unlike"],

@@ -272,6 +272,8 @@ export interface Difference {
   row: number;
   /** The difference in words. */
   text: string;
+  /** Whether only the other tape has the row that differs. */
+  missing: boolean;
   /** Optional. The rows whose values differ. */
   rows?: number[];
 }

@@ -161,6 +161,11 @@ export class Store {
     this.total = Math.max(part.total ?? 0, this.rows.length);
   }
 
+  /** Is this the first row that differs from the other tape, and no row that only that one has? */
+  differsAt(row: number): boolean {
+    return this.differs?.row === row && !this.differs.missing;
+  }
+
   /** Is this row, or one up to `end`, to blame for something? */
   blamed(first: number, end = first + 1): boolean {
     return !this.moved && this.alarms.some(({ row }) => row >= first && row < end);

@@ -167,7 +167,7 @@ export class Table {
     if (row.row === this.marks.hover) names += " mt-hover";
     if (row.row === this.marks.selected) names += " mt-selected";
     if (this.marks.found.has(row.row)) names += " mt-found";
-    if (row.row === this.store.differs?.row) names += " mt-differs";
+    if (this.store.differsAt(row.row)) names += " mt-differs";
     if (this.store.blamed(row.row)) names += " mt-blamed";
     if (row.status === "ghost") names += " mt-ghost";
     if (line.className !== names) line.className = names;
