@@ -251,8 +251,7 @@ class PatientCase:
         """The text of the program, once the patient has been examined in two ways."""
         if len(self.examined_parts) < MIN_EXAMINATIONS:
             return say(
-                "The program is shown once you have used two of these three: the report, explain or a picture, and the "
-                "comparison."
+                "To see the program, first use two of these three: the report; explain or a picture; the comparison."
             )
         return self._program
 

@@ -28,7 +28,9 @@ class QuietTape(GradientTape):
 
     def explain(self, *arguments: Answer) -> Answer:
         """Raise RuntimeError, always."""
-        raise RuntimeError(say("You cannot use explain here. Ask tape.gradient about a value in the middle."))
+        raise RuntimeError(
+            say("You cannot use explain here. Call tape.gradient with one of the values in between as its target.")
+        )
 
 
 def forty_lines() -> tuple[QuietTape, list[Answer]]:

@@ -114,7 +114,7 @@ class PredictionQuestion:
 
 
 def build_widget_mimebundle(widget: Object, text: str, html: str = "") -> MimeBundle:
-    """Build the bundle of a widget as Jupyter shows it, with a text or a picture in its place where nothing is live."""
+    """Build the MIME bundle with which Jupyter shows a widget, or its text and its HTML where widgets cannot run."""
     from .widget_base import MISSING
 
     widget_bundle = widget._repr_mimebundle_() or {}

@@ -304,7 +304,7 @@ def progress(*lessons: str | int) -> None:
 
 
 def _pad_lesson_number(lesson: str | int) -> str:
-    """Return the name of a lesson that may be given as its number."""
+    """Return the name of a lesson, which may be given by name or by number."""
     return str(lesson).zfill(2) if str(lesson).isdigit() else str(lesson)
 
 

@@ -62,7 +62,7 @@ def find_number_meaning_hint(number: float, program: str, place: str = "") -> st
 
 @cache
 def _collect_number_facts(program: str) -> list[NumberFact]:
-    """Collect the numbers that a program has: its values, then the parts of what meets at a name, then the slopes."""
+    """Collect the numbers in a program: its values, then sums of some shares at each name, then the slopes."""
     import minitape
 
     names: NamedValues = {}

@@ -25,8 +25,8 @@ def parse_advice(table: str) -> dict[str, str]:
 ADVICE = parse_advice(
     r"""
 ^Cannot convert .* of dtype u?int
-The other operand contains integers. Write its value with a decimal point, as in tf.Variable(3.0), or cast it to floats:
-tf.cast(x, tf.float32).
+The other operand contains integers. Write its value with a decimal point, as in tf.Variable(3.0), or cast it to a float
+dtype: tf.cast(x, tf.float32).
 
 was expected to be a \w+ tensor but is|of the same dtype, got
 Both operands must have the same dtype. Cast one of them: tf.cast(x, tf.float32). NumPy's

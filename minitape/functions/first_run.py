@@ -226,7 +226,7 @@ class FirstRun:
     def leave_scope(self) -> Iterator[None]:
         """Open a block outside the traced function, in which the function's tensors are out of scope.
 
-        After the block, the tensors have their values again.
+        When the block ends, the tensors get their values back.
         """
         inner_values = [(tensor, tensor._value) for tensor in self._list_live_tensors_and_forget_others()]
         self._invalidate_tensors()

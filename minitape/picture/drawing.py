@@ -122,7 +122,7 @@ class Picture:
     def source(self) -> str:
         """The graph as DOT text, for Graphviz. It needs no other package.
 
-        An edge that no gradient passes is dashed, and an edge in the color of derivatives names each share.
+        An edge that no gradient passes through is dashed, and an edge in the color of derivatives names each share.
         """
         return build_dot_text(self.figure)
 

@@ -66,7 +66,7 @@ HALF_SLOT = 35  # The height of a half-slot.
 GUTTER = 34  # The space between two lines.
 INDENT = 56  # The space to the left of the lines if there are several lines.
 CURVE_DEPTH = 16  # The space below the nodes for assignment curves.
-MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # If there are more columns than this maximum, each line has this many.
+MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # A figure with more columns is split into lines.
 LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
 MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.0, 9.0  # The size of that type in print, in points.
 MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
@@ -74,7 +74,7 @@ MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
 MAX_REFERENCES = 3  # If more inputs of a node are drawn as names, their number replaces them.
-REFERENCE_PITCH = 17  # The distance between the names of two inputs, at least.
+REFERENCE_PITCH = 17  # The minimum distance between the names of two inputs.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
 
 

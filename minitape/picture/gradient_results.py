@@ -111,7 +111,7 @@ def _build_gradient_result(
     names: PythonNames,
     is_shown: bool,
 ) -> ResultFields:
-    """Return the result of a gradient call, whose sweep is repeated to find the sources' adjoints."""
+    """Describe the result of a gradient call, and repeat its sweep to find the adjoints of the sources."""
     targets = request.targets
     sources = request.sources
     is_jacobian = request.method != "gradient"

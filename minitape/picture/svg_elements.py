@@ -43,7 +43,7 @@ CORNER_RADII = {"source": NODE_HEIGHT / 2, "operation": 9}
 
 
 def draw_text(x: float, y: float, text: str, style: str, fill: str = TEXT_COLOR, is_bold: bool = False) -> str:
-    """Return the SVG of a text, or "" if the text is empty.
+    """Return the SVG for a piece of text, or "" if the text is empty.
 
     Args:
         x: The horizontal position of the text's start, or of its end or center if the style has a ``text-anchor``.

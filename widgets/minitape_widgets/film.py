@@ -283,7 +283,7 @@ def run_in_browser(page_text: str, ask: Callable[[Page], Answer]) -> Answer:
     except ImportError:
         raise ImportError(
             translate(
-                "Recording a film needs a browser that Python can start. Type pip install playwright, then playwright "
+                "Recording a film needs a browser that Python can start. Run pip install playwright, then playwright "
                 'install chromium. Or save the film as a page with film.save("film.html") and record the film in the '
                 "browser."
             )
@@ -315,8 +315,8 @@ def run_in_browser(page_text: str, ask: Callable[[Page], Answer]) -> Answer:
         except playwright.sync_api.Error as error:
             raise RuntimeError(
                 translate(
-                    "The browser could not record the film ({error}). To install a suitable browser, type playwright "
-                    "install chromium.",
+                    "The browser could not record the film ({error}). To install a suitable browser, run: playwright "
+                    "install chromium",
                     error=str(error).splitlines()[0],
                 )
             ) from None

@@ -156,7 +156,7 @@ def sweep_to_sources(
         return find_no_adjoint
     # Which rows matter? There are three cases:
     # 1. Some watched row is not a source. Only the rows that depend on a source matter.
-    # 2. Otherwise, only tracked rows matter. They are marked if the shares of untracked rows, the constants, would be
+    # 2. Otherwise, only tracked rows matter. They are marked if the shares of untracked rows (the constants) would be
     #    expensive: for calls and large arrays, or if the sweep would append rows for these shares to this recording.
     #    (The tape that records the sweep here is then a second entry of `tape_entries`.)
     # 3. If these shares are cheap, finding the constants would take longer. No row is marked, and all rows matter.

@@ -293,7 +293,8 @@ CAUSES = (
 
         [tensorflow: layer_input]
         A layer{line} received an input whose shape differs from the one it was built for: {what}
-        Fix: Compare the shape of the input with the shape that the layer expects. The first axis counts the examples.
+        Fix: Compare the shape of the input with the shape that the layer expects. The first axis is the batch
+        axis, with one entry for each example.
 
         [tensorflow: dtypes]
         Two tensors{line} have different dtypes: {what}

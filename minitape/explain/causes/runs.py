@@ -161,7 +161,7 @@ CAUSES = (
 
         [torch: frozen]
         The weight of {what} does not require a gradient, but the layer was in training mode in {n} calls{line}. Each
-        call changes its running mean and variance, and so the outputs of the frozen part.
+        call changes its running mean and variance, which also changes the outputs of the frozen part.
         Fix: If the layer should not change, call eval() on it after each model.train().
         """,
     ),

@@ -239,11 +239,11 @@ CAUSES = (
         The derivative of {what}{line} is infinite or NaN at its input{values}.
         Fix: Keep its input away from that point: {functions}
         Functions in tape, tensorflow: use tf.sqrt(x + 1e-12) or tf.maximum(x, 1e-6). If tf.where hides such elements,
-        also replace them before the function.
+        also replace them before they reach the function.
         Functions in torch: use torch.sqrt(x + 1e-12) or torch.clamp(x, min=1e-6). If torch.where hides such elements,
-        replace them before the function: {what}(torch.where(mask, x, 1.0)).
+        replace them before they reach the function: {what}(torch.where(mask, x, 1.0)).
         Functions in jax: use jnp.sqrt(x + 1e-12) or jnp.maximum(x, 1e-6). If jnp.where hides such elements, also
-        replace them before the function.
+        replace them before they reach the function.
 
         [all: grown]
         The gradient that {what}{line} passes back is too large for its dtype.

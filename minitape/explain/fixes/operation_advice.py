@@ -168,7 +168,7 @@ def _is_source_float(fault: FaultSite) -> bool:
 
 
 def _find_converted_text(fault: FaultSite, node: Any) -> str | None:
-    """Return the text that keeps a call in the framework, or None if the node is not the call to rewrite."""
+    """Return the code of a call with the framework's own function, or None if the node is not the call to rewrite."""
     call_and_text = find_convertible_call_and_text(fault)
     if call_and_text is None or call_and_text[0] is not node:
         return None
@@ -337,7 +337,7 @@ OPERATION_FIXES = [
     OperationFix(
         "not_selected",
         "minimum|maximum|gather|gathernd|take|where|subscript|indexselect|takealongaxis",
-        "If this choice is intended, nothing is wrong, because `{it}` takes different elements for different data, "
+        "If this choice is intended, nothing is wrong: which elements `{it}` takes depends on the data, "
         "indices or conditions. Otherwise, use data for which `{it}` takes these elements, or use all elements.",
     ),
     OperationFix(
