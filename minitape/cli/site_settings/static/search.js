@@ -134,9 +134,11 @@ const WORD_EXPONENT = 0.5;
 const HAN = /[\u3400-\u9fff]/;
 
 let index; // see buildIndex
+const stemByWord = new Map(); // because it takes long to create a stemmer
 
 function stemWord(word) {
-  return new Stemmer().stemWord(word);
+  if (!stemByWord.has(word)) stemByWord.set(word, new Stemmer().stemWord(word));
+  return stemByWord.get(word);
 }
 
 // The stems of a text, in order.
