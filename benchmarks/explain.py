@@ -29,7 +29,7 @@ SILENT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log_use_as_size": lambda *given: None,
     "set_origin_from_inputs": lambda value, *given: value,
     "set_gradient_origins": lambda *given: (),
-    "capture_stack": lambda *given, **named: (),
+    "capture_user_stack": lambda *given, **named: (),
 }
 WIDTHS = (16, 64, 256)
 TURNS = 120

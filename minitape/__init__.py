@@ -45,7 +45,7 @@ _HOOKS = {
     "functions.traced_custom_gradient": "write_custom_gradient_row",
     "explain.tape_answers": "explain warn_about_none",
     "explain.caller": "format_place",
-    "explain.reasons.tape_checks": "find_break_in_python",
+    "explain.reasons.tape_checks": "find_break_inside_py_function",
     "explain.gradient_warnings": "add_non_tensor_note add_none_reasons add_refusal_reason describe_none_reasons",
     "picture.drawing": "draw",
     "minitape_widgets.front_end": "front_end_bundle=BUNDLE",

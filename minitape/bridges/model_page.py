@@ -190,7 +190,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             return fill("Gradient found for {which}{numbers}.", which=names_text, numbers=numbers_text), "problem"
         return fill("No gradient for {which}.", which=names_text), "problem"
 
-    def _iter_paragraphs(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
+    def _iter_headings_and_bodies(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
         if not self:
             yield fill("The block used no parameters."), ""
         for group in self.list_groups():

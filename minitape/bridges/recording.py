@@ -394,7 +394,7 @@ class Recording(PictureSource):
         """Return an empty list, because a recording keeps its arrays itself."""
         return []
 
-    def find_object_of_row(self, row: int, candidates: Iterable[Any]) -> Any:
+    def find_object_of_leaf_or_candidate(self, row: int, candidates: Iterable[Any]) -> Any:
         """Return the variable or tensor to pass to ``explain`` for a row, or None if it no longer exists.
 
         Args:

@@ -115,7 +115,7 @@ def compute_class_figures(hand_ins: Sequence[HandIn]) -> ClassFigures:
     answered_names = {name for hand_in in hand_ins for name in hand_in.records}
     blank_names = {name for hand_in in hand_ins for name in hand_in.blank_exercises}
     started_lessons = {_get_lesson_of_exercise(name) for name in answered_names}
-    exercises_by_lesson = _list_all_exercises_by_lesson(
+    exercises_by_lesson = _list_exercises_of_seen_lessons(
         answered_names | {name for name in blank_names if _get_lesson_of_exercise(name) in started_lessons}
     )
     return ClassFigures(
@@ -130,7 +130,7 @@ def _get_lesson_of_exercise(exercise_name: str) -> str:
     return exercise_name.rpartition(".")[0]
 
 
-def _list_all_exercises_by_lesson(seen_exercise_names: Iterable[str]) -> dict[str, list[str]]:
+def _list_exercises_of_seen_lessons(seen_exercise_names: Iterable[str]) -> dict[str, list[str]]:
     """Return all exercises of each lesson that `seen_exercise_names` mentions.
 
     For the course's own lessons, all exercises are known. For other lessons, only the seen exercises are known.

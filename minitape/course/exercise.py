@@ -136,15 +136,15 @@ class Exercise:
         """
         return say(self.sentences.get(name, name), self.lesson)
 
-    def find_own_hint(self, answer: Answer, *case: Answer) -> str:
+    def find_own_hint(self, answer: Answer, *arguments: Answer) -> str:
         """Find what the exercise's own check says about a wrong answer, or return "" if it says nothing.
 
         Args:
             answer: The answer, or what a function returned.
-            *case: The arguments of the function.
+            *arguments: The arguments of the function.
         """
         with suppress(Exception):  # The exercise's check may fail for an unexpected answer.
-            return self.say(self.of_wrong(answer, *case)) if self.of_wrong else ""
+            return self.say(self.of_wrong(answer, *arguments)) if self.of_wrong else ""
         return ""
 
     @property

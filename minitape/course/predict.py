@@ -18,7 +18,7 @@ from ..common.translation import join_sentences, print_text, say, truncate_text
 from .answer_comparison import compare_answers, parse_literal_or_keep_text, to_numpy_value
 from .course_texts import read_lesson
 from .exercise import Answer, NamedValues
-from .progress import change_progress, describe_unsaved_progress, read_progress
+from .progress import change_progress_and_note_time, describe_unsaved_progress, read_progress
 
 if TYPE_CHECKING:
     from ..engine.types import Object
@@ -82,7 +82,7 @@ class PredictionQuestion:
             raise ValueError(f"{choice!r} is not a choice; choose from {', '.join(map(repr, self.choices))}")
         self.choice = choice
         if self.counted_choice is None:
-            change_progress(
+            change_progress_and_note_time(
                 self.name, lambda progress_data: progress_data["predictions"].__setitem__(self.name, choice)
             )
         if tell_answer := _waiting_reveals.get(self.name):

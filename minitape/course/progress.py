@@ -167,7 +167,7 @@ def find_last_lesson(lessons_folder: Path) -> str:
     return lesson if isinstance(lesson, str) else ""
 
 
-def change_progress(entry_name: str, change: ProgressChange) -> None:
+def change_progress_and_note_time(entry_name: str, change: ProgressChange) -> None:
     """Read, change and write the progress, because of the exercise or prediction called `entry_name`.
 
     Only the owner of the file, and a group that was given access, may read it. Two kernels take turns. If the file
@@ -243,7 +243,7 @@ def note_try(exercise_name: str, is_solved: bool, answer_and_hint: tuple[str, st
                 times = answers[answer]["times"] if answer in answers else 0
                 answers[answer] = {"times": times + 1, "hint": hint}
 
-    change_progress(exercise_name, count_try)
+    change_progress_and_note_time(exercise_name, count_try)
     return tries
 
 
@@ -251,7 +251,7 @@ def forget_tries_unless_solved(*exercise_names: str) -> None:
     """Reset the tries at these exercises unless they are solved, because they ask something else now."""
     for name in exercise_names:
         if count_tries(name):
-            change_progress(name, partial(_reset_tries_unless_solved, name))
+            change_progress_and_note_time(name, partial(_reset_tries_unless_solved, name))
 
 
 def _reset_tries_unless_solved(exercise_name: str, progress_data: Progress) -> None:

@@ -12,7 +12,7 @@ from ..common.translation import join_sentences
 from ..engine.hooks import hooks
 from ..recording.sites import NOWHERE, Site, read_source_lines
 from .caller import format_bracketed_place, format_place
-from .causes import CAUSES, find_kind
+from .causes import CAUSES, find_kind_or_error_kind
 from .translated_sentences import fill
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Explanation:
         connected: bool | None = None,
     ) -> None:
         """Create an explanation. If `connected` is not given, it is derived from the kind of the cause."""
-        self.connected = find_kind(cause).has_gradient if connected is None else connected
+        self.connected = find_kind_or_error_kind(cause).has_gradient if connected is None else connected
         self.cause = cause
         self.message = message
         self.fix = fix
@@ -179,7 +179,7 @@ class Explanation:
         rows += [html.escape(fill("Also: {text}", text=text)) for text in self._list_further_texts()]
         if self.cause != "connected":
             rows.append(f'<span style="opacity:.7">{html.escape(fill(MORE, cause=self.cause))}</span>')
-        rows.append(_render_picture(self))
+        rows.append(_draw_tape_as_html(self))
         body = "".join(f'<div style="margin:2px 0">{row}</div>' for row in rows if row)
         return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'
 
@@ -201,7 +201,7 @@ def explain_cause(
     return Explanation(cause, fill(text.message, **values), fill(text.fix, **values), *site)
 
 
-def _render_picture(explanation: Explanation) -> str:
+def _draw_tape_as_html(explanation: Explanation) -> str:
     """Return the tape's picture with the break in red, or "" if it cannot be drawn."""
     if explanation._tape is None or explanation._tape.record is None or len(explanation._tape.record) > 200:
         return ""

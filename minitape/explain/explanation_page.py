@@ -44,16 +44,18 @@ class ExplanationPage:
 
     def __str__(self) -> str:
         """Return the page as text. For an empty container, explain why a model may have no variables."""
-        paragraphs = [f"{heading}\n{body}" if body else heading for heading, body in self._iter_paragraphs(str)]
+        paragraphs = [
+            f"{heading}\n{body}" if body else heading for heading, body in self._iter_headings_and_bodies(str)
+        ]
         return "\n\n".join(paragraphs) or fill(NO_SOURCES)
 
     def _repr_html_(self) -> str:
         """Return the page as HTML for a notebook."""
-        paragraphs = self._iter_paragraphs(lambda answer: answer._repr_html_())
+        paragraphs = self._iter_headings_and_bodies(lambda answer: answer._repr_html_())
         content = "".join(f"<div><b>{html.escape(heading)}</b>{body}</div>" for heading, body in paragraphs)
         return content or html.escape(str(self))
 
-    def _iter_paragraphs(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
+    def _iter_headings_and_bodies(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
         """Yield the heading and body of each paragraph. If nothing is wrong, the body is ""."""
         answers = list(_iter_nested_explanations(self))
         for group in group_equal_explanations(answers):

@@ -198,7 +198,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Recor
     )
 
 
-def _write_control_flow_row(
+def _run_and_write_control_flow_row(
     row: PythonRow, replay: Callable, leading_inputs: Sequence, bodies: Sequence[ConcreteFunction]
 ) -> list:
     """Write the row of a branch or loop, and return its results.
@@ -273,7 +273,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
     row = PythonRow("cond", run_branch, sweep_branch, op="If", has_saved=True)
     row.is_blocked = is_blocked_in_its_branch
     bodies = [else_body.concrete_function, then_body.concrete_function]
-    return then_body.pack_results(_write_control_flow_row(row, replay_branch, [pred], bodies))
+    return then_body.pack_results(_run_and_write_control_flow_row(row, replay_branch, [pred], bodies))
 
 
 def _add_optional(total: Adjoint, share: Adjoint) -> Adjoint:
@@ -352,4 +352,4 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
         return [*values]
 
     row = PythonRow("while", run_loop, sweep_loop, op="While", has_saved=True)
-    return _write_control_flow_row(row, replay_loop, variables, [concrete_condition, concrete_body])
+    return _run_and_write_control_flow_row(row, replay_loop, variables, [concrete_condition, concrete_body])

@@ -151,7 +151,7 @@ def _list_call_input_names(reader: TapeReader, call: Call) -> list[str]:
     Unnamed inputs have the name "".
     """
     parameters = call.attrs["concrete_function"].first_run.argument_names
-    leaves = reader.known_record.leaves
+    leaves = reader.required_record.leaves
     leaf_names = [
         getattr(getattr(leaves.get(row), "variable", None), "name", "") for row in call.inputs[len(parameters) :]
     ]

@@ -66,7 +66,7 @@ class PictureSource(Protocol):
         """Return (row, array) pairs for arrays that may soon be released, or [] while the recording is open."""
 
     @abstractmethod
-    def find_object_of_row(self, row: int, candidates: Iterable[Object]) -> Object:
+    def find_object_of_leaf_or_candidate(self, row: int, candidates: Iterable[Object]) -> Object:
         """Return the variable or tensor that a row represents.
 
         Args:
@@ -190,7 +190,7 @@ class TapeSource(PictureSource):
             return []
         return [*iter_large_arrays(record)]
 
-    def find_object_of_row(self, row: int, candidates: Iterable[Object]) -> Object:
+    def find_object_of_leaf_or_candidate(self, row: int, candidates: Iterable[Object]) -> Object:
         """Return the object of a leaf, or the candidate that has this row."""
         record = self.tape.record
         if record is None:

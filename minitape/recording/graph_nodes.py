@@ -145,13 +145,13 @@ class ValueNode:
         return self._cells
 
     @property
-    def known_record(self) -> Record:
+    def required_record(self) -> Record:
         """The recording of the row, for code that runs only for rows."""
         assert self.record is not None
         return self.record
 
     def _read_cells(self) -> tuple[int, int, int, Call | None]:
-        op, left, right, call, *_ = self.known_record.read_all_cells(self.row)
+        op, left, right, call, *_ = self.required_record.read_all_cells(self.row)
         return op, left, right, call
 
     def find_operation_and_inputs(self) -> tuple[Primitive | None, tuple[int, ...]]:
@@ -164,7 +164,7 @@ class ValueNode:
             return primitive, (left,) if len(primitive.texts) == 2 else (left, right)
         return (None, ()) if call is None else (call.primitive, call.inputs)
 
-    def find_recorded_place(self) -> CodePlace | None:
+    def find_computation_or_first_use_place(self) -> CodePlace | None:
         """Return the user's statement that computed the row, or the first statement that used a leaf.
 
         For a value without a row, return the statement that created it. Return None if the statement is unknown.

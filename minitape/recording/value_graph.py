@@ -220,7 +220,7 @@ class ValueGraph:
         primitive = BY_CODE[op - FIRST_CODE]
         inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
         scope_break = self._find_scope_break(node)
-        if "-" not in primitive.texts[1:] and node.known_record.first_run is None:
+        if "-" not in primitive.texts[1:] and node.required_record.first_run is None:
             # All inputs are floats with a rule, so these edges have a break only if the tape did not record the
             # operation.
             yield from ((self.find_node_in_same_run(node, row), scope_break) for row in inputs)
@@ -242,7 +242,8 @@ class ValueGraph:
             if condition is not None:
                 yield (
                     self.find_body_output_node(node, call, condition),
-                    scope_break or Break("nondifferentiable_op", node.find_recorded_place(), primitive.op),
+                    scope_break
+                    or Break("nondifferentiable_op", node.find_computation_or_first_use_place(), primitive.op),
                 )
         yield from self._iter_operation_edges(node, primitive, inputs, primitive.rules, scope_break)
 
@@ -259,7 +260,7 @@ class ValueGraph:
         scope_break: Break | None,
     ) -> Iterator[NodeAndBreak]:
         """Yield the inputs of an operation, each with its break, if any."""
-        record = node.known_record
+        record = node.required_record
         for index, row in enumerate(inputs):
             input_node = self.find_node_in_same_run(node, row)
             if (
@@ -316,7 +317,7 @@ class ValueGraph:
             for input_row in assign_call.inputs:
                 yield (
                     self.find_node_in_same_run(context_node, input_row),
-                    Break("state", assigned_node.find_recorded_place(), assign_call.primitive.name),
+                    Break("state", assigned_node.find_computation_or_first_use_place(), assign_call.primitive.name),
                 )
 
     def find_node_in_call(self, record: Record, row: int, enclosing_call: EnclosingCall) -> ValueNode:
@@ -363,7 +364,7 @@ class ValueGraph:
                     return Break("outside_tape", CodePlace(frames), "reset")
             if self.find_pause_around_row(node.row) is not None:
                 cause = "recording_paused"
-        return Break(cause, node.find_recorded_place(), node.find_operation_name())
+        return Break(cause, node.find_computation_or_first_use_place(), node.find_operation_name())
 
     def find_pause_around_row(self, row: int) -> Event | None:
         """Return the event that began the ``stop_recording()`` block around a row, or None outside such blocks.
@@ -388,7 +389,7 @@ class ValueGraph:
         input_index: int,
     ) -> Break | None:
         """Return why an operation passes no gradient to one of its inputs, or None if it passes a gradient."""
-        place = node.find_recorded_place()
+        place = node.find_computation_or_first_use_place()
         break_ = self._find_break_by_name(primitive, place) or self._find_dtype_break(
             node, input_node, primitive, place
         )
@@ -437,7 +438,7 @@ class ValueGraph:
         if rules is None:
             return False
         if callable(rules):
-            record = node.known_record
+            record = node.required_record
             return self.list_adjoint_passes(record, record.get_call(node.row))[input_index]
         return rules[min(input_index, len(rules) - 1)] is not None
 
@@ -462,7 +463,7 @@ class ValueGraph:
             return None
         _calls_in_question.append(python_call)
         try:
-            break_: Break | None = hooks.find_break_in_python(
+            break_: Break | None = hooks.find_break_inside_py_function(
                 python_call.tape, python_call.outputs[node.row - call.row], python_call.inputs[input_index]
             )
         finally:

@@ -66,11 +66,11 @@ def find_or_compile_kernel(number_type: NumPyType) -> Function | None:
                 build_kernel_source(label), label, "backward", (rows, 0, 0, 0, values, values.copy(), flags)
             )
         except Exception as error:  # A broken installation can raise any error.
-            _store_and_log_failure(error)
+            _disable_kernels_and_warn(error)
     return None if _failures else _kernels.get(number_type)
 
 
-def _store_and_log_failure(error: Exception) -> None:
+def _disable_kernels_and_warn(error: Exception) -> None:
     _failures.append(error)
     from ..engine.record.log_warnings import log_warning_up_to_limit
 

@@ -51,7 +51,7 @@ def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyTy
         A function that takes an array of shape (rows,) with the values of the leaves and fills in all other values.
         None if there are too few repetitions, or if numba cannot compile the function.
     """
-    stretches = _split_into_stretches(rows, leaf_count)
+    stretches = _split_into_loops_and_single_rows(rows, leaf_count)
     if stretches is None:
         return None
     lines = []
@@ -63,7 +63,7 @@ def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyTy
     return compile_fused_function(f"def fused(v):\n{''.join(lines)}", float_type, [(len(rows),)])
 
 
-def _split_into_stretches(rows: np.ndarray, first_row: int) -> list[Stretch] | None:
+def _split_into_loops_and_single_rows(rows: np.ndarray, first_row: int) -> list[Stretch] | None:
     """Split the rows from ``first_row`` on into loops and single rows. Return None if too many operations remain."""
     repeats = _RepeatFinder(rows)
     stretches = []

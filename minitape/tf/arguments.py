@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 _KIND_NAMES = {"f": "floats", "c": "complex numbers", "i": "integers", "u": "", "b": "bools", "s": "strings"}
 
 
-def to_tensor(x: Value, dtype: DTypeLike = None) -> Tensor:
+def to_tensor(x: Value, default_dtype: DTypeLike = None) -> Tensor:
     """Return a value as a tensor.
 
     Args:
         x: A tensor-like value. If it is a variable, the tensor is its current value.
-        dtype: The dtype for Python values and arrays. Tensors and variables keep their dtype.
+        default_dtype: The dtype for Python values and arrays. Tensors and variables keep their dtype.
 
     Returns:
         ``x`` itself if it is an eager tensor, otherwise a new tensor.
@@ -46,7 +46,7 @@ def to_tensor(x: Value, dtype: DTypeLike = None) -> Tensor:
         raise TypeError(f"{x} has no value here, because no session has run it")
     if hasattr(x, "_read_state"):
         return x._read_state()
-    return convert_to_tensor(x, dtype)
+    return convert_to_tensor(x, default_dtype)
 
 
 def is_tensor_like(x: Value) -> bool:

@@ -123,7 +123,7 @@ class Module:
     @property
     def variables(self) -> tuple[ResourceVariable, ...]:
         """The variables of this module and its submodules."""
-        return tuple(leaf for leaf in _iter_attribute_leaves(self) if isinstance(leaf, ResourceVariable))
+        return tuple(leaf for leaf in _iter_leaves_of_module_tree(self) if isinstance(leaf, ResourceVariable))
 
     @property
     def trainable_variables(self) -> tuple[ResourceVariable, ...]:
@@ -138,10 +138,10 @@ class Module:
     @property
     def submodules(self) -> tuple[Module, ...]:
         """The modules among the attributes, followed by their own submodules."""
-        return tuple(leaf for leaf in _iter_attribute_leaves(self) if isinstance(leaf, Module))
+        return tuple(leaf for leaf in _iter_leaves_of_module_tree(self) if isinstance(leaf, Module))
 
 
-def _iter_attribute_leaves(module: Module) -> Iterator[Object]:
+def _iter_leaves_of_module_tree(module: Module) -> Iterator[Object]:
     """Yield each leaf of a module's attributes once, followed by each leaf of its submodules' attributes."""
     seen_ids = {id(module)}
     pending = [module]

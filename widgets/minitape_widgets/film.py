@@ -229,7 +229,11 @@ class Film:
         if isinstance(row, str):
             found = [fields["row"] for fields in rows if row in (fields["name"], fields["label"])]
         else:
-            found = [number for number in range(len(rows)) if self._source.find_object_of_row(number, [row]) is row]
+            found = [
+                number
+                for number in range(len(rows))
+                if self._source.find_object_of_leaf_or_candidate(number, [row]) is row
+            ]
         if not found:
             raise ValueError(
                 translate(

@@ -485,7 +485,7 @@ class TapeView(AnyWidget):
         """Return the variable or tensor of a row, or None if it no longer exists."""
         targets = (self.picture_source.last_gradient or ([], []))[0]
         named_values = (value for namespace in self._reader.namespaces for value in namespace.values())
-        return self.picture_source.find_object_of_row(row, [*targets, *named_values])
+        return self.picture_source.find_object_of_leaf_or_candidate(row, [*targets, *named_values])
 
     def _send_message(self, kind: str, *data: bytes, **content: Any) -> None:
         """Send a message if the view is connected to a page."""

@@ -58,19 +58,19 @@ class CompiledFunction:
             self._call_count += 1
             results = self._jitted(*args, **kwargs)
             with suppress(Exception):  # The program itself must go on.
-                self._find_replaced_value(args)
+                self._store_explanation_of_stale_value(args)
             return results
         results = self._jitted(*args, **kwargs)
         if self._gradient_limit and is_outermost:
             with suppress(Exception):
-                self._find_replaced_value(args)
+                self._store_explanation_of_stale_value(args)
             record_call = partial(
                 gradient_block.record_gradients_uncompiled, self._function, gradient_limit=GRADIENT_LIMIT
             )
             gradient_block.check_later_call_and_record_if_bad(self._function, args, kwargs, results, record_call)
         return results
 
-    def _find_replaced_value(self, args: tuple) -> None:
+    def _store_explanation_of_stale_value(self, args: tuple) -> None:
         """Explain a value that the program has replaced since the last trace, although the function reads it.
 
         Reading the values takes longer than a small step, so later calls are checked rarely.

@@ -30,8 +30,8 @@ from .recording import JaxRecording, jax, record
 from .static_fields import explain_static_field
 from .transforms import (
     are_alive_and_finite,
-    find_first_nonfinite_example,
     find_first_nonfinite_row,
+    find_nonfinite_or_first_example,
     flatten_results,
     list_float_arrays,
     take_example,
@@ -381,17 +381,19 @@ class FirstGradients:
                 restore_after_results = save_mutable_state(function, *args)
                 restore_state()
                 try:
-                    self._record_example(function, args, kwargs, in_axes, results, out_axes)
+                    self._record_nonfinite_or_first_example(function, args, kwargs, in_axes, results, out_axes)
                 finally:
                     restore_after_results()
             return results
 
         return map_and_record_an_example
 
-    def _record_example(
+    def _record_nonfinite_or_first_example(
         self, function: Any, args: tuple, kwargs: dict, in_axes: Any, results: Any, out_axes: Any
     ) -> None:
-        """Record the gradients of a mapped function for the first example with a non-finite result.
+        """Record the gradients of a mapped function for one example.
+
+        This is the first example with a non-finite result, or the first example if all results are finite.
 
         Args:
             function: The function that ``jax.vmap`` maps.
@@ -402,7 +404,7 @@ class FirstGradients:
             out_axes: The axes of the examples in the results.
         """
         try:
-            index = find_first_nonfinite_example(results, out_axes)
+            index = find_nonfinite_or_first_example(results, out_axes)
             example_args = take_example(args, in_axes, index)
             example_kwargs = take_example(kwargs, 0, index)
         except Exception:  # The axes are in an unsupported form. The gradient is counted as unrecorded.

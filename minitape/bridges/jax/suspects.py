@@ -51,12 +51,12 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         adapter=JaxAdapter(recording),
         checks=(check_unapplied_gradients, check_cancellation),
         find_source_rows=recording.list_rows,
-        find_written_operand=find_written_operand,
+        find_operand_before_broadcast=find_operand_before_broadcast,
         find_logits_row=find_logits_row,
     )
 
 
-def find_written_operand(run: CheckedRun, row: RecordedRow, operand: int) -> int:
+def find_operand_before_broadcast(run: CheckedRun, row: RecordedRow, operand: int) -> int:
     """Return the row that the program passed to an operation, before jax.numpy adapted its shape."""
     while run.rows[operand].op in ("broadcast_in_dim", "reshape") and run.rows[operand].site == row.site:
         operand = run.rows[operand].inputs[0]

@@ -45,14 +45,14 @@ def find_first_nonfinite_row(jacobian: Any, source: Any) -> int:
     return 0
 
 
-def find_first_nonfinite_example(results: Any, out_axes: Any) -> int:
+def find_nonfinite_or_first_example(results: Any, out_axes: Any) -> int:
     """Return the index of the first example of ``jax.vmap`` with a non-finite result, or 0 if all are finite.
 
     Args:
         results: The results, a tree of arrays.
         out_axes: The axes of the examples in the results, as for ``jax.vmap``.
 
-    >>> find_first_nonfinite_example(jax.numpy.array([[1.0, 2.0], [3.0, jax.numpy.nan]]), 1)
+    >>> find_nonfinite_or_first_example(jax.numpy.array([[1.0, 2.0], [3.0, jax.numpy.nan]]), 1)
     1
     """
     nonfinite_examples = []

@@ -480,7 +480,7 @@ class RunAccounts:
         """Return the keys of the parameters that optimizers hold."""
         return {account.key for optimizer in self.optimizers for account in optimizer.accounts}
 
-    def count_steps(self) -> tuple[int, int]:
+    def count_taken_and_skipped_steps(self) -> tuple[int, int]:
         """Count the steps of all optimizers.
 
         Returns:

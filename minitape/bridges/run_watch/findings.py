@@ -177,7 +177,7 @@ def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
         if calls.without_parameters > 1 or calls.without_parameters == calls.calls:
             counts, least = {"": calls.without_parameters}, 1
         for variant, count in counts.items():
-            if count >= least and run.count_steps()[0]:
+            if count >= least and run.count_taken_and_skipped_steps()[0]:
                 yield RunFinding("not_clipped", variant, site, {"n": count, "all": calls.calls})
 
 
@@ -246,7 +246,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
         fields = {"n": count, "made": format_bracketed_place(*run.optimizer_sites[-1])}
         yield RunFinding("not_optimized", "late", birth.late_site, fields, [account.key])
     else:
-        fields = {"what": fill("an optimizer"), "steps": format_step_count(run.count_steps()[0])}
+        fields = {"what": fill("an optimizer"), "steps": format_step_count(run.count_taken_and_skipped_steps()[0])}
         variant = "" if stepped_lines else "another"
         site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
         yield RunFinding("not_optimized", variant, site, fields, [account.key])

@@ -102,9 +102,9 @@ def find_layers_in_wrong_mode(run: RunAccounts) -> Iterator[RunFinding]:
         fields = {"what": mode.kind, "n": mode.unrecorded_calls, "all": mode.trained_calls + mode.fixed_calls}
         if 0 < 2 * mode.unrecorded_calls <= mode.trained_calls:
             yield RunFinding("layer_mode", "", mode.site, fields, is_remark=True)
-        if mode.fixed_calls > max(2, mode.trained_calls) and run.count_steps()[0]:
+        if mode.fixed_calls > max(2, mode.trained_calls) and run.count_taken_and_skipped_steps()[0]:
             fields = fields | {"n": mode.fixed_calls}
             yield RunFinding("layer_mode", "fixed", mode.switched_at, fields, is_remark=True)
-        if mode.frozen_calls > 2 and not mode.trained_calls and run.count_steps()[0]:
+        if mode.frozen_calls > 2 and not mode.trained_calls and run.count_taken_and_skipped_steps()[0]:
             fields["n"] = mode.frozen_calls
             yield RunFinding("layer_mode", "frozen", mode.site, fields, is_remark=True)

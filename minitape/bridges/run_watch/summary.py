@@ -17,21 +17,21 @@ MAX_NAMES = 3  # The maximum number of parameters to name for each kind.
 
 
 def summarize_run(
-    run: RunAccounts, find_name: Callable[[int], str], accused_keys: Collection[int], is_well: bool
+    run: RunAccounts, find_name: Callable[[int], str], keys_with_findings: Collection[int], is_well: bool
 ) -> str:
     """Return the summary of a run.
 
     Args:
         run: The accounts of the run.
         find_name: Returns the program's name for the parameter with a key.
-        accused_keys: The keys of the parameters that have findings.
+        keys_with_findings: The keys of the parameters that have findings.
         is_well: Whether there are no findings and the program ended without an error.
     """
     if not run.passes:
         return fill("Nothing was observed, because the program ran no backward pass.")
-    groups = _group_accounts_by_lack(run, accused_keys)
+    groups = _group_accounts_by_lack(run, keys_with_findings)
     well = groups.pop("", [])
-    count = sum(map(len, groups.values())) + len(well) + len(accused_keys)
+    count = sum(map(len, groups.values())) + len(well) + len(keys_with_findings)
     sentences = [_describe_pass_and_step_counts(run), _describe_healthy_accounts(well, count)]
     for lack, accounts in groups.items():
         names = join_parameter_names([find_name(account.key) or "?" for account in accounts][:MAX_NAMES])
@@ -48,11 +48,11 @@ def summarize_run(
     return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
 
 
-def _group_accounts_by_lack(run: RunAccounts, accused_keys: Collection[int]) -> dict[str, list[Account]]:
+def _group_accounts_by_lack(run: RunAccounts, keys_with_findings: Collection[int]) -> dict[str, list[Account]]:
     """Return the accounts of trained parameters without findings, keyed by what their gradients lack."""
     groups: dict[str, list[Account]] = {}
     for account in run.accounts.values():
-        if _is_trained(account) and account.key not in accused_keys:
+        if _is_trained(account) and account.key not in keys_with_findings:
             groups.setdefault(_describe_lack(account), []).append(account)
     return groups
 
@@ -66,7 +66,7 @@ def _is_trained(account: Account) -> bool:
 
 
 def _describe_pass_and_step_counts(run: RunAccounts) -> str:
-    taken, skipped = run.count_steps()
+    taken, skipped = run.count_taken_and_skipped_steps()
     passes = fill("1 backward pass") if run.passes == 1 else fill("{n} backward passes", n=run.passes)
     if not taken:
         text = fill("{passes} and no optimizer step", passes=passes)

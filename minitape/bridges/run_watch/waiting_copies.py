@@ -127,12 +127,12 @@ def fork_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
         os.close(answer_reader)
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)  # The copy gets a new process group so that it does not receive Ctrl-C from the terminal.
-        return _serve_requests(request_reader, answer_writer)
+        return _fork_copy_for_each_request(request_reader, answer_writer)
     except BaseException:
         os._exit(1)
 
 
-def _serve_requests(request_reader: int, answer_writer: int) -> CopyRequest:
+def _fork_copy_for_each_request(request_reader: int, answer_writer: int) -> CopyRequest:
     """Wait for requests. For each request, fork a copy of this process, and return in that copy."""
     with os.fdopen(request_reader, "rb") as requests, os.fdopen(answer_writer, "wb") as answers:
         for line in requests:

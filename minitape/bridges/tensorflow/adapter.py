@@ -150,7 +150,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             The state is "before" (the tape's block had not begun), "records", "paused", "after" (its block had ended)
             or "dropped" (a later reset removed the row). The event is None if no event of the tape is known.
         """
-        state_changes = self._list_changes_until_sweep(tape or self.tape)
+        state_changes = self._list_tape_state_changes_before_sweep(tape or self.tape)
         row_count = self.recording.rows[row].extra.row_count
         passed_count = bisect_right(state_changes, row if row_count is None else row_count, key=lambda span: span.row)
         while (
@@ -183,7 +183,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             return state, row.site
         return state, checks.find_call_stack_divergence(row.extra.call_stack, state_change.call_stack)
 
-    def _list_changes_until_sweep(self, tape: TapeReference | None) -> list[TapeStateChange]:
+    def _list_tape_state_changes_before_sweep(self, tape: TapeReference | None) -> list[TapeStateChange]:
         """Return the state changes of a tape before the sweep, in order."""
         if id(tape) not in self._changes_by_tape:
             last_row_count = math.inf if self.sweep is None else self.sweep.row_count

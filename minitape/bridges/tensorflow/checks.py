@@ -94,11 +94,11 @@ def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
         return call is not None and not names.isdisjoint(statement.bound_names)
 
     created_at = find_creating_line_that_fits(question, is_source_creation)
-    finding.site = created_at or find_first_recorded_use_site(question)
+    finding.site = created_at or find_recorded_or_first_use_site(question)
     return finding
 
 
-def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
+def find_recorded_or_first_use_site(question: TensorFlowQuestion) -> Site:
     """Return the first line on the path to the target that used the source while the tape was recording.
 
     If no use was recorded, return the line of the first use, or NOWHERE if none exists.
@@ -106,11 +106,11 @@ def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
     Args:
         question: The question about the source.
     """
-    first_use = find_first_recorded_use(question)
+    first_use = find_recorded_or_first_use(question)
     return NOWHERE if first_use is None else first_use.site
 
 
-def find_first_recorded_use(question: TensorFlowQuestion) -> RecordedRow | None:
+def find_recorded_or_first_use(question: TensorFlowQuestion) -> RecordedRow | None:
     """Return the first row that read the source while the tape was recording, or else the first row that read it."""
     uses = question.list_direct_source_uses()
     recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
@@ -141,7 +141,7 @@ def find_creating_line_that_fits(
             return statement.site
     matching_statements = [
         statement
-        for statement in program_text.list_statements(find_first_recorded_use_site(question)[0])
+        for statement in program_text.list_statements(find_recorded_or_first_use_site(question)[0])
         if fits(statement)
     ]
     if not matching_statements or (not creating_statements and len(matching_statements) > 1):
@@ -155,7 +155,7 @@ def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
     Args:
         question: The question about the source.
     """
-    return find_creating_line_that_fits(question, _changes_trainable) or find_first_recorded_use_site(question)
+    return find_creating_line_that_fits(question, _changes_trainable) or find_recorded_or_first_use_site(question)
 
 
 def _changes_trainable(statement: program_text.Statement) -> bool:
@@ -264,7 +264,7 @@ def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
         rows,
         next((row for row in rows if row.kind != "operation"), None),
         question.list_direct_source_uses(),
-        find_first_recorded_use(question),
+        find_recorded_or_first_use(question),
         question.adapter.list_tapes_told_to_watch(question.source),
     )
 
@@ -282,7 +282,7 @@ def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | 
     first_use = use.uses[0].index if use.uses else late_row
     if question.adapter.find_tape_state_at_row(first_use)[0] == "before":
         return _find_cause_of_untimely_row(question, first_use)
-    return build_row_finding(question, "watched_late", late_row, site=find_first_recorded_use_site(question))
+    return build_row_finding(question, "watched_late", late_row, site=find_recorded_or_first_use_site(question))
 
 
 def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
@@ -368,7 +368,7 @@ def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Fi
     if not question.adapter.tape._watch_accessed_variables:
         return build_row_finding(question, "not_accessed_watched", row, site=question.adapter.find_block_site())
     return _find_cause_of_untimely_row(question, row) or build_row_finding(
-        question, "recording_paused", row, site=find_first_recorded_use_site(question)
+        question, "recording_paused", row, site=find_recorded_or_first_use_site(question)
     )
 
 
@@ -399,11 +399,11 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
         question: The question about the source.
         first_recorded: The first use that the tape recorded, or None.
     """
-    first_use = program_text.find_statement(find_first_recorded_use_site(question))
+    first_use = program_text.find_statement(find_recorded_or_first_use_site(question))
     block = program_text.find_statement(question.adapter.find_block_site())
     is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
     if not is_outside:
-        return find_first_recorded_use_site(question)
+        return find_recorded_or_first_use_site(question)
     block_stack = question.adapter.find_block_call_stack()
     call_stack = () if first_recorded is None else first_recorded.extra.call_stack
     return checks.find_call_stack_divergence(call_stack, block_stack) if call_stack else block_stack[-1]

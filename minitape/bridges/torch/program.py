@@ -93,7 +93,7 @@ class WatchedProgram:
         self.may_repeat = may_repeat
         self.options = options
         self.other_blocks = other_blocks
-        self.watch = TorchRunWatch(on_pass=self._copy_program_or_ask_about_anomaly)
+        self.watch = TorchRunWatch(on_pass=self._copy_program_or_ask_copy_about_nonfinite)
         self.side_effects = SideEffects()
         self.anomaly_answer: Message | None = None
         self.obstacle = ""
@@ -205,8 +205,10 @@ class WatchedProgram:
 
     # -- copies ------------------------------------------------------------------------------------
 
-    def _copy_program_or_ask_about_anomaly(self, pass_number: int) -> None:
+    def _copy_program_or_ask_copy_about_nonfinite(self, pass_number: int) -> None:
         """Create a copy at intervals, and send one a request as soon as a non-finite value appears.
+
+        Also report an early problem when it is due.
 
         Args:
             pass_number: The number of the pass that has just ended.
@@ -218,7 +220,7 @@ class WatchedProgram:
         if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
             report = self._early_report
             self._early_report = None
-            if not accounts.count_steps()[1]:
+            if not accounts.count_taken_and_skipped_steps()[1]:
                 self._on_problem(report)
         if accounts.anomaly is not None:
             if self._anomaly_is_new:
@@ -271,7 +273,7 @@ class WatchedProgram:
             request: The request to answer.
         """
         self.text = self.text._replace(source=request.fields.get("source"))
-        self.watch = TorchRunWatch(follows_all=True, on_pass=self._copy_program_or_ask_about_anomaly)
+        self.watch = TorchRunWatch(follows_all=True, on_pass=self._copy_program_or_ask_copy_about_nonfinite)
         self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
         seed_random_numbers()
         with keep_models_alive(), self._open_watch():
@@ -352,7 +354,7 @@ class WatchedProgram:
         recording.on_recorded = lambda: self._explain_first_steps(recording, None)
         recording.__exit__(type(error) if error else None, error, None)
         page = self._pages[0] if self._pages else ModelPage()
-        report = RunReport(page, error, passes=accounts.passes, steps=accounts.count_steps()[0])
+        report = RunReport(page, error, passes=accounts.passes, steps=accounts.count_taken_and_skipped_steps()[0])
         groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
         if isinstance(error, (Exception, KeyboardInterrupt)):
             report.raised = self._explain_error_without_recording(error) or self._explain_error(recording, error)

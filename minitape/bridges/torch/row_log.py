@@ -375,7 +375,7 @@ class TorchLog:
                 rows.append(self._add_leaf(tensor, cause, input_rows))
                 continue
             is_tracked = tensor.requires_grad and not is_untracked_view
-            result_cause = "" if is_tracked else self._find_break_cause(tensor, cause, has_tracked_input)
+            result_cause = "" if is_tracked else self._find_cause_of_untracked_result(tensor, cause, has_tracked_input)
             row = self.recording.add_operation(
                 name,
                 input_rows,
@@ -400,7 +400,7 @@ class TorchLog:
         self.graph.attach_hooks_to_call(rows, outputs)
         return rows
 
-    def _find_break_cause(self, tensor: torch.Tensor, known_cause: str, has_tracked_input: bool) -> str:
+    def _find_cause_of_untracked_result(self, tensor: torch.Tensor, known_cause: str, has_tracked_input: bool) -> str:
         """Return why a result has no gradient.
 
         If the only reason is that the inputs are constants, return "".

@@ -142,8 +142,8 @@ class TorchWatcher(Watcher):
         self._add_global_hook(
             self._leave_module, modules._global_forward_hooks, modules._global_forward_hooks_always_called
         )
-        self._add_global_hook(self._on_optimizer_step, optimizers._global_optimizer_pre_hooks)
-        self._add_global_hook(self._on_optimizer_step_end, optimizers._global_optimizer_post_hooks)
+        self._add_global_hook(self._suspend_recording_and_wrap_closure, optimizers._global_optimizer_pre_hooks)
+        self._add_global_hook(self._resume_recording_after_step, optimizers._global_optimizer_post_hooks)
         patches.wrap_function(torch.autograd.Function, "apply", self._run_and_record_custom_function)
         # A program may have stored ``f = Mine.apply`` before the block began.
         patches.wrap_function(
@@ -460,8 +460,8 @@ class TorchWatcher(Watcher):
             self._running_modules.pop()
         self.log.scope = self._running_modules[-1][1] if self._running_modules else ()
 
-    def _on_optimizer_step(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
-        """Record the start of an optimizer step.
+    def _suspend_recording_and_wrap_closure(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
+        """Suspend recording before an optimizer step, except in its closure.
 
         The hundreds of small calls in a step are not recorded, but the calls in its closure are.
 
@@ -469,32 +469,29 @@ class TorchWatcher(Watcher):
             The step's arguments, with a closure that is recorded, or None if no closure exists.
         """
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
-        self._begin_optimizer_step(optimizer)
+        self._suspend_recording_for_step(optimizer)
         if closure is None:
             return None
 
         def run_closure() -> Any:
-            self._end_optimizer_step(optimizer)
+            self._resume_recording_after_step(optimizer)
             try:
                 return closure()
             finally:
-                self._begin_optimizer_step(optimizer)
+                self._suspend_recording_for_step(optimizer)
 
         if len(args) > 1:
             return (args[0], run_closure, *args[2:]), kwargs
         return args, kwargs | {"closure": run_closure}
 
-    def _on_optimizer_step_end(self, optimizer: Any, *_: Any) -> None:
-        self._end_optimizer_step(optimizer)
-
-    def _begin_optimizer_step(self, optimizer: Any) -> None:
-        """Suspend recording during a step."""
+    def _suspend_recording_for_step(self, optimizer: Any) -> None:
+        """Suspend recording during a step, which will change the parameters' values."""
         self.quiet_depth += 1
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, parameters)
         self._call_mode.suspend_mode()
 
-    def _end_optimizer_step(self, optimizer: Any) -> None:
+    def _resume_recording_after_step(self, optimizer: Any, *_: Any) -> None:
         """Resume recording after a step, and record the parameters' new values."""
         self._call_mode.resume_mode()
         self.quiet_depth -= 1

@@ -19,7 +19,7 @@ from weakref import ref
 from ..record.interrupt_safe import InterruptSafeExit, leave_ended_tapes
 from ..record.log_warnings import warn_not_watchable
 from ..record.pause import Pause
-from ..record.provenance import MAX_TAPE_EVENTS, TapeEvent, capture_stack, clock, try_create_weak_ref
+from ..record.provenance import MAX_TAPE_EVENTS, TapeEvent, capture_user_stack, clock, try_create_weak_ref
 from ..record.record import Record
 from ..record.row_parts import FLOAT_DTYPES
 from ..record.thread_state import state
@@ -343,7 +343,7 @@ class RecordingTape:
         assert self._record is not None
         self._span_start = now = self._record.next
         if len(self.history) < MAX_TAPE_EVENTS:
-            self.history.append(("reset", now, None, capture_stack(max_frames=1)))
+            self.history.append(("reset", now, None, capture_user_stack(max_frames=1)))
         self._forget_rows()
         self._record.tape_set = object()  # Variables are watched again when they are next read.
 

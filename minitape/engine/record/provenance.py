@@ -171,7 +171,7 @@ def get_thread_escapes() -> EscapeLog:
 THREAD_ESCAPE_LOGS: deque[EscapeLog] = deque(maxlen=16)
 
 
-def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH) -> Stack:
+def capture_user_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH) -> Stack:
     """Return the user's frames, without frames of minitape and of libraries.
 
     Args:
@@ -223,7 +223,7 @@ def build_origin(
             else:
                 depth = age
         values += (ref(tensor), origin)
-    return clock(), kind, sum(capture_stack(), ()) if place is None else place, values, detail, depth
+    return clock(), kind, sum(capture_user_stack(), ()) if place is None else place, values, detail, depth
 
 
 def _get_state_tensor(value: TargetOrSource) -> TargetOrSource:
@@ -365,7 +365,7 @@ def store_creation_stack(created_object: object) -> None:
             break
         frame = frame.f_back
     if frame is not None:
-        _creation_stacks[created_object] = capture_stack(frame)
+        _creation_stacks[created_object] = capture_user_stack(frame)
 
 
 def _is_constructor_of(frame: FrameType, created_object: object) -> bool:

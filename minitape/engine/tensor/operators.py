@@ -61,7 +61,7 @@ def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
     return convert_operand_to_dtype(b, a.dtype, strict)
 
 
-def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
+def _multiply_as_ints_to_bool(primitive: Primitive, a: Value, b: Value) -> Result:
     """Multiply two operands as int32 and cast the product to bool. TensorFlow does the same if an operand is a bool."""
     if isinstance(b, Tensor) and type(b) is not EagerTensor:
         return NotImplemented
@@ -89,7 +89,7 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
     def apply_direct(a: Tensor, b: Value) -> Result:
         # NumPy's dtype character for booleans is "?".
         if multiplies and "?" in (a._value.dtype.char, b._value.dtype.char if type(b) is EagerTensor else ""):
-            return _multiply_bools(primitive, a, b)
+            return _multiply_as_ints_to_bool(primitive, a, b)
         if type(b) is not EagerTensor:
             try:
                 b = _convert_other_operand(a, b, strict)
@@ -107,7 +107,7 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
             b = convert_number_operand(a, b)
         b = b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype)
         if multiplies and a._value.dtype.char == "?":
-            return _multiply_bools(primitive, b, a)
+            return _multiply_as_ints_to_bool(primitive, b, a)
         return run_operator(primitive, b, a)
 
     return apply_direct, apply_reflected

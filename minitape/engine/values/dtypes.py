@@ -132,13 +132,13 @@ def as_dtype(type_value: DTypeLike) -> DType:
     elif type_value is float or type_value is _PYTHON_BOOL:
         dtype = float32 if type_value is float else bool
     else:
-        dtype = _find_dtype_of_numpy_type(type_value)
+        dtype = _find_dtype_of_numpy_object(type_value)
     if dtype is None:
         raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")
     return dtype
 
 
-def _find_dtype_of_numpy_type(value: object) -> DType | None:
+def _find_dtype_of_numpy_object(value: object) -> DType | None:
     """Find the DType of a NumPy type or an array.
 
     Return None for anything else, and for types that TensorFlow does not have.

@@ -25,7 +25,7 @@ CAUSES: dict[str, Cause] = {cause.name: cause for file in CAUSE_FILES for cause 
 
 
 def get_kind_name(cause: str) -> str:
-    """Return the name of a cause's kind. An unlisted cause counts as an error.
+    """Return the name of a cause's kind. An unlisted cause has the kind `error`.
 
     Args:
         cause: The name of a cause.
@@ -36,13 +36,13 @@ def get_kind_name(cause: str) -> str:
     return CAUSES[cause].kind if cause in CAUSES else "error"
 
 
-def find_kind(cause: str) -> Kind:
-    """Return the properties shared by all causes of the same kind. An unlisted cause counts as an error.
+def find_kind_or_error_kind(cause: str) -> Kind:
+    """Return the properties shared by all causes of the same kind. An unlisted cause has the kind `error`.
 
     Args:
         cause: The name of a cause.
 
-    >>> find_kind("saturated").has_gradient, find_kind("rebound").has_gradient
+    >>> find_kind_or_error_kind("saturated").has_gradient, find_kind_or_error_kind("rebound").has_gradient
     (True, False)
     """
     return KINDS[get_kind_name(cause)]

@@ -20,7 +20,7 @@ from .fault_site import (
     Edit,
     FaultSite,
     find_call_operand,
-    is_call,
+    is_call_of,
     is_module,
 )
 
@@ -38,7 +38,7 @@ def unwrap_call(*names: str) -> Edit:
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
         is_named_attribute = isinstance(node, ast.Attribute) and node.attr in names
-        if not is_named_attribute and not is_call(node, *names):
+        if not is_named_attribute and not is_call_of(node, *names):
             return None
         row = fault.row
         rows = fault.question.rows
@@ -47,7 +47,7 @@ def unwrap_call(*names: str) -> Edit:
             for other in rows
             if row is not None and (other.op, other.site, other.inputs) == (row.op, row.site, row.inputs)
         ]
-        if equal_rows[1:] or any(is_call(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls):
+        if equal_rows[1:] or any(is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls):
             # Either the line blocks a different use on purpose, or it builds a new tensor from the value.
             return None
         if is_named_attribute:
@@ -99,7 +99,7 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
         present_keyword = next((k for k in node.keywords if k.arg == name), None)
         if present_keyword is not None:
             return None if unparse(present_keyword.value) == str(value) else (present_keyword.value, str(value))
-        if not is_call(node, *functions):
+        if not is_call_of(node, *functions):
             return None
         return unparse(
             ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, parse_expression(str(value)))])
@@ -141,7 +141,7 @@ def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: tupl
         if isinstance(node.op, ast.Pow) and re.fullmatch(r"[1-9][\d.]*", unparse(node.right)):
             return None
         return node.left
-    return find_call_operand(fault, node) if is_call(node, *operation_names) else None
+    return find_call_operand(fault, node) if is_call_of(node, *operation_names) else None
 
 
 def replace_operand(operand_template: str, *names: str) -> Edit:
@@ -170,11 +170,11 @@ def repeat_where_around_operand(*names: str) -> Edit:
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
         operand_node = find_operand_of_operation(fault, node, names)
-        masks = [n for n in fault.statement.nodes if is_call(n, "where") and len(n.args) == 3]
+        masks = [n for n in fault.statement.nodes if is_call_of(n, "where") and len(n.args) == 3]
         mask = next((n for n in masks if node in ast.walk(n)), None)
         # The mask is shaped like the norms, not like the vectors.
-        takes_vectors = is_call(node, "norm") and (node.keywords or node.args[1:])
-        if mask is None or operand_node is None or takes_vectors or is_call(operand_node, "where"):
+        takes_vectors = is_call_of(node, "norm") and (node.keywords or node.args[1:])
+        if mask is None or operand_node is None or takes_vectors or is_call_of(operand_node, "where"):
             return None
         where_arguments = (
             f"{unparse(operand_node)}, 1.0" if node in ast.walk(mask.args[1]) else f"1.0, {unparse(operand_node)}"
@@ -216,7 +216,7 @@ def set_trainable(fault: FaultSite, node: Any) -> Change:
     """
     if fault.statement.enclosing_loops:
         return None
-    if is_call(node, "requires_grad_") and node.args and unparse(node.args[0]) == "False":
+    if is_call_of(node, "requires_grad_") and node.args and unparse(node.args[0]) == "False":
         return node.args[0], "True"
     is_frozen = isinstance(node, ast.Assign) and find_last_name(node.targets[0]) in ("requires_grad", "trainable")
     return (node.value, "True") if is_frozen and unparse(node.value) == "False" else None
@@ -252,7 +252,7 @@ def format_variable_assignment(name: str, value: ast.expr, operator: ast.operato
         return f"{name}.{method}({unparse(value)})"
     if operator is not None:
         return ""
-    if is_call(value, "Variable") and value.args:
+    if is_call_of(value, "Variable") and value.args:
         value = value.args[0]
     return f"{name}.assign({unparse(value)})"
 
@@ -315,7 +315,7 @@ def sample_with_gradient(fault: FaultSite, node: Any) -> Change | None:
         The new text, or None if the edit does not apply to the node.
     """
     paused = fault.statement.find_enclosing_block("no_grad", "inference_mode")
-    if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:
+    if not is_call_of(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:
         return None
     rows = [row for row in fault.question.rows if fault.row is not None and row.site == fault.row.site]
     is_discrete = any(row.op in ("bernoulli", "poisson", "binomial", "multinomial") for row in rows)

@@ -126,7 +126,7 @@ Plan = Callable[[FaultSite], Fix | None]
 # -- reading the program ---------------------------------------------------------------------------
 
 
-def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
+def is_call_of(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
     """Return whether a node calls a function or method with one of these names.
 
     Args:

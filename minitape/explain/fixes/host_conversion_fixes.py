@@ -16,7 +16,7 @@ from .fault_site import (
     TENSOR_BUILDERS,
     FaultSite,
     Fix,
-    is_call,
+    is_call_of,
     replace_node_in_line,
     spell_path_for_program,
 )
@@ -45,7 +45,7 @@ def strip_conversion(node: Any) -> ast.expr:
     Args:
         node: The expression. If it is not a conversion, it is returned unchanged.
     """
-    if not is_call(node, *CONVERSION_NAMES, "detach", "cpu") or node.keywords or unparse(node.func) == "int":
+    if not is_call_of(node, *CONVERSION_NAMES, "detach", "cpu") or node.keywords or unparse(node.func) == "int":
         return node
     is_method = isinstance(node.func, ast.Attribute)
     if bool(node.args) == is_method:
@@ -105,7 +105,7 @@ def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
             return None
     converted = ast.fix_missing_locations(rewrite_tree(node, lambda n: _convert_leaving_call(fault, n)))
     makes_text = any(
-        isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call(n, *FLAT_FUNCTIONS, "format", "predict")
+        isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call_of(n, *FLAT_FUNCTIONS, "format", "predict")
         for n in ast.walk(converted)
     )
     is_foreign = any(
@@ -132,7 +132,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
         return convert_part(inner)
     arguments = [convert_part(argument) for argument in node.args]
     keywords = [convert_part(keyword) for keyword in node.keywords]
-    if is_call(node, "predict") and isinstance(function, ast.Attribute):
+    if is_call_of(node, "predict") and isinstance(function, ast.Attribute):
         return ast.Call(convert_part(function.value), arguments, [])
     if is_tensorflow and isinstance(function, ast.Attribute) and _has_conversion(function.value):
         name = _TENSORFLOW_NAME_OF_METHOD.get(function.attr)
@@ -141,7 +141,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
         shape = [parse_expression("[-1]")] if function.attr in ("flatten", "ravel") else arguments
         return ast.Call(parse_expression(f"tf.{name}"), [convert_part(function.value), *shape], keywords)
     is_jax = fault.dialect.name == "jax"
-    if is_call(node, *TENSOR_BUILDERS) and node.args and not is_jax:
+    if is_call_of(node, *TENSOR_BUILDERS) and node.args and not is_jax:
         return _convert_tensor_builder(fault, node, arguments, keywords)
     name = find_last_name(function)
     excluded_names = FLAT_FUNCTIONS if is_jax else FLAT_FUNCTIONS + _DIFFERENT_FUNCTIONS
@@ -212,7 +212,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     sets_item = any(
         isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant) for target in statement.targets
     )
-    appends = is_call(value, "append") and isinstance(value.func, ast.Attribute)
+    appends = is_call_of(value, "append") and isinstance(value.func, ast.Attribute)
     is_dropped = isinstance(statement.node, ast.Expr) and not isinstance(value, ast.Yield) and not appends
     if converted is None or [unparse(converted)] == statement.bound_names or fills_list or sets_item or is_dropped:
         return None
@@ -233,7 +233,7 @@ def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_re
         part: ast.AST = node if isinstance(node.ctx, ast.Store) else node.slice
     elif isinstance(node, ast.Call):
         has_list = any(isinstance(n, (ast.List, ast.Tuple)) for n in node.args)
-        rebuilds = is_call(node, *TENSOR_BUILDERS, "clamp", "clip") and (
+        rebuilds = is_call_of(node, *TENSOR_BUILDERS, "clamp", "clip") and (
             is_reference or has_list or fault.dialect.name != "tf"
         )
         if not rebuilds and strip_conversion(node) is node and not _is_non_tensor_function(fault, node):

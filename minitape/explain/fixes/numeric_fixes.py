@@ -15,7 +15,7 @@ from .fault_site import (
     Edit,
     FaultSite,
     find_call_operand,
-    is_call,
+    is_call_of,
     is_result_used_as_index,
     spell_path_for_program,
 )
@@ -60,7 +60,7 @@ def find_step_function_operand(fault: FaultSite, node: Any) -> ast.expr | None:
         node: The step expression.
     """
     pair = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else []
-    pair = list(node.args) if is_call(node, "floordiv", "floor_divide") else pair
+    pair = list(node.args) if is_call_of(node, "floordiv", "floor_divide") else pair
     return ast.BinOp(pair[0], ast.Div(), pair[1]) if len(pair) == 2 else find_call_operand(fault, node)
 
 
@@ -76,16 +76,18 @@ def pass_straight_through(fault: FaultSite, node: Any) -> Change:
     """
     is_cast = fault.cause.startswith("integer") and is_integer_cast(node) and isinstance(node.func, ast.Attribute)
     is_step = (
-        is_cast or is_call(node, *STEP_FUNCTIONS) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))
+        is_cast
+        or is_call_of(node, *STEP_FUNCTIONS)
+        or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))
     )
     enclosing = [n for n in fault.statement.nodes if is_step and n is not node and node in ast.walk(n)]
     is_compared = any(
-        isinstance(n, ast.Compare) or is_integer_cast(n) or is_call(n, "equal", "not_equal") for n in enclosing
+        isinstance(n, ast.Compare) or is_integer_cast(n) or is_call_of(n, "equal", "not_equal") for n in enclosing
     )
     if not is_step or is_compared or is_result_used_as_index(fault):
         return None
     x = find_step_function_operand(fault, node)
-    if x is None or any(is_call(n, *STEP_FUNCTIONS) or is_integer_cast(n) for n in ast.walk(x)):
+    if x is None or any(is_call_of(n, *STEP_FUNCTIONS) or is_integer_cast(n) for n in ast.walk(x)):
         return None
     hard_value: Any = node
     if is_cast and find_last_name(node.func) == "cast":
@@ -105,7 +107,7 @@ def is_integer_cast(node: ast.AST) -> bool:
     Args:
         node: The syntax node.
     """
-    if not is_call(node, "long", "int", "short", "astype", "cast", "to", "type"):
+    if not is_call_of(node, "long", "int", "short", "astype", "cast", "to", "type"):
         return False
     arguments = [*node.args[-1:], *(keyword.value for keyword in node.keywords)]
     return find_last_name(node.func) in ("long", "int", "short") or any(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..reasons.program_text import find_last_name, parse_expression, unparse
 from ..translated_sentences import fill
-from .fault_site import FaultSite, find_call_operand, is_call, is_result_used_as_index, spell_path_for_program
+from .fault_site import FaultSite, find_call_operand, is_call_of, is_result_used_as_index, spell_path_for_program
 from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_text
 from .numeric_fixes import (
     find_smallest_input_element,
@@ -278,7 +278,7 @@ OPERATION_FIXES = [
         lambda fault, node: (
             find_smallest_input_element(fault) == 0
             and (fault.row is None or bool(re.search("log|sqrt|recip|pow|div|function", _normalize_name(fault.row.op))))
-            and not is_call(find_call_operand(fault, node), "softmax", "sigmoid")
+            and not is_call_of(find_call_operand(fault, node), "softmax", "sigmoid")
         ),
     ),
     OperationFix(

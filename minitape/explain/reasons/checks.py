@@ -14,7 +14,7 @@ import numpy as np
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
-from ..causes import find_kind, get_kind_name
+from ..causes import find_kind_or_error_kind, get_kind_name
 from . import program_text
 from .object_names import find_name_bound_at_site
 from .question import (
@@ -134,7 +134,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
 def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
     """Return whether a row yields a truth value, an index or a count, rather than a rounded value."""
     is_rounded = question.rows[row].op in question.adapter.zero_mechanisms["zero_derivative"]
-    return find_kind(cause).is_discrete and not is_rounded
+    return find_kind_or_error_kind(cause).is_discrete and not is_rounded
 
 
 def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
@@ -177,7 +177,7 @@ def rank_escapes_by_path(question: Question, escapes: Iterable[Escape]) -> list[
     return sorted(escapes, key=rank_escape)
 
 
-def find_side_escapes(question: Question, known_findings: list[Finding]) -> list[Finding]:
+def find_escapes_beside_open_path(question: Question, known_findings: list[Finding]) -> list[Finding]:
     """Find values that left the framework and came back as plain numbers, while another path is open.
 
     Args:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ...common.shared_results import get_shared_result
 from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site
-from ..causes import Kind, find_kind, get_kind_name
+from ..causes import Kind, find_kind_or_error_kind, get_kind_name
 from . import program_text
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
         edge: The break.
         next_edge: The next edge towards the target, or None at the target.
     """
-    kind = find_kind(edge.cause)
+    kind = find_kind_or_error_kind(edge.cause)
     if next_edge is not None and _has_same_reason_as_next(kind, edge, next_edge):
         return TIE_COST
     reader = question.rows[row]

@@ -120,7 +120,7 @@ class CheckedRun:
         sources_with_gradient: The sources that received a gradient, by key.
         trained_keys: The keys of all sources that the program trains, if they are known.
         has_named_sources: Whether programs name each source whose gradient they request.
-        find_written_operand: Returns the row of the operand as the program itself wrote it.
+        find_operand_before_broadcast: Returns the row of the operand as the program itself wrote it.
         find_logits_row: Returns the row that a loss uses as logits, or None if the operation is not such a loss.
     """
 
@@ -139,7 +139,7 @@ class CheckedRun:
     sources_with_gradient: Mapping[int, Any] = field(default_factory=dict)
     trained_keys: Collection[int] = ()
     has_named_sources: bool = False
-    find_written_operand: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
+    find_operand_before_broadcast: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
     find_logits_row: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: find_logits_row(run, row)
 
     @cached_property
@@ -322,7 +322,7 @@ def is_column_and_vector(column_shape: tuple[int, ...], row_shape: tuple[int, ..
 
 def _find_operands_and_column(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
     """Return an operation's two operands, and the index of a column whose counterpart is a row of equal length."""
-    operands = [run.rows[run.find_written_operand(run, row, operand)] for operand in row.inputs[:2]]
+    operands = [run.rows[run.find_operand_before_broadcast(run, row, operand)] for operand in row.inputs[:2]]
     shapes = [tuple(operand.shape) for operand in operands]
     for index, other_shape in enumerate(reversed(shapes)):
         if is_column_and_vector(shapes[index], other_shape):
@@ -633,7 +633,7 @@ class RowSize(NamedTuple):
     size: float
 
 
-def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
+def check_strongest_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
     """Find the operation whose repetitions, in a loop or a deep network, scaled the adjoint most.
 
     Args:
@@ -793,7 +793,7 @@ TRAILING_CHECKS: tuple[Check, ...] = (
     check_growing_gradients,
     check_term_without_gradient,
     check_rounding_only,
-    check_repeated_scaling,
+    check_strongest_repeated_scaling,
     check_saturation,
 )
 

@@ -189,7 +189,7 @@ class TapeRowDetails:
             row: The row.
         """
         node: ValueNode = row.extra
-        return (is_leaf(node) and node.find_creation_place()) or node.find_recorded_place()
+        return (is_leaf(node) and node.find_creation_place()) or node.find_computation_or_first_use_place()
 
     def find_site(self, row: RecordedRow) -> Site:
         """Return the file and line of the statement that ``find_place`` returns."""
@@ -371,7 +371,7 @@ class TapeAdapter(Adapter):
         clock = 0 if origin is None else origin.clock
         if isinstance(obj, Tensor):
             node = self.rules.graph.find_or_add_tensor_node(obj)
-            place = node.find_creation_place() if is_leaf(node) else node.find_recorded_place()
+            place = node.find_creation_place() if is_leaf(node) else node.find_computation_or_first_use_place()
             return Creation(clock, build_call_stack(place))
         call_stack = build_call_stack(find_origin_place(origin))
         innermost = program_text.find_statement(find_innermost_site(call_stack))

@@ -47,7 +47,7 @@ def find_unwatched_source(question: TapeQuestion) -> Finding | None:
         return None
     used_rows = [question.rows[row] for row in question.used_source_rows]
     is_on_tape = any(question.adapter.rules.is_on_tape(row.extra) and row.tracked for row in used_rows)
-    if is_on_tape and not _was_used_before_watch(question):
+    if is_on_tape and not _was_watched_after_last_use(question):
         return None
     uses = question.list_direct_source_uses()
     first_use = next((row for row in uses if row.position != OTHER_RECORDING), uses[0] if uses else None)
@@ -92,7 +92,7 @@ def _is_broken_before_tape(question: TapeQuestion) -> bool:
     return False
 
 
-def _was_used_before_watch(question: TapeQuestion) -> bool:
+def _was_watched_after_last_use(question: TapeQuestion) -> bool:
     """Return whether the program watched the source only after its last use.
 
     Args:
@@ -336,7 +336,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
         return to_value_explanation(question, finding)
     side_breaks = checks.find_side_breaks(question, [])
     cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_needed(question, cut)]
-    cuts += checks.find_side_escapes(question, cuts)
+    cuts += checks.find_escapes_beside_open_path(question, cuts)
     connected = to_tape_explanation(question, Finding("connected", more=cuts))
     open_descendants = question.find_descendants(question.source_rows, open_only=True)
     suspicion = next(
@@ -528,7 +528,7 @@ def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
     return answer
 
 
-def find_break_in_python(tape: GradientTape, target: TargetOrSource, source: TargetOrSource) -> Break | None:
+def find_break_inside_py_function(tape: GradientTape, target: TargetOrSource, source: TargetOrSource) -> Break | None:
     """Return the break on the path from a source to a target inside a ``tf.py_function``, or None.
 
     Args:

@@ -88,6 +88,10 @@ class LeafSearch:
             frame = frame.f_back
 
     def _add_parameter_names(self, name: str, value: object) -> None:
+        """Add the name of a parameter, or the names of a module's parameters.
+
+        Other values and names that begin with an underscore are skipped. A parameter keeps its first name.
+        """
         if name.startswith("_"):
             return
         if isinstance(value, torch.nn.Module):

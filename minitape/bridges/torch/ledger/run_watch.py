@@ -395,10 +395,10 @@ class TorchRunWatch:
     def _on_parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
         if self._is_ignored() or type(parameter) is not torch.nn.Parameter:
             return
-        birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_training_function())
+        birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_optimizer_creator())
         self.accounts.births[id(parameter)] = birth
 
-    def _find_line_in_training_function(self) -> Site:
+    def _find_line_in_optimizer_creator(self) -> Site:
         """Return the running line of the function that created the last optimizer, or NOWHERE before that.
 
         In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
@@ -695,7 +695,9 @@ class TorchRunWatch:
             self._known_route_count, self._steps_without_new_route = len(self.accounts.route_numbers), 0
         enough = FOLLOWED_STEPS if self._has_rested else FIRST_STEPS
         if self._steps_without_new_route >= enough and not self.follows_all and self.accounts.anomaly is None:
-            passes_per_step = max(1, round(self.accounts.passes / max(1, self.accounts.count_steps()[0])))
+            passes_per_step = max(
+                1, round(self.accounts.passes / max(1, self.accounts.count_taken_and_skipped_steps()[0]))
+            )
             self._resting_passes, self._has_rested = RESTING_STEPS * passes_per_step, True
 
 

@@ -46,7 +46,7 @@ def _apply_cast_rule(g: Array, z: Array, x: Array, *, dtype: DType) -> Array:
     return TABLE["cast"](g, dtype=input_dtype)
 
 
-def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
+def select_elements_in_rule(condition: Array, x: Array, y: Array) -> Array:
     """Select elements of two values in a rule. If an argument is a tensor, the operation is recorded.
 
     Args:
@@ -93,16 +93,18 @@ def _apply_complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Arra
     The share is 0 where the base is 0. (For real numbers, the share is also 0 where the base is negative.)
     """
     is_nonzero = TABLE["not_equal"](x, 0)
-    return g * z * select_in_rule(is_nonzero, TABLE["log"](select_in_rule(is_nonzero, x, 1)), 0)
+    return g * z * select_elements_in_rule(is_nonzero, TABLE["log"](select_elements_in_rule(is_nonzero, x, 1)), 0)
 
 
 declare("cast", _compute_cast, [_apply_cast_rule], op="Cast", keep="")
 declare("select", np.where,
-        [None, lambda g, z, c, x, y: select_in_rule(c, g, 0), lambda g, z, c, x, y: select_in_rule(c, 0, g)],
+        [None,
+         lambda g, z, c, x, y: select_elements_in_rule(c, g, 0),
+         lambda g, z, c, x, y: select_elements_in_rule(c, 0, g)],
         op="SelectV2", label="where", keep="x")  # fmt: skip
 declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
-RECORDED_FUNCTIONS.update(select=select_in_rule, zero=TABLE["zeros_like"])
+RECORDED_FUNCTIONS.update(select=select_elements_in_rule, zero=TABLE["zeros_like"])
 
 # Each line contains a name, the name of TensorFlow's kernel and a label for pictures.
 # NumPy's functions have the same names. None of these operations has a derivative.
