@@ -23,7 +23,7 @@ SWEEP_OF_A_SQUARE = {
 # Blanks separate the words of a sentence. Code is quoted, or has other characters between words.
 ENGLISH_PATTERN = re.compile(r"\b[a-z]{2,}(?: [a-z]+){2,}\b|\b(?:the|is|not|was|of|its|an|or) [a-z]+", re.IGNORECASE)
 CODE_PATTERN = re.compile(r"`[^`]*`|\w*[.\[(]\S*|\[[^\]]* for [^\]]*\]")
-JAX_ERROR_MARK = "它说："
+JAX_ERROR_MARK = re.compile("它的报错是：|[A-Z]\\w+Error: ")
 """The text before an error message of JAX itself."""
 CHINESE_PATTERN = re.compile("[\u4e00-\u9fff]")
 
@@ -35,7 +35,7 @@ def find_english_sentences(answer: str) -> list[str]:
         answer: The Chinese answer. Its code and its messages from JAX may be English.
     """
     lines = [line for line in answer.splitlines() if not re.match(r"  \S+，代码第 \d+ 行：", line)]
-    texts = (CODE_PATTERN.sub("", re.sub("`[^`]*`", "", line.partition(JAX_ERROR_MARK)[0])) for line in lines)
+    texts = (CODE_PATTERN.sub("", re.sub("`[^`]*`", "", JAX_ERROR_MARK.split(line)[0])) for line in lines)
     return [words for line in texts for words in ENGLISH_PATTERN.findall(line)]
 
 

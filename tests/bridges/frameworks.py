@@ -142,7 +142,7 @@ FRAMEWORKS = [
         errors=(RuntimeError,), absent_causes=frozenset({"connected", "nonfinite_value", "refused"})),
     Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3),
         lambda space: convert_to_dense(space["grad"]),
-        absent_causes=frozenset({"connected", "nonfinite_value"})),
+        absent_causes=frozenset({"connected", "nonfinite_value", "refused"})),
     Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),
         absent_causes=frozenset({"connected", "nonfinite_value", "not_trainable"})),
 ]  # fmt: skip
