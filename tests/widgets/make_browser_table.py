@@ -1,10 +1,11 @@
 """Write the table of operations for the browser, which recomputes pictures without Python.
 
-    python -m tests.widgets.make_browser_table            writes widgets/frontend/evaluator/table.json
+    python -m tests.widgets.make_browser_table            writes widgets/frontend/evaluator/table.json and names.json
 
 The browser derives values, shares and nested gradients from these texts, so a derivative is declared only once, in
 :mod:`minitape.engine.table.primitives`. Operations on whole arrays have no formula, because the browser has its own
-code for them.
+code for them. The names of minitape's modules are written as well, because a message distinguishes a name that needs
+Python from one that does not exist.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import json
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
+import minitape as tf
 from minitape.engine.table.primitives import TABLE, Primitive, activation, choice, linear, reduce, shaping  # noqa: F401 - They fill the table.
 from minitape.engine.table.primitives.elementwise import BY_CODE, to_recorded_formula
 from minitape.picture.picture_rows import ARRAY_OPERATIONS, build_primitive_fields
 from minitape.picture.readable_formulas import list_array_operation_formulas
 
 FILE = Path(__file__).parents[2] / "widgets" / "frontend" / "evaluator" / "table.json"
+NAMES_FILE = FILE.with_name("names.json")
 
 
 class BrowserOperation(TypedDict):
@@ -84,5 +87,13 @@ def format_browser_table() -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def format_public_names() -> str:
+    """Return the text of the file with the public names of each module that a program in the browser can use."""
+    modules = {"tf": tf, "tf.math": tf.math, "tf.nn": tf.nn}
+    names = {path: " ".join(name for name in dir(module) if name[0] != "_") for path, module in modules.items()}
+    return json.dumps(names, indent=2) + "\n"
+
+
 if __name__ == "__main__":
+    NAMES_FILE.write_text(format_public_names(), encoding="utf-8")
     FILE.write_text(format_browser_table(), encoding="utf-8")

@@ -126,6 +126,8 @@ def test_random_programs_give_the_numbers_of_minitape(page, request):
     "program, reason",
     [
         ("y = np.sin(x)", "line 1: .sin needs Python"),
+        ("y = tf.nothing(x)", "line 1: tf.nothing does not exist"),
+        ("y = tf.argmax(x)", "line 1: tf.argmax needs Python"),
         ("x = 1.0\ny = x *", "line 2: something is missing here"),
         ("y = foo(x)", "line 1: this is not a function"),
         ("x = tf.Variable(2)\nwith tf.GradientTape() as t:\n    y = x * 2\nt.gradient(y, x)", "line 1: whole numbers"),

@@ -161,7 +161,24 @@ def test_heights_of_slopes_tell_the_numbers_and_curves_name_their_input(show):
     assert largest == 30
     for size, height in bars:
         assert height == pytest.approx(max(1, 34 * size / largest), abs=0.01)
-    assert page.locator(".mt-slopes [data-row] text").first.text_content() == "x"
+    assert page.locator(".mt-slopes [data-row] text").all_text_contents() == ["x × 2", "x × 5", "④ × 6"]
+    legend = page.locator(".mt-slopenote").inner_text()
+    assert "what a nudge of x by 1 has become" in legend and "what comes back from y" in legend
+    assert "∂y/∂x = 60" in legend  # the last blue bar and the sum of the last orange ones
+
+
+@pytest.mark.parametrize("key", ["s", "k"])
+def test_a_graph_that_was_whole_remains_whole_above_the_legend(key, show, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    x, w = tf.Variable(1.3, name="x"), tf.Variable(-0.4, name="w")
+    with tf.GradientTape() as tape:
+        loss = (tf.tanh(x * w + 0.5) - 0.3) ** 2 + 0.1 * w**2
+    show(tf.snapshot(tape, loss, [x, w]))
+    type_keys(page, "End", key)
+    page.wait_for_timeout(300)
+    pane = page.locator(".mt-pane").bounding_box()
+    for box in page.locator(".mt-node .mt-box").evaluate_all(BOXES):
+        assert box["top"] >= pane["y"] and box["bottom"] <= pane["y"] + pane["height"]
 
 
 def test_slopes_tilt_when_the_source_is_moved(show):

@@ -63,7 +63,7 @@ def test_the_whole_picture_is_in_view_after_one_typed(playground: Any) -> None:
 def test_what_only_python_can_run_is_said_and_the_picture_turns_pale(playground: Any) -> None:
     type_at_end(playground, "y = x * tf.sin(x)", " + tf.nothing(x)")
     assert playground.locator("#picture.stale").count() == 1
-    assert "tf.nothing needs Python" in playground.locator("#state").inner_text()
+    assert "tf.nothing does not exist" in playground.locator("#state").inner_text()
     for _ in " + tf.nothing(x)":
         playground.keyboard.press("Backspace")
     wait_for_frame(playground)

@@ -35,6 +35,9 @@ const options = {
   minify: true,
   charset: "utf8",
   legalComments: "none",
+  // what the view reads most often has shorter names, the same in all bundles
+  mangleProps: /^(timeline|nodeOf|spanFrom)$/,
+  mangleCache: { timeline: "tl", nodeOf: "nf", spanFrom: "sf" },
   write: false,
 };
 

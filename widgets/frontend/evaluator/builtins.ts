@@ -1,6 +1,7 @@
 // The functions that a program can call: those of TensorFlow that minitape has, by their names
 // there, and in a program without imports the same functions by short names.
 import { t } from "../src/words";
+import publicNames from "./names.json"; // which tests/widgets/make_browser_table.py writes
 import { filled, sizeOf } from "./arrays";
 import type { CallArguments } from "./operations";
 import { createTensor, type Operand, type Tensor } from "./recording";
@@ -307,6 +308,8 @@ FUNCTIONS.floormod = FUNCTIONS.mod;
 FUNCTIONS.max = reductionOrPair("reduce_max", "maximum");
 FUNCTIONS.min = reductionOrPair("reduce_min", "minimum");
 
+const PUBLIC_NAMES: Record<string, string> = publicNames;
+
 /** Which names a module has; tests compare them with minitape's. */
 export const MODULES: Record<string, string> = {
   tf: `sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp sqrt square abs sign floor round negative sigmoid
@@ -334,6 +337,12 @@ for (const name of SHORT_NAMES.split(/\s+/)) SHORT[name] = name;
 export function findInModule(module: string, name: string): Value | null {
   const names = Object.hasOwn(MODULES, module) ? MODULES[module].split(/\s+/) : [];
   return names.includes(name) ? { kind: "builtin", name } : null;
+}
+
+/** Does minitape have this name in a module? A module that is not listed may have it. */
+export function existsInPython(module: string, name: string): boolean {
+  const names = Object.hasOwn(PUBLIC_NAMES, module) ? PUBLIC_NAMES[module].split(" ") : null;
+  return !names || names.includes(name);
 }
 
 /** Returns the function of a short name. */

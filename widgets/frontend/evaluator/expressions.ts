@@ -1,7 +1,7 @@
 // Evaluates the expressions of a program, all but calls.
 import { t } from "../src/words";
 import type { NumericArray } from "./arrays";
-import { findInModule, findShort, toTensor, type Program } from "./builtins";
+import { existsInPython, findInModule, findShort, toTensor, type Program } from "./builtins";
 import { isValidSlice, type CallArguments, type SliceSpec } from "./operations";
 import type { Operand, Tensor } from "./recording";
 import type { Expression } from "./expression_syntax";
@@ -116,8 +116,9 @@ export abstract class Expressions implements Program {
     if (/^tf\.(float|int|bool|complex|uint)\d*$/.test(path)) return { kind: "dtype", name };
     if (path === "tf.GradientTape") return { kind: "builtin", name };
     const found = findInModule(object.path, name);
-    if (!found) throw new ProgramError(t("{0} needs Python", path), expression);
-    return found;
+    if (found) return found;
+    const why = existsInPython(object.path, name) ? "{0} needs Python" : "{0} does not exist";
+    throw new ProgramError(t(why, path), expression);
   }
 
   // --- indices ---

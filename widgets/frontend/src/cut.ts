@@ -85,6 +85,13 @@ export class Cut {
     const placed = this.paint(graph, cards);
     this.note.hidden = false;
     this.note.replaceChildren(
+      h(
+        "span",
+        { class: "mt-cutkey" },
+        h("span", { class: "mt-tangent" }, t("what a nudge of {0} by 1 has become", name(source))),
+        " × ",
+        h("span", { class: "mt-incoming" }, t("what comes back from {0}", name(target))),
+      ),
       ...placed.map(describeCard),
       h(
         "b",
@@ -155,7 +162,14 @@ export class Cut {
       ? [graph.left, Math.max(graph.right, last + RADIUS), across, across]
       : [across, across, low - BEYOND, Math.max(high, last + RADIUS) + BEYOND];
     const d = `M${left} ${top}L${right} ${bottom}`;
-    this.place = { x: left, y: top, w: right - left, h: bottom - top };
+    // all nodes of this line are to be in view, but not what the line has beyond them
+    const room = turned ? 0 : BEYOND + 30;
+    this.place = {
+      x: left,
+      y: top + room,
+      w: right - left,
+      h: Math.max(0, bottom - top - 2 * room),
+    };
     this.el.append(
       s("path", { class: "mt-cutline", d }),
       ...marks,

@@ -174,7 +174,8 @@ export class Fitting {
     if (large && Math.min(camera.width / whole.w, camera.height / whole.h) >= WHOLE)
       return camera.fit(whole, WHOLE, LARGEST);
     if (large && camera.scale !== LEGIBLE) camera.fit(whole, LEGIBLE, LEGIBLE);
-    if (whole.h <= height) [box.y, box.h] = [whole.y, whole.h]; // nothing is hidden above or below
+    // nothing is hidden above or below; what just fits may be larger by a rounding error
+    if (whole.h < height + 1) [box.y, box.h] = [whole.y, whole.h];
     if (row === timeline.current)
       holding(
         [...this.scene.cards.cards, ...this.scene.cards.sums.map(([box]) => box)],

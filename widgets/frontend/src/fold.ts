@@ -185,7 +185,8 @@ function repeatGroup(
   const count = Math.ceil(end / period);
   const first = tokens.slice(0, period);
   const scopes = first.flatMap(({ part }) => (typeof part === "number" ? [] : [part.label]));
-  const label = scopes.length === 1 ? stem(scopes[0]) : ""; // what is beside a layer has no name
+  const name = scopes.length === 1 ? stem(scopes[0]) : ""; // what is beside a layer has no name
+  const label = /^\d+$/.test(name) ? (parent?.label ?? "") : name; // as in a torch.nn.Sequential
   const group = makeGroup(
     builder,
     "repeat",

@@ -319,6 +319,9 @@ function together(terms: Term[]): Term[] {
     .flat();
 }
 
+const bracketNegative = (value: string): string =>
+  value.startsWith("-") ? `(${rounded(value)})` : rounded(value);
+
 /**
  * The formula of what arrived at a row, with its numbers below; the factor of this step is marked
  * as its edge is. All its factors, along each path, are there for who asks.
@@ -345,21 +348,14 @@ export function formulaLine(
         ),
       );
   const line = linesOf(terms);
-  const numbers = (all: Term[]): (Node | string)[] =>
-    all.some(({ shape }) => shape.length) || row.shape.length
-      ? []
-      : [
-          h(
-            "p",
-            { class: "mt-num" },
-            "= ",
-            ...linesOf(all)(({ value }) =>
-              value.startsWith("-") ? `(${rounded(value)})` : rounded(value),
-            ),
-            " = ",
-            h("b", {}, full(arrived)),
-          ),
-        ];
+  const numbers = (all: Term[]): (Node | string)[] => {
+    const parts = partsOf(all);
+    if (all.some(({ shape }) => shape.length) || row.shape.length) return [];
+    const factors = parts.length > 1 ? linesOf(all)(({ value }) => bracketNegative(value)) : [];
+    const isRounded = parts.some(({ value }) => rounded(value) !== value);
+    const equals = factors.length ? [isRounded ? " ≈ " : " = "] : [];
+    return [h("p", { class: "mt-num" }, "= ", ...factors, ...equals, h("b", {}, full(arrived)))];
+  };
   const paths = together(whole);
   const differs =
     whole.length > 0 &&

@@ -1,19 +1,20 @@
 // Slopes inside of the nodes: each operation's curve with its point and its tangent. On the edges
 // what a nudge of a source has become, stretched by each slope; and behind it, when the sweep has
 // gone there, what it sends back.
-import { h, s, setText } from "./dom";
+import { h, s } from "./dom";
 import { localCurve, type Curve } from "./feel";
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { drawnEdge } from "./labels";
 import { edgeCurve, type Point } from "./shapes";
+import type { Row } from "./schema";
 import type { Store } from "./store";
 import { crossings, nudged, type Crossing } from "./tangents";
 import type { Timeline } from "./timeline";
 import { rounded, shortName, title } from "./value";
 import { t } from "./words";
 
-const [W, H, X, Y] = [46, 34, NODE_W - 52, NODE_H - 38]; // of a curve in its node
-const [ONE, MOST] = [13, 34]; // the most pixels of a bar for 1, and those of the longest
+const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of a curve in its node, below its slope
+const [ONE, MOST] = [22, 34]; // the most pixels of a bar for 1, and those of the longest
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
 const DIGITS = 3; // of a number beside a bar
@@ -42,14 +43,15 @@ export class Slopes {
     if (!this.on || !graph || graph.nodes.length > MANY) return;
     const source = nudged(this.store, this.selected());
     const ways = crossings(this.store, source) ?? [];
-    setText(
-      this.note,
-      ways.length
-        ? t(
-            "drag {0}: blue shows what a nudge of {0} becomes, orange shows what comes back",
-            title(this.store.rows[source]),
+    const comes = ways.filter(({ from }) => from === source);
+    this.note.replaceChildren(
+      ...(ways.length
+        ? legend(
+            nameOf(this.store.rows[source]),
+            nameOf(this.store.rows[this.store.sweep?.target[0] ?? 0]),
+            comes.reduce((all, { share }) => all + share, 0),
           )
-        : t("no nudge, because the path passes through arrays"),
+        : [t("no nudge, because the path passes through arrays")]),
     );
     const nudge = new Map<string, number>(
       ways.map(({ to, port, tangent }) => [`${to}|${port}`, Math.abs(tangent)]),
@@ -86,8 +88,8 @@ export class Slopes {
           ...small(curve),
           s(
             "text",
-            { x: 3, y: 8 },
-            shortName(title(this.store.rows[row.inputs[best.port]]).split(" · ")[0], 5),
+            { x: W, y: -2 },
+            `${shortName(nameOf(this.store.rows[row.inputs[best.port]]), 4)} × ${short(curve.slope)}`,
           ),
         ),
       );
@@ -129,7 +131,7 @@ export class Slopes {
               y: at[1] + (graph.turned ? 4 : size < 0 ? length + 11 : length - 4),
               "text-anchor": !graph.turned ? "middle" : size < 0 ? "start" : "end",
             },
-            rounded(String(Number(size.toPrecision(DIGITS)))),
+            short(size),
           ),
       );
     };
@@ -156,6 +158,25 @@ export class Slopes {
         ),
       );
   }
+}
+
+const short = (number: number): string => rounded(String(Number(number.toPrecision(DIGITS))));
+
+/** What a row is called: a row without a name by its number in a circle. */
+function nameOf(row: Row): string {
+  if (row.kind !== "operation" || row.name) return title(row).split(" · ")[0];
+  return row.row && row.row < 21 ? String.fromCodePoint(0x245f + row.row) : `(${row.row})`;
+}
+
+/** What the bars and the factors are, and the gradient in which both ways end. */
+function legend(source: string, target: string, gradient: number): (string | HTMLElement)[] {
+  return [
+    h("span", { class: "mt-tangent" }, `▮ ${t("what a nudge of {0} by 1 has become", source)}`),
+    h("span", {}, `× ${t("slope of the tangent")}`),
+    h("span", { class: "mt-incoming" }, `▮ ${t("what comes back from {0}", target)}`),
+    h("b", {}, `∂${target}/∂${source} = ${short(gradient)}`),
+    t("drag {0}", source),
+  ];
 }
 
 /** A curve with its point and tangent, as small as a stamp. */

@@ -1,8 +1,9 @@
 // Titles of folded groups.
 import { expect, it } from "vitest";
-import { groupTitle } from "../src/fold";
+import { foldTree, groupTitle } from "../src/fold";
 import { betweenEnds } from "../src/profile";
-import type { Value } from "../src/schema";
+import type { Row, Value } from "../src/schema";
+import { Skeleton } from "../src/skeleton";
 
 it.each([
   ["blocks.", "blocks × 6"],
@@ -11,6 +12,17 @@ it.each([
   ["", "loop × 6"],
 ])("names repeated %s as %s", (label, title) => {
   expect(groupTitle({ kind: "repeat", label, count: 6 })).toBe(title);
+});
+
+it("names the blocks of a sequential model, which are numbers, as the model", () => {
+  const rows = Array.from({ length: 12 }, (_, row) => ({
+    ...{ row, op: ["linear", "gelu"][row % 2], label: "", kind: "operation", inputs: [row - 1] },
+    ...{ scope: ["GPT", "blocks", String(row >> 1)], by: null, shape: [], dtype: "float32" },
+  })) as unknown as Row[];
+  const skeleton = new Skeleton();
+  skeleton.grow(rows);
+  const repeats = [...foldTree(skeleton).groups.values()].filter(({ kind }) => kind === "repeat");
+  expect(repeats.map(groupTitle)).toEqual(["blocks × 6"]);
 });
 
 it("writes the ends of a profile so that they fit into its node", () => {
