@@ -46,7 +46,7 @@ class _ShownOutput:
 
 
 _outputs: list[_ShownOutput] = []
-_shells: weakref.WeakSet[Any] = weakref.WeakSet()  # The shells that call `_on_cell_end`.
+_shells: weakref.WeakSet[Any] = weakref.WeakSet()  # The shells that call `_close_replaced_views_and_update_outputs`.
 
 
 def note_shown_view(view: TapeView, display_handle: Any = None) -> None:
@@ -60,7 +60,7 @@ def note_shown_view(view: TapeView, display_handle: Any = None) -> None:
     if shell is None:
         return
     if shell not in _shells:
-        shell.events.register("post_run_cell", _on_cell_end)
+        shell.events.register("post_run_cell", _close_replaced_views_and_update_outputs)
         _shells.add(shell)
     cell_id, run_id, _ = _read_cell_run_and_deleted_ids(shell)
     is_noted = any(
@@ -107,7 +107,7 @@ def _read_cell_run_and_deleted_ids(shell: Any) -> tuple[str | None, str | None, 
     return None, None, []
 
 
-def _on_cell_end(*_: Any) -> None:
+def _close_replaced_views_and_update_outputs(*_: Any) -> None:
     """Close the views replaced by the cell's execution, and update the outputs whose tapes have grown."""
     shell = _find_kernel_shell()
     if shell is None:

@@ -114,7 +114,7 @@ class JaxAdapter(FrameworkAdapter):
             argument_row: The row of the argument leaf.
         """
         leaf = self.find_argument_leaf([argument_row])
-        return NOWHERE if leaf is None else self.origin.find_leaf_creation_site(leaf)
+        return NOWHERE if leaf is None else self.origin.find_leaf_creation_or_call_site(leaf)
 
 
 class JaxQuestion(Question):

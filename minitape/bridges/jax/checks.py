@@ -240,7 +240,7 @@ def find_undifferentiated_argument(question: JaxQuestion) -> Finding | None:
     argument_indices = str((*sorted({leaf.argument_index, *differentiated}),))
     return Finding(
         "argnums",
-        question.adapter.origin.gradient_site,
+        question.adapter.origin.gradient_or_call_site,
         detail=str(leaf.argument_index),
         other_name=argument_indices,
         sentence_fields={"instead": argument_indices if differentiated - {0} else str(leaf.argument_index)},
@@ -525,7 +525,7 @@ def build_unused_finding(question: JaxQuestion) -> Finding:
     Args:
         question: The question about the source.
     """
-    return Finding("unused", question.adapter.origin.definition_site)
+    return Finding("unused", question.adapter.origin.definition_or_call_site)
 
 
 JAX_CHECKS = FrameworkChecks(

@@ -148,7 +148,7 @@ class JaxprRunner:
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
             return inputs  # The dtype stays the same; only its weak type changes.
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
-        op = find_callee_name(eqn) if name in self.openers or name in CUSTOM_RULE_PRIMITIVES else name
+        op = find_callee_or_primitive_name(eqn) if name in self.openers or name in CUSTOM_RULE_PRIMITIVES else name
         return self.log.run_and_record_operation(
             op, partial(evaluate_equation, eqn), inputs, self.site, scope, label, describe_custom_rule(eqn)
         )
@@ -160,7 +160,7 @@ class JaxprRunner:
         is_library_code = is_minitape_or_library_file(find_source_file(closed_jaxpr))
         self.library_depth += is_library_code
         try:
-            return self.run_closed_jaxpr(closed_jaxpr, inputs, (*scope, find_callee_name(eqn)))
+            return self.run_closed_jaxpr(closed_jaxpr, inputs, (*scope, find_callee_or_primitive_name(eqn)))
         finally:
             self.library_depth -= is_library_code
 
@@ -181,7 +181,7 @@ class JaxprRunner:
             return self._run_as_one_row(eqn, inputs, scope)
         step_outputs = []
         for index in step_order:
-            step_scope = (*scope, f"{find_callee_name(eqn)}[{index}]")
+            step_scope = (*scope, f"{find_callee_or_primitive_name(eqn)}[{index}]")
             slices = [
                 self.log.run_and_record_operation(
                     "slice",
@@ -235,11 +235,11 @@ def evaluate_equation(eqn: Any, *values: Any) -> list:
     return list(results) if eqn.primitive.multiple_results else [results]
 
 
-def find_callee_name(eqn: Any) -> str:
+def find_callee_or_primitive_name(eqn: Any) -> str:
     """Return the name of the function that an equation calls, or else the name of the equation's primitive.
 
     >>> import jax
-    >>> find_callee_name(jax.make_jaxpr(jax.jit(jnp.sin))(1.0).eqns[0])
+    >>> find_callee_or_primitive_name(jax.make_jaxpr(jax.jit(jnp.sin))(1.0).eqns[0])
     'sin'
     """
     params = eqn.params

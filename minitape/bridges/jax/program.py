@@ -124,11 +124,13 @@ class FirstGradients:
         self._entered = True
         self._patches.activate_in_this_thread()
         for name in ("grad", "value_and_grad"):
-            self._patches.wrap_function(jax, name, self._on_gradient_transform)
-        self._patches.wrap_function(jax, "jit", self._on_jit)
-        self._patches.wrap_function(jax, "vmap", self._on_vmap)
+            self._patches.wrap_function(jax, name, self._build_recording_gradient_function)
+        self._patches.wrap_function(jax, "jit", self._compile_and_wrap_function)
+        self._patches.wrap_function(jax, "vmap", self._build_recording_mapped_function)
         for name in ("jacrev", "jacfwd", "jacobian", "hessian"):
-            self._patches.wrap_function(jax, name, partial(self._on_jacobian, is_second=name == "hessian"))
+            self._patches.wrap_function(
+                jax, name, partial(self._build_recording_jacobian_function, is_second=name == "hessian")
+            )
         self._watch_update_functions()
         return self
 
@@ -138,10 +140,10 @@ class FirstGradients:
             module: Any = sys.modules.get(library)
             if hasattr(module, "apply_updates"):
                 self._watched_libraries.add(library)
-                self._patches.wrap_function(module, "apply_updates", self._on_apply_updates)
+                self._patches.wrap_function(module, "apply_updates", self._apply_and_note_updates)
                 if library == "optax":
                     self._watch_optimizers(module.GradientTransformation)
-                    self._patches.wrap_function(module.MultiSteps, "update", self._on_collecting_update)
+                    self._patches.wrap_function(module.MultiSteps, "update", self._note_collected_gradients_and_update)
 
     def _watch_optimizers(self, transformation_class: Any) -> None:
         """Watch the function ``update`` of all optimizers, which is a field of a named tuple."""
@@ -151,7 +153,7 @@ class FirstGradients:
             lambda optimizer: partial(self._update_and_count_repeated_states, update_field.__get__(optimizer))
         )
 
-    def _on_collecting_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+    def _note_collected_gradients_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Note that the parameters stay the same until the gradients of several calls are added."""
         self._are_gradients_collected = True
         return original(*args, **kwargs)
@@ -176,7 +178,7 @@ class FirstGradients:
             self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1, len(are_raw) > 1)
         return results
 
-    def _on_apply_updates(self, original: Any, params: Any, updates: Any) -> Any:
+    def _apply_and_note_updates(self, original: Any, params: Any, updates: Any) -> Any:
         new_params = original(params, updates)
         old_leaves = jax.tree_util.tree_leaves(params)
         new_leaves = jax.tree_util.tree_leaves(new_params)
@@ -246,7 +248,7 @@ class FirstGradients:
                 )
         return remarks
 
-    def _on_jit(self, original: Any, *function: Any, **options: Any) -> Any:
+    def _compile_and_wrap_function(self, original: Any, *function: Any, **options: Any) -> Any:
         if not function:  # The program wrote ``@jax.jit(option=...)``.
             return partial(jax.jit, **options)
         return CompiledFunction(self, function[0], original(*function, **options))
@@ -329,7 +331,7 @@ class FirstGradients:
             self._remaining_gradients = None
         return computed_count
 
-    def _on_gradient_transform(
+    def _build_recording_gradient_function(
         self, original: Any, function: Any, argnums: Any = 0, has_aux: bool = False, **options: Any
     ) -> Any:
         original_gradient = original(function, argnums, has_aux, **options)
@@ -361,7 +363,9 @@ class FirstGradients:
 
         return record_and_compute_gradient
 
-    def _on_vmap(self, original: Any, function: Any, in_axes: Any = 0, out_axes: Any = 0, **options: Any) -> Any:
+    def _build_recording_mapped_function(
+        self, original: Any, function: Any, in_axes: Any = 0, out_axes: Any = 0, **options: Any
+    ) -> Any:
         mapped = original(function, in_axes, out_axes, **options)
 
         user_function = unwrap_function(function)
@@ -416,7 +420,7 @@ class FirstGradients:
             self.record_gradients_uncompiled(function, example_args, example_kwargs, GRADIENT_LIMIT)
             self._taken_count += 1
 
-    def _on_jacobian(
+    def _build_recording_jacobian_function(
         self,
         original: Any,
         function: Any,

@@ -86,7 +86,7 @@ class JaxOrigin:
     # -- the function ------------------------------------------------------------------------------
 
     @property
-    def definition_site(self) -> Site:
+    def definition_or_call_site(self) -> Site:
         """Return the line of the function's ``def`` or ``lambda``, or the line of the call if no text is known."""
         code = getattr(self.function, "__code__", None)
         if code is None or is_minitape_or_library_file(code.co_filename):
@@ -104,7 +104,7 @@ class JaxOrigin:
             the function's last statement.
         """
         if self.definition is None:
-            return self.definition_site
+            return self.definition_or_call_site
         own_statements = [
             statement
             for statement in program_text.list_statements(self.definition.file)
@@ -127,10 +127,10 @@ class JaxOrigin:
         return names
 
     @property
-    def gradient_site(self) -> Site:
+    def gradient_or_call_site(self) -> Site:
         """Return the program line that computes the gradient, or the line of the call if no such line exists."""
         names = self._function_names
-        files = (self.call_site[0], self.definition_site[0])
+        files = (self.call_site[0], self.definition_or_call_site[0])
         for statement in (candidate for file in files for candidate in program_text.list_statements(file)):
             for call in statement.calls:
                 if find_last_name(call.func) not in GRADIENT_TRANSFORMS or not call.args:
@@ -152,7 +152,7 @@ class JaxOrigin:
         for scope_statement in (program_text.find_statement(self.call_site), self.definition):
             if scope_statement:
                 scopes.append(_find_enclosing_function(scope_statement))
-        for file in dict.fromkeys((self.call_site[0], self.definition_site[0])):
+        for file in dict.fromkeys((self.call_site[0], self.definition_or_call_site[0])):
             functions = program_text.read_program(file).definitions
             for statement, node in [
                 (candidate, node)
@@ -171,14 +171,14 @@ class JaxOrigin:
 
     # -- its arguments -----------------------------------------------------------------------------
 
-    def find_leaf_creation_site(self, leaf: JaxLeaf) -> Site:
+    def find_leaf_creation_or_call_site(self, leaf: JaxLeaf) -> Site:
         """Return the line that created an argument leaf, or the line of the call if the creation is not found.
 
         Args:
             leaf: The leaf.
         """
         namespace = getattr(self.function, "__globals__", {})
-        statements = program_text.list_statements(self.definition_site[0])
+        statements = program_text.list_statements(self.definition_or_call_site[0])
         argument = self.args[leaf.argument_index]
         names = (ast.Name(name) for name, value in namespace.items() if statements and value is argument)
         expressions = [*self.list_argument_expressions(leaf), *((name, statements[-1]) for name in names)]

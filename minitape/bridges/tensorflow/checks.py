@@ -93,7 +93,7 @@ def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
         call = statement.find_call("Variable", "constant", "add_weight")
         return call is not None and not names.isdisjoint(statement.bound_names)
 
-    created_at = find_creating_line_that_fits(question, is_source_creation)
+    created_at = find_creating_or_first_line_that_fits(question, is_source_creation)
     finding.site = created_at or find_recorded_or_first_use_site(question)
     return finding
 
@@ -117,7 +117,7 @@ def find_recorded_or_first_use(question: TensorFlowQuestion) -> RecordedRow | No
     return next(recorded_uses, uses[0] if uses else None)
 
 
-def find_creating_line_that_fits(
+def find_creating_or_first_line_that_fits(
     question: TensorFlowQuestion, fits: Callable[[program_text.Statement], Any]
 ) -> Site | None:
     """Return the line that created the source and fits a condition.
@@ -155,7 +155,9 @@ def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
     Args:
         question: The question about the source.
     """
-    return find_creating_line_that_fits(question, _changes_trainable) or find_recorded_or_first_use_site(question)
+    return find_creating_or_first_line_that_fits(question, _changes_trainable) or find_recorded_or_first_use_site(
+        question
+    )
 
 
 def _changes_trainable(statement: program_text.Statement) -> bool:
@@ -444,7 +446,7 @@ def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Findi
 # -- the path --------------------------------------------------------------------------------------
 
 
-def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
+def find_break_inside_call_or_at_call(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the break inside the function if a break is at a ``tf.function`` call, or else the break itself.
 
     Args:
@@ -940,7 +942,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     ),
     find_missing_derivative=find_operation_without_derivative,
     specialize_break=specialize_break_finding,
-    find_cause_behind_break=find_break_in_called_function,
+    find_cause_behind_break=find_break_inside_call_or_at_call,
     rank_escapes=rank_escapes,
     does_escape_matter=does_escape_matter,
     build_escape_finding=build_escape_finding,

@@ -203,7 +203,7 @@ def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
         is_step = call.graph is None or has_gradient_tape(call.graph)
         if is_step or (not log.tape_history.tapes and is_replayable(call.graph)):
             calls_by_function.setdefault(call.function, []).append(call)
-    last_calls = [_select_last_call_before_nan(recording, calls) for calls in calls_by_function.values()]
+    last_calls = [_select_last_finite_or_last_call(recording, calls) for calls in calls_by_function.values()]
     for call in last_calls:
         if call not in log.replayed_calls:
             log.replayed_calls[call] = replay_call(recording, call)
@@ -213,7 +213,7 @@ def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
     ]
 
 
-def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence[FunctionCall]) -> FunctionCall:
+def _select_last_finite_or_last_call(recording: TensorFlowRecording, calls: Sequence[FunctionCall]) -> FunctionCall:
     """Return the last call before which all variables were finite, or else the last call."""
     for call in reversed(calls):
         states = [recording.rows[row].value for _, row in call.variable_states]

@@ -117,7 +117,7 @@ class TensorFlowLog:
         self.unscaled_step_site: Site = NOWHERE
         self.applied_gradient_rows: dict[int, int] = {}
 
-    def on_tape_event(self, event: str, tape: Any) -> None:
+    def record_tape_event(self, event: str, tape: Any) -> None:
         """Record a tape event.
 
         Args:
@@ -126,7 +126,7 @@ class TensorFlowLog:
         """
         self.tape_history.record_tape_event(event, tape, len(self.rows), self.running_line.find_call_stack())
 
-    def on_gradients_returned(self, gradients: Sequence, target_rows: list[int]) -> None:
+    def remember_returned_gradients(self, gradients: Sequence, target_rows: list[int]) -> None:
         """Remember the gradients that a tape returned, with their targets.
 
         Args:
@@ -140,7 +140,7 @@ class TensorFlowLog:
                     target_rows, call_stack, len(self.rows)
                 )
 
-    def on_operation(self, op: str, inputs: Sequence, outputs: Sequence, function_call: Any = None) -> None:
+    def record_eager_operation(self, op: str, inputs: Sequence, outputs: Sequence, function_call: Any = None) -> None:
         """Record an eager operation.
 
         Reading a variable adds a row only for a new state, and an assignment is recorded as an event. Constants,
@@ -161,7 +161,7 @@ class TensorFlowLog:
             self.tensor_rows.register_row(outputs[0], self.tensor_rows.find_or_add_state_row(inputs[0], outputs[0]))
             return
         if changes_variable(op):
-            self.on_assign(inputs)
+            self.record_assignment(inputs)
             return
         if (
             op in SHAPE_OPS
@@ -229,7 +229,7 @@ class TensorFlowLog:
             self.tensor_rows.register_row(tensor, row)
             call_id = row if call_id is None else call_id
 
-    def on_jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
+    def record_jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
         """Record a Jacobian as one row per source without a backward pass, because TensorFlow computes it all at once.
 
         Args:
@@ -244,7 +244,7 @@ class TensorFlowLog:
         ]
         self._record_operation(name, input_rows, [result for result in results if result is not None])
 
-    def on_dataset_iterator_created(self, iterator: Any, dataset_inputs: Sequence) -> None:
+    def record_dataset_iterator(self, iterator: Any, dataset_inputs: Sequence) -> None:
         """Record an iterator over a dataset as a row.
 
         Args:
@@ -256,7 +256,7 @@ class TensorFlowLog:
         )
         self.tensor_rows.current_rows[id(iterator)] = self.tensor_rows.list_rows(iterator)[-1]
 
-    def on_custom_function(self, op: str, inputs: Sequence, outputs: Sequence) -> None:
+    def record_custom_function_call(self, op: str, inputs: Sequence, outputs: Sequence) -> None:
         """Record a call to a function with a custom gradient in the program.
 
         Args:
@@ -268,7 +268,7 @@ class TensorFlowLog:
         with TemporaryAttributes(self.tensor_rows, is_recorded_later=True):  # Tapes record the call only when it ends.
             self._record_operation(op, input_rows, outputs)
 
-    def on_function_call(self, function: Any, arguments: tuple) -> FunctionCall:
+    def store_function_call(self, function: Any, arguments: tuple) -> FunctionCall:
         """Store a ``tf.function`` call with its arguments, and return the call.
 
         Args:
@@ -343,7 +343,7 @@ class TensorFlowLog:
         elif is_prediction and np.any((values < -TOLERANCE) | (values > 1 + TOLERANCE)):
             self.wrong_loss_input = self.running_line.find_site(), ""
 
-    def on_apply_gradients(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
+    def record_optimizer_step(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
         """Record an optimizer step that is about to change variables.
 
         Args:
@@ -389,7 +389,7 @@ class TensorFlowLog:
             self.tensor_rows.current_rows.pop(id(handle), None)
             self.assignments += [(id(handle), row, site, len(self.rows)) for row in input_rows if not is_training_step]
 
-    def on_assign(self, operation_inputs: Sequence) -> None:
+    def record_assignment(self, operation_inputs: Sequence) -> None:
         """Record that a variable has a new value, so that the next use of the variable adds a new state.
 
         Args:
@@ -415,7 +415,7 @@ class TensorFlowLog:
             event["from"] = previous_state_row
         self.recording.events.append(event)
 
-    def on_escape(self, tensor: Any, method: str) -> None:
+    def record_escape(self, tensor: Any, method: str) -> None:
         """Record that a value leaves TensorFlow.
 
         Args:
@@ -435,7 +435,7 @@ class TensorFlowLog:
         """
         return self.creations.get(handle, Creation(-1))
 
-    def on_watch(self, value: Any, tape: Any) -> None:
+    def mark_watched_sources(self, value: Any, tape: Any) -> None:
         """Mark as sources the rows of a value passed to ``tape.watch``.
 
         Args:

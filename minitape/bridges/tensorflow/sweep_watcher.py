@@ -105,7 +105,7 @@ class SweepWatcher:
         )
         if is_unrecorded:
             self.writer.run_safely(
-                self.log.on_gradients_returned,
+                self.log.remember_returned_gradients,
                 gradients[: len(sources)],
                 [row for target_tensor in target for row in self.log.tensor_rows.list_rows(target_tensor)[-1:]],
             )

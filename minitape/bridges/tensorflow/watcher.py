@@ -75,29 +75,29 @@ class TensorFlowWatcher(Watcher):
         patches = self.log.patches
         patches.activate_in_this_thread()
         patches.add_undo_action(self._remove_operation_callback)
-        op_callbacks.add_op_callback(self._on_operation)
+        op_callbacks.add_op_callback(self._record_eager_operation)
         patches.add_undo_action(register_current_gradient_function)
         tape_class = tf.GradientTape
         for owner, name, handler in (
             *self.sweep_watcher.wrappers,
             (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_variable_values),
-            (resource_variable_ops, "variable_accessed", self._on_variable_read),
-            (Function, "__call__", self._on_function_call),
-            (ConcreteFunction, "_call_flat", self._on_graph_run),
+            (resource_variable_ops, "variable_accessed", self._register_accessed_variable),
+            (Function, "__call__", self._run_and_store_function_call),
+            (ConcreteFunction, "_call_flat", self._record_states_and_run_graph),
             (tape_class, "jacobian", self._record_jacobian_as_one_row),
             (tape_class, "batch_jacobian", self._record_jacobian_as_one_row),
-            (tape_class, "watch", self._on_watch),
+            (tape_class, "watch", self._watch_and_mark_sources),
             (tape_class, "__exit__", self._note_tape_event),
-            (tape_class, "stop_recording", self._on_stop_recording),
+            (tape_class, "stop_recording", self._stop_recording_and_note_pause),
             (tape_class, "reset", self._note_tape_event),
             (custom_gradient, "_eager_mode_decorator", self._record_custom_function_as_one_row),
             (record, "record_operation", self._keep_shares_of_custom_gradient),
-            (iterator_ops.OwnedIterator, "_create_iterator", self._on_create_iterator),
-            (script_ops, "py_func_common", self._on_numpy_function),
+            (iterator_ops.OwnedIterator, "_create_iterator", self._create_and_record_iterator),
+            (script_ops, "py_func_common", self._record_escapes_and_run_function),
             *((ops._EagerTensorBase, name, self._build_escape_handler(name)) for name in ESCAPE_METHODS),
         ):
             self._wrap_when_eager(owner, name, handler)
-        patches.wrap_function(tape_class, "__enter__", self._on_tape_enter)
+        patches.wrap_function(tape_class, "__enter__", self._enter_tape_and_note_event)
         register_current_gradient_function()
         # Keras is patched only if the program imported it, because importing it here would be slow.
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
@@ -106,11 +106,11 @@ class TensorFlowWatcher(Watcher):
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
-            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._on_scale_loss)
+            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._note_and_scale_loss)
             patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._note_step_without_scaled_loss)
         if losses := sys.modules.get("keras.src.backend.tensorflow.nn"):
             for name in ("categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"):
-                self._wrap_when_eager(losses, name, self._on_cross_entropy)
+                self._wrap_when_eager(losses, name, self._check_and_compute_cross_entropy)
         if self.open_functions and not tf.config.functions_run_eagerly():
             patches.add_undo_action(partial(tf.config.run_functions_eagerly, False))
             tf.config.run_functions_eagerly(True)
@@ -122,8 +122,8 @@ class TensorFlowWatcher(Watcher):
 
     def _remove_operation_callback(self) -> None:
         """Remove the callback for operations, even if Ctrl-C interrupted an earlier attempt."""
-        if self._on_operation in context.context().op_callbacks:
-            op_callbacks.remove_op_callback(self._on_operation)
+        if self._record_eager_operation in context.context().op_callbacks:
+            op_callbacks.remove_op_callback(self._record_eager_operation)
         elif not context.context().op_callbacks:  # Ctrl-C may have interrupted an earlier removal halfway.
             execute.execute = execute.quick_execute
 
@@ -141,7 +141,7 @@ class TensorFlowWatcher(Watcher):
 
     # -- observed calls ----------------------------------------------------------------------------
 
-    def _on_operation(
+    def _record_eager_operation(
         self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
         # While a tf.function is traced, the operation only becomes part of a graph.
@@ -158,22 +158,26 @@ class TensorFlowWatcher(Watcher):
             # Inside a function, no tape is open that could watch rows.
             elif self._running_function is None:
                 self.sweep_watcher.mark_rows_watched_by_now()
-            self.writer.run_safely(self.log.on_operation, op, inputs, outputs, running_function and self._function_call)
+            self.writer.run_safely(
+                self.log.record_eager_operation, op, inputs, outputs, running_function and self._function_call
+            )
 
-    def _on_function_call(self, original: Any, tf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def _run_and_store_function_call(self, original: Any, tf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Follow a ``tf.function`` call."""
         if self.open_functions:
             running_line = self.log.running_line
             function_names = [*running_line.function_names, tf_function._name]
             with TemporaryAttributes(running_line, function_names=function_names):
                 return original(tf_function, *args, **kwargs)
-        function_call = self.writer.run_safely(self.log.on_function_call, tf_function, (args, kwargs))
+        function_call = self.writer.run_safely(self.log.store_function_call, tf_function, (args, kwargs))
         with TemporaryAttributes(self, _function_call=function_call):
             results = original(tf_function, *args, **kwargs)
         self.writer.run_safely(note_traced_values, tf_function)
         return results
 
-    def _on_graph_run(self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
+    def _record_states_and_run_graph(
+        self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any
+    ) -> Any:
         """Follow the execution of a ``tf.function``'s graph."""
         graph = concrete_function.graph
         inputs = [*tensor_inputs, *captured_inputs]
@@ -231,7 +235,7 @@ class TensorFlowWatcher(Watcher):
             self.sweep_watcher.sweep_operations.append((op, None, list(adjoints), list(shares)))
             return shares
 
-        self.writer.run_safely(self.log.on_custom_function, op, inputs, outputs)
+        self.writer.run_safely(self.log.record_custom_function_call, op, inputs, outputs)
         return original(name, outputs, inputs, call_backward, *extra_arguments)
 
     def _record_jacobian_as_one_row(
@@ -248,18 +252,18 @@ class TensorFlowWatcher(Watcher):
         with self.writer.suspend_writing():
             results = original(tape, target, sources, *args, **kwargs)
         self.writer.run_safely(
-            self.log.on_jacobian, original.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results)
+            self.log.record_jacobian, original.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results)
         )
         return results
 
-    def _on_cross_entropy(
+    def _check_and_compute_cross_entropy(
         self, original: Any, target: Any, output: Any, from_logits: bool = False, **options: Any
     ) -> Any:
         if not from_logits:
             self.writer.run_safely(self.log.check_loss_input, target, output)
         return original(target, output, from_logits=from_logits, **options)
 
-    def _on_scale_loss(self, original: Any, optimizer: Any, loss: Any) -> Any:
+    def _note_and_scale_loss(self, original: Any, optimizer: Any, loss: Any) -> Any:
         self._is_loss_scaled = True
         return original(optimizer, loss)
 
@@ -279,7 +283,7 @@ class TensorFlowWatcher(Watcher):
         gradients_with_variables = list(zip(grads, variables, strict=False))
         is_eager = tf.executing_eagerly()
         if is_eager:
-            self.writer.run_safely(self.log.on_apply_gradients, gradients_with_variables, optimizer)
+            self.writer.run_safely(self.log.record_optimizer_step, gradients_with_variables, optimizer)
         self._apply_depth += is_eager
         try:
             return original(optimizer, grads, trainable_variables)
@@ -307,20 +311,20 @@ class TensorFlowWatcher(Watcher):
             self.log.save_original_value_before_change(inputs[0])
         return original(context, op, name, *map(_replace_variables_by_values, inputs))
 
-    def _on_variable_read(self, original: Any, variable: Any) -> Any:
+    def _register_accessed_variable(self, original: Any, variable: Any) -> Any:
         if self.recording.is_rerun and id(variable.handle) not in self.log.tensor_rows.variables_by_handle:
             self.writer.run_safely(self.log.fill_variable_if_without_value, variable)
         self.log.tensor_rows.register_variable(variable)
         return original(variable)
 
-    def _on_watch(self, original: Any, tape: Any, tensor: Any) -> Any:
+    def _watch_and_mark_sources(self, original: Any, tape: Any, tensor: Any) -> Any:
         self.sweep_watcher.mark_rows_watched_by_now()
         result = original(tape, tensor)
         for value in tf.nest.flatten(tensor, expand_composites=False):
-            self.writer.run_safely(self.log.on_watch, value, tape)
+            self.writer.run_safely(self.log.mark_watched_sources, value, tape)
         return result
 
-    def _on_tape_enter(self, original: Any, tape: Any) -> Any:
+    def _enter_tape_and_note_event(self, original: Any, tape: Any) -> Any:
         """Handle the start of a tape's block.
 
         While a ``tf.function`` is being traced, only note that its graph contains a tape.
@@ -333,35 +337,35 @@ class TensorFlowWatcher(Watcher):
     def _note_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
         """Handle the start or end of a tape's block, or a reset."""
         self.sweep_watcher.mark_rows_watched_by_now()
-        self.log.on_tape_event(EVENT_BY_METHOD[original.__name__], tape)
+        self.log.record_tape_event(EVENT_BY_METHOD[original.__name__], tape)
         return original(tape, *args)
 
-    def _on_stop_recording(self, original: Any, tape: Any) -> Any:
+    def _stop_recording_and_note_pause(self, original: Any, tape: Any) -> Any:
         self.sweep_watcher.mark_rows_watched_by_now()
         return self._pause_tape(tape, original(tape))
 
     @contextmanager
     def _pause_tape(self, tape: Any, pause_block: Any) -> Iterator[None]:
-        self.log.on_tape_event("pauses", tape)
+        self.log.record_tape_event("pauses", tape)
         with pause_block:
             yield
-        self.log.on_tape_event("resumes", tape)
+        self.log.record_tape_event("resumes", tape)
 
     def _build_escape_handler(self, method: str) -> Callable:
-        def on_escape(original: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        def record_escape_and_read_value(original: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(3).f_code  # Two wrappers stand between this handler and its caller.
             # TensorFlow itself reads values in constant_value(), and libraries may test a tensor's truth value.
             asked_by_library = caller is constant_value.__code__ or (
                 method == "__bool__" and is_minitape_or_library_file(caller.co_filename)
             )
             if not self.writer.suspension_depth and not asked_by_library and isinstance(tensor, ops.EagerTensor):
-                self.writer.run_safely(self.log.on_escape, tensor, method)
+                self.writer.run_safely(self.log.record_escape, tensor, method)
             with self.writer.suspend_writing():
                 return original(tensor, *args, **kwargs)
 
-        return on_escape
+        return record_escape_and_read_value
 
-    def _on_create_iterator(self, original: Any, iterator: Any, dataset: Any) -> Any:
+    def _create_and_record_iterator(self, original: Any, iterator: Any, dataset: Any) -> Any:
         """Follow the creation of an iterator over a dataset's elements."""
         result = original(iterator, dataset)
         self.writer.run_safely(self._record_dataset_inputs, iterator._iterator_resource, dataset)
@@ -380,14 +384,16 @@ class TensorFlowWatcher(Watcher):
                 for variable in graph.variables:
                     self.log.tensor_rows.register_variable(variable)
                 tensors += [value for value, _ in graph.captures]
-        self.log.on_dataset_iterator_created(
+        self.log.record_dataset_iterator(
             iterator, [tensor for tensor in tensors if tensor.dtype.is_floating or id(tensor) in variables]
         )
 
-    def _on_numpy_function(self, original: Any, python_function: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def _record_escapes_and_run_function(
+        self, original: Any, python_function: Any, inputs: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         for tensor in tf.nest.flatten(inputs):
             if isinstance(tensor, ops.EagerTensor):
-                self.writer.run_safely(self.log.on_escape, tensor, "numpy_function")
+                self.writer.run_safely(self.log.record_escape, tensor, "numpy_function")
         return original(python_function, inputs, *args, **kwargs)
 
 

@@ -62,7 +62,7 @@ class TorchGraph:
             row: The result's row.
         """
         self._hook_handles.append(
-            tensor.register_hook(partial(self._run_hook_safely, partial(self._on_complete_adjoint, row, False)))
+            tensor.register_hook(partial(self._run_hook_safely, partial(self._record_complete_adjoint, row, False)))
         )
 
     def attach_hook_to_leaf(self, tensor: torch.Tensor) -> None:
@@ -72,14 +72,14 @@ class TorchGraph:
         """
         leaf_ref = weakref.ref(tensor)
 
-        def on_leaf_adjoint(adjoint: torch.Tensor) -> None:
+        def record_leaf_adjoint(adjoint: torch.Tensor) -> None:
             leaf = leaf_ref()
             rows = [] if leaf is None else self.log.list_leaf_rows(leaf)
             self._find_or_begin_current_sweep()
             for row in [row for row in rows if row in self._partial_sums] or rows[-1:]:
-                self._on_complete_adjoint(row, True, adjoint)
+                self._record_complete_adjoint(row, True, adjoint)
 
-        hook = partial(self._run_hook_safely, on_leaf_adjoint)
+        hook = partial(self._run_hook_safely, record_leaf_adjoint)
         self._leaf_hooks.append((tensor, hook))
         tensor.register_hook(hook)
 
@@ -111,7 +111,7 @@ class TorchGraph:
                 ports = [(edge_number, row, take_next_port(row)) for edge_number, row in edge_rows]
                 self._hook_handles.append(
                     node.register_hook(
-                        partial(self._run_hook_safely, partial(self._on_shares_sent, output_rows[0], ports))
+                        partial(self._run_hook_safely, partial(self._record_sent_shares, output_rows[0], ports))
                     )
                 )
             for recorded_row in rows[1:]:
@@ -225,7 +225,7 @@ class TorchGraph:
             self._sweep.keeps_graph = self.keeps_graph
         return self._sweep
 
-    def _on_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:
+    def _record_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:
         """Record the complete adjoint of a row."""
         if adjoint is None:  # The target does not depend on this result of the call.
             return
@@ -242,7 +242,9 @@ class TorchGraph:
             value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)
         sweep.set_adjoint(row, value)
 
-    def _on_shares_sent(self, call_row: int, input_ports: list[tuple[int, int, int]], products: tuple, _: Any) -> None:
+    def _record_sent_shares(
+        self, call_row: int, input_ports: list[tuple[int, int, int]], products: tuple, _: Any
+    ) -> None:
         """Record the shares that a call sends to its inputs, each given as (edge number, row, port)."""
         sweep = self._find_or_begin_current_sweep()
         keep_value = self.log.kept_tensors.keep_value

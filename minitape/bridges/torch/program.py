@@ -214,7 +214,7 @@ class WatchedProgram:
             pass_number: The number of the pass that has just ended.
         """
         if self._copy_window is not None:
-            self._copy_window.on_pass(pass_number)
+            self._copy_window.open_recording_or_answer(pass_number)
             return
         accounts = self.watch.accounts
         if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
@@ -264,7 +264,7 @@ class WatchedProgram:
         self.watch.follows_all = True
         self.watch.accounts.anomaly = None
         self._copy_window = CopyWindow(request, self.watch, not self.may_repeat)
-        self._copy_window.on_pass(self.watch.accounts.passes)
+        self._copy_window.open_recording_or_answer(self.watch.accounts.passes)
 
     def _run_again(self, request: CopyRequest) -> NoReturn:
         """Run the program from its start in this process to answer a request.
@@ -277,7 +277,7 @@ class WatchedProgram:
         self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
         seed_random_numbers()
         with keep_models_alive(), self._open_watch():
-            window.on_pass(0)
+            window.open_recording_or_answer(0)
             execute_program(self.text, window.answer_at_end)
         request.answer_and_exit(None)
 

@@ -118,7 +118,7 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
     if failed & set(carriers):  # The program called backward() on the same loss again.
         return explain_cause("torch", "backward_twice", error_site)
     carrier = rows[carriers[-1]]
-    name = names.name_row(carrier)
+    name = names.find_name_or_operation_of_row(carrier)
     later = rows[max(freed) + 1 :]
     ran_again = any(row.site == carrier.site for row in later)
     freeing = freed_calls[carrier.call_id]
@@ -138,7 +138,7 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
 def _find_growing_list(name: str, carrier: RecordedRow, later: list[RecordedRow], names: TensorNames) -> str:
     """Return the list that holds a value and also a later value of the same line, or "" if there is no such list."""
     container, bracket, _ = name.rpartition("[")
-    newer = [names.name_row(row) for row in later if bracket and row.site == carrier.site]
+    newer = [names.find_name_or_operation_of_row(row) for row in later if bracket and row.site == carrier.site]
     return container if any(other.startswith(container + bracket) for other in newer) else ""
 
 
@@ -161,13 +161,13 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
         return None
     source = rows[unreached[0]]
     relatives = [row for row in collect_ancestors(rows, [source.index]) - {source.index} if row in used]
-    fields = {"what": names.name_row(source), "used": format_bracketed_place(*source.site)}
+    fields = {"what": names.find_name_or_operation_of_row(source), "used": format_bracketed_place(*source.site)}
     if not relatives:
         fields["line"] = fields["used"]
         site = recording.error[1] if recording.error else source.site
         return explain_cause("torch", "unused", site, "input", fields)
     relative = rows[max(relatives)]
-    fields["other"] = names.name_row(relative)
+    fields["other"] = names.find_name_or_operation_of_row(relative)
     site = _find_use_in_scope(source, fields["other"]) or _find_first_use(rows, relative, used) or source.site
     return explain_cause("torch", "unused", site, "relative", fields)
 
@@ -215,7 +215,9 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
     if untracked:
         source = rows[untracked[0]]
         variant = "computed" if source.kind == "operation" else "input"
-        return explain_cause("torch", "requires_grad", source.site, variant, {"x": names.name_row(source)})
+        return explain_cause(
+            "torch", "requires_grad", source.site, variant, {"x": names.find_name_or_operation_of_row(source)}
+        )
     for tensor in recording.collect_trained_sources().values():
         if recording.list_rows(tensor):
             explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)
@@ -239,7 +241,9 @@ def _explain_grad_of_result(recording: TorchRecording, error: BaseException, nam
     for row, site in reversed(recording.log.missing_grad_reads):
         if site in lines:
             made = recording.rows[row]
-            return explain_cause("torch", "non_leaf", made.site, "", {"x": names.name_row(made), "what": made.op})
+            return explain_cause(
+                "torch", "non_leaf", made.site, "", {"x": names.find_name_or_operation_of_row(made), "what": made.op}
+            )
     return None
 
 
@@ -254,7 +258,7 @@ class TensorNames:
             if not is_minitape_or_library_file(frame.f_code.co_filename)
         ]
 
-    def name_row(self, row: RecordedRow) -> str:
+    def find_name_or_operation_of_row(self, row: RecordedRow) -> str:
         """Return the program's name for the value of a row, or else the operation that computed the value.
 
         Args:

@@ -264,7 +264,7 @@ class TorchLog:
             return None
         return leaf if get_storage_id(leaf) == get_storage_id(tensor) else None
 
-    def on_grad_read(self, gradient: torch.Tensor, target_rows: list[int]) -> None:
+    def remember_grad_read(self, gradient: torch.Tensor, target_rows: list[int]) -> None:
         """Record that the program read a ``.grad``.
 
         Values computed from this gradient also depend on the targets' ancestors.
@@ -413,7 +413,7 @@ class TorchLog:
             return "no_grad"
         return "no_derivative" if has_tracked_input or not is_differentiable(tensor.dtype) else ""
 
-    def on_escape(self, tensor: torch.Tensor, method: str) -> None:
+    def record_escape(self, tensor: torch.Tensor, method: str) -> None:
         """Record that a value leaves PyTorch.
 
         Args:
@@ -422,7 +422,7 @@ class TorchLog:
         """
         self.recording.record_escape(self.find_or_add_row(tensor), method, find_user_site())
 
-    def on_assign(self, tensor: torch.Tensor) -> None:
+    def record_assignment(self, tensor: torch.Tensor) -> None:
         """Record that a leaf received new values from an optimizer or an in-place change."""
         self.forget_current_row(tensor)
         event = {"kind": "assign", "name": self.history.find_tensor_name(tensor), "line": find_user_site()[1]}

@@ -151,15 +151,15 @@ class TorchWatcher(Watcher):
         )
         patches.wrap_function(torch.nn.Parameter, "__new__", self._create_and_record_parameter)
         patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
-        self._add_global_hook(self._on_registration_in_module, modules._global_parameter_registration_hooks)
-        self._add_global_hook(self._on_registration_in_module, modules._global_module_registration_hooks)
-        patches.wrap_function(torch, "compile", self._on_compile)
+        self._add_global_hook(self._note_replacement_in_module, modules._global_parameter_registration_hooks)
+        self._add_global_hook(self._note_replacement_in_module, modules._global_module_registration_hooks)
+        patches.wrap_function(torch, "compile", self._compile_but_run_eagerly)
         if "torch._dynamo" in sys.modules:
             self._run_compiled_code_eagerly()
         patches.add_undo_action(self._call_mode.remove_mode)
         self._call_mode.__enter__()
 
-    def _on_compile(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+    def _compile_but_run_eagerly(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
         self._run_safely(self._run_compiled_code_eagerly)
         return result
@@ -211,7 +211,7 @@ class TorchWatcher(Watcher):
                 self._run_safely(self.log.note_origin_of_leaf_values, result, [data], "wrapped")
         return result
 
-    def _on_registration_in_module(self, module: Any, name: str, value: Any) -> None:
+    def _note_replacement_in_module(self, module: Any, name: str, value: Any) -> None:
         """Record that a parameter or layer of a module is being replaced."""
         previous = module._parameters.get(name) if isinstance(value, torch.nn.Parameter) else module._modules.get(name)
         if previous is not None and previous is not value:
@@ -250,10 +250,10 @@ class TorchWatcher(Watcher):
         if name == "backward" or (name == "grad" and func is torch.autograd.grad):
             return self._run_and_record_backward(func, name, args, kwargs)
         if name in ESCAPE_METHODS:
-            self._run_safely(self.log.on_escape, args[0], name)
+            self._run_safely(self.log.record_escape, args[0], name)
             return func(*args, **kwargs)
         if name == "requires_grad_":
-            self._on_requires_grad_set(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
+            self._note_requires_grad_change(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
         return self._run_and_record_operation(func, name, args, kwargs)
 
@@ -279,7 +279,7 @@ class TorchWatcher(Watcher):
                 return self._run_and_record_operation(func, name, args, {})
             result = func(*args)
             if name == "grad" and isinstance(result, torch.Tensor):
-                self._run_safely(self.log.on_grad_read, result, _list_last_target_rows(self.log))
+                self._run_safely(self.log.remember_grad_read, result, _list_last_target_rows(self.log))
             elif name == "grad" and result is None and args[0].grad_fn is not None:
                 self._run_safely(self.log.note_missing_grad_read, args[0])
             return result
@@ -288,12 +288,12 @@ class TorchWatcher(Watcher):
             self._run_safely(self.log.note_origin_of_leaf_values, args[0], args[1:], "data")
             self.log.forget_current_row(args[0])
         if name == "requires_grad":
-            self._on_requires_grad_set(args[0], args[1])
+            self._note_requires_grad_change(args[0], args[1])
         if name == "grad" and args[1] is None:
             self.log.grad_clearings[args[0]] = GradClearing(find_user_site(), len(self.recording.sweeps))
         return func(*args)
 
-    def _on_requires_grad_set(self, tensor: torch.Tensor, is_required: bool) -> None:
+    def _note_requires_grad_change(self, tensor: torch.Tensor, is_required: bool) -> None:
         """Record a change to a tensor's ``requires_grad``."""
         self.log.forget_current_row(tensor)
         if not is_required:
@@ -388,7 +388,7 @@ class TorchWatcher(Watcher):
             self.log.note_origin_of_leaf_values(
                 leaf, [input_tensor for input_tensor in inputs if input_tensor is not tensor], cause
             )
-            self.log.on_assign(leaf)
+            self.log.record_assignment(leaf)
         return leaf is tensor
 
     def _run_and_record_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -498,7 +498,7 @@ class TorchWatcher(Watcher):
         for group in optimizer.param_groups:
             for tensor in group["params"]:
                 if self.log.list_rows(tensor):
-                    self._run_safely(self.log.on_assign, tensor)
+                    self._run_safely(self.log.record_assignment, tensor)
 
 
 def iter_tensors(values: Any) -> Iterable[torch.Tensor]:

@@ -144,22 +144,22 @@ class TorchRunWatch:
         """Start following the program."""
         patches = self.patches
         patches.activate_in_this_thread()
-        patches.wrap_function(torch.Tensor, "backward", self._on_backward)
-        patches.wrap_function(torch.autograd, "backward", self._on_backward)
-        patches.wrap_function(torch.autograd, "grad", self._on_gradient_call)
-        patches.wrap_function(torch.optim.Optimizer, "__init__", self._on_new_optimizer)
-        patches.wrap_function(torch.optim.Optimizer, "zero_grad", self._on_optimizer_zero_grad)
-        patches.wrap_function(torch.nn.Module, "zero_grad", self._on_module_zero_grad)
+        patches.wrap_function(torch.Tensor, "backward", self._run_backward_and_note_pass)
+        patches.wrap_function(torch.autograd, "backward", self._run_backward_and_note_pass)
+        patches.wrap_function(torch.autograd, "grad", self._count_and_run_gradient_call)
+        patches.wrap_function(torch.optim.Optimizer, "__init__", self._create_and_follow_optimizer)
+        patches.wrap_function(torch.optim.Optimizer, "zero_grad", self._note_and_clear_optimizer_gradients)
+        patches.wrap_function(torch.nn.Module, "zero_grad", self._note_and_clear_module_gradients)
         for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
-            patches.wrap_function(owner, "clip_grad_norm_", self._on_clip)
-            patches.wrap_function(owner, "clip_grad_value_", self._on_clip)
-        patches.wrap_function(torch.set_grad_enabled, "__init__", self._on_grad_switched)
+            patches.wrap_function(owner, "clip_grad_norm_", self._note_and_clip_gradients)
+            patches.wrap_function(owner, "clip_grad_value_", self._note_and_clip_gradients)
+        patches.wrap_function(torch.set_grad_enabled, "__init__", self._note_pause_and_switch_grad_mode)
         self._scaler_watch.install_hooks(patches)
         ScheduleWatch(self).install_hooks(patches)
         for registry, hook in (
-            (optimizers._global_optimizer_pre_hooks, self._on_step_begin),
-            (optimizers._global_optimizer_post_hooks, self._on_step_end),
-            (modules._global_parameter_registration_hooks, self._on_parameter_registered),
+            (optimizers._global_optimizer_pre_hooks, self._note_step_and_sample_weights),
+            (optimizers._global_optimizer_post_hooks, self._note_moves_and_rest_if_nothing_is_new),
+            (modules._global_parameter_registration_hooks, self._note_parameter_birth),
         ):
             add_global_hook(patches, hook, registry)
 
@@ -242,7 +242,7 @@ class TorchRunWatch:
 
     # -- backward passes ---------------------------------------------------------------------------
 
-    def _on_backward(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+    def _run_backward_and_note_pass(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
         if self._backward_depth or torch.compiler.is_dynamo_compiling():
             return original(*args, **kwargs)
         given = args[0] if args else kwargs.get("tensors")
@@ -276,7 +276,7 @@ class TorchRunWatch:
             self.on_pass(self.accounts.passes)
         return result
 
-    def _on_gradient_call(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+    def _count_and_run_gradient_call(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
         if not self._backward_depth:
             self.accounts.gradient_calls += 1
         try:
@@ -384,7 +384,7 @@ class TorchRunWatch:
 
     # -- between backward pass and step ------------------------------------------------------------
 
-    def _on_new_optimizer(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    def _create_and_follow_optimizer(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         original(optimizer, *args, **kwargs)
         site = find_user_site()
         self._optimizer_stack = find_user_call_stack()
@@ -392,7 +392,7 @@ class TorchRunWatch:
         with DisableTorchFunction():
             self.find_or_follow_optimizer(optimizer).account.made_at = site
 
-    def _on_parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
+    def _note_parameter_birth(self, module: Any, name: str, parameter: Any) -> None:
         if self._is_ignored() or type(parameter) is not torch.nn.Parameter:
             return
         birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_optimizer_creator())
@@ -414,12 +414,12 @@ class TorchRunWatch:
         pairs = zip(stack, self._optimizer_stack, strict=False)
         return next((site for site, optimizer_site in pairs if site != optimizer_site), stack[-1])
 
-    def _on_grad_switched(self, original: Callable, switch: Any, mode: bool) -> None:
+    def _note_pause_and_switch_grad_mode(self, original: Callable, switch: Any, mode: bool) -> None:
         if not mode and torch.is_grad_enabled():
             self._last_pause = find_user_site()
         original(switch, mode)
 
-    def _on_optimizer_zero_grad(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _note_and_clear_optimizer_gradients(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(optimizer, *args, **kwargs)
         site = find_user_site()
@@ -430,7 +430,7 @@ class TorchRunWatch:
             followed.tensor_accounts, site, lambda: original(optimizer, *args, **kwargs)
         )
 
-    def _on_module_zero_grad(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
+    def _note_and_clear_module_gradients(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(module, *args, **kwargs)
         known = [self.tensor_accounts.get(id(parameter)) for parameter in module.parameters()]
@@ -451,7 +451,9 @@ class TorchRunWatch:
             self.remember_gradients(accounts)
         return result
 
-    def _on_clip(self, original: Callable, parameters: Any, limit: float, *args: Any, **kwargs: Any) -> Any:
+    def _note_and_clip_gradients(
+        self, original: Callable, parameters: Any, limit: float, *args: Any, **kwargs: Any
+    ) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(parameters, limit, *args, **kwargs)
         site = find_user_site()
@@ -521,7 +523,7 @@ class TorchRunWatch:
                 tensor_account.optimizer_numbers.add(followed.account.number)
         return followed
 
-    def _on_step_begin(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
+    def _note_step_and_sample_weights(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         if self._is_ignored():
             return
         self._scaler_watch.note_optimizer_step()
@@ -547,7 +549,7 @@ class TorchRunWatch:
                 self._sample_weights_and_count_undone_moves(followed)
                 note_settings_without_effect(self.accounts, optimizer, followed)
 
-    def _on_step_end(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
+    def _note_moves_and_rest_if_nothing_is_new(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         if self._is_ignored() or self.is_resting:
             return
         with DisableTorchFunction(), self.errors:

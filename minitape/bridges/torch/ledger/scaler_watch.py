@@ -40,10 +40,10 @@ class ScalerWatch:
         Args:
             patches: The collection of changes to PyTorch. These wrappers are added to it.
         """
-        patches.wrap_function(GradScaler, "scale", self._on_scale)
-        patches.wrap_function(GradScaler, "unscale_", self._on_unscale)
-        patches.wrap_function(GradScaler, "step", self._on_step)
-        patches.wrap_function(GradScaler, "update", self._on_update)
+        patches.wrap_function(GradScaler, "scale", self._scale_and_note_losses)
+        patches.wrap_function(GradScaler, "unscale_", self._unscale_and_note_gradients)
+        patches.wrap_function(GradScaler, "step", self._step_and_note_skip)
+        patches.wrap_function(GradScaler, "update", self._count_and_run_update)
 
     def find_loss_scale(self, roots: list[torch.Tensor]) -> float | None:
         """Return the scale of the first scaled loss, or None if no loss was scaled.
@@ -65,7 +65,7 @@ class ScalerWatch:
             self.watch.accounts.scalers.append(account)
         return account
 
-    def _on_scale(self, original: Callable, scaler: GradScaler, outputs: Any) -> Any:
+    def _scale_and_note_losses(self, original: Callable, scaler: GradScaler, outputs: Any) -> Any:
         result = original(scaler, outputs)
         if scaler.is_enabled():
             account = self._find_or_open_account(scaler)
@@ -77,7 +77,7 @@ class ScalerWatch:
                     self._scales[tensor] = scale
         return result
 
-    def _on_unscale(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
+    def _unscale_and_note_gradients(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
         result = original(scaler, optimizer)
         if scaler.is_enabled() and not self.watch.is_resting:
             with DisableTorchFunction():
@@ -86,7 +86,9 @@ class ScalerWatch:
                 self.watch.remember_gradients(followed.tensor_accounts)
         return result
 
-    def _on_step(self, original: Callable, scaler: GradScaler, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _step_and_note_skip(
+        self, original: Callable, scaler: GradScaler, optimizer: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         if not scaler.is_enabled():
             return original(scaler, optimizer, *args, **kwargs)
         account = self._find_or_open_account(scaler)
@@ -110,6 +112,6 @@ class ScalerWatch:
                     self.watch.note_use_of_gradients(followed, SKIPPED, account.site)
         return result
 
-    def _on_update(self, original: Callable, scaler: GradScaler, *args: Any, **kwargs: Any) -> Any:
+    def _count_and_run_update(self, original: Callable, scaler: GradScaler, *args: Any, **kwargs: Any) -> Any:
         self._find_or_open_account(scaler).updates += scaler.is_enabled()
         return original(scaler, *args, **kwargs)

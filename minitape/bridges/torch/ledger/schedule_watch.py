@@ -47,21 +47,21 @@ class ScheduleWatch:
         Args:
             patches: The collection of changes to PyTorch. These wrappers are added to it.
         """
-        patches.wrap_function(LRScheduler, "step", self._on_schedule_step)
+        patches.wrap_function(LRScheduler, "step", self._step_and_note_schedule)
         patches.wrap_function(warnings, "showwarning", show_warning_at_call)
-        patches.wrap_function(nn.Module, "train", self._on_mode_switched)
-        patches.wrap_function(torch, "compile", self._on_compile)
+        patches.wrap_function(nn.Module, "train", self._note_and_switch_mode)
+        patches.wrap_function(torch, "compile", self._stop_following_layers_and_compile)
         patches.add_undo_action(self._layer_patches.undo_all)
         self._layer_patches.activate_in_this_thread()
         for layer_class in LAYER_CLASSES:
-            self._layer_patches.wrap_function(layer_class, "__call__", self._on_layer_called)
+            self._layer_patches.wrap_function(layer_class, "__call__", self._count_and_run_layer_call)
 
-    def _on_compile(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+    def _stop_following_layers_and_compile(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
         """Stop following layers, because the compiler would compile the wrappers as well."""
         self._layer_patches.undo_all()
         return original(*args, **kwargs)
 
-    def _on_schedule_step(self, original: Callable, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
+    def _step_and_note_schedule(self, original: Callable, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
         original(schedule, *args, **kwargs)
         site = find_user_site()
         account = self._schedules.get(schedule)
@@ -84,12 +84,12 @@ class ScheduleWatch:
             self.watch.accounts.layer_modes.append(mode)
         return mode
 
-    def _on_mode_switched(self, original: Callable, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    def _note_and_switch_mode(self, original: Callable, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
         if isinstance(module, LAYER_CLASSES):
             self._find_or_open_mode(module).switched_at = find_user_site()
         return original(module, *args, **kwargs)
 
-    def _on_layer_called(self, original: Callable, layer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _count_and_run_layer_call(self, original: Callable, layer: Any, *args: Any, **kwargs: Any) -> Any:
         if nn.Module.__call__ is not MODULE_CALL:
             return nn.Module.__call__(layer, *args, **kwargs)  # torch.fx replaces this method while it traces a model.
         if layer.p > 0 if isinstance(layer, nn.Dropout) else layer.affine and layer.weight.requires_grad:
