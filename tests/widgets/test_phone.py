@@ -33,6 +33,18 @@ def test_a_finger_hits_what_is_pressed_and_the_player_stays_at_the_bottom_beside
         assert player["x"] + player["width"] <= PHONE["width"]
 
 
+def test_the_numbers_of_a_step_are_seen_without_scrolling(show, page):
+    page.set_viewport_size(PHONE)
+    x, w = tf.Variable(1.3, name="x"), tf.Variable(-0.4, name="w")
+    with tf.GradientTape() as tape:
+        loss = (tf.tanh(x * w + 0.5) - 0.3) ** 2 + 0.1 * w**2
+    show(tf.snapshot(tape, loss, [x, w]))
+    type_keys(page, "End", "ArrowLeft")
+    page.wait_for_timeout(250)
+    words, player = (page.locator(one).bounding_box() for one in (".mt-product-line .mt-num >> nth=0", ".mt-stepbar"))
+    assert words["y"] + words["height"] <= player["y"]
+
+
 TURNED = """() => {
   const box = (el) => el.getBoundingClientRect(), all = (name) => [...document.querySelectorAll(name)];
   const pane = box(document.querySelector(".mt-pane"));

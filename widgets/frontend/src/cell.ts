@@ -101,7 +101,8 @@ export class Cell {
     if (this.el.hidden === this.on) this.el.hidden = !this.on;
     const { step } = this.timeline;
     if (!this.on || (step && step === this.drawn)) return;
-    [this.drawn, this.chosen] = [step, null];
+    this.drawn = step;
+    this.chosen = step ? largestCell(madeBy(this.store, step)) : null;
     this.paint();
   }
 
@@ -139,6 +140,14 @@ export class Cell {
       cell ? terms(made, i, j) : h("p", { class: "mt-num" }, t("choose a cell of ∂{0}", title(to))),
     );
   }
+}
+
+/** The cell of the first product that is farthest from zero: with it the explanation begins. */
+function largestCell([made]: Made[]): [number, number, number] | null {
+  if (!made) return null;
+  const cells = made.lines.flatMap((line, r) => line.map((x, c) => [Math.abs(x), r, c] as const));
+  const [, row, column] = cells.reduce((best, one) => (one[0] > best[0] ? one : best));
+  return [0, row, column];
 }
 
 /** The dot product of a cell, term by term: each is what one example, or one unit, adds. */
@@ -187,7 +196,8 @@ function written(pairs: [number, number][]): string {
 function inTerms(pairs: [number, number][], recorded: number): (string | HTMLElement)[] {
   const sum = number(pairs.reduce((all, [a, b]) => all + a * b, 0));
   const other = sum === number(recorded) ? "" : ` (${number(recorded)})`;
-  return [`${written(pairs)} = `, h("b", {}, sum), other];
+  const isExact = pairs.flat().every((factor) => Number(number(factor)) === factor);
+  return [`${written(pairs)} ${isExact ? "=" : "≈"} `, h("b", {}, sum), other];
 }
 
 const number = (x: number): string => rounded(String(Number(x.toPrecision(6))));

@@ -13,7 +13,9 @@ const SUMS = 32; // above or below a node, for what was added up there
 // A picture beside the text of an article is as high as its graph, if the window has the room.
 const [LEAST, EMBEDDED] = [110, 0.85];
 const SMALL = 8; // rows, that need no more room than the words do
-const PAGE = 0.7; // of the window, where a page is the view's own
+// of the window, where a page is the view's own; on a phone the numbers of a step are to be seen
+const [PAGE, PHONE] = [0.7, 0.5];
+const NARROW = 640; // pixels
 
 function heightOf(graph: Graph, width: number, hasLines: boolean, largest: number): number {
   const scale = width ? Math.min(largest, width / (graph.right - graph.left + 2 * PAD)) : 1;
@@ -72,7 +74,8 @@ export class Rooms {
     const share = least < room ? WHOLE : PART;
     // the words of a step need more than a few rows do
     this.take(below, isTight(least, share) || rows <= SMALL ? 0 : LOW, 226, LOW);
-    this.take(pane, wanted, 150, PAGE * window.innerHeight);
+    const page = pane.clientWidth < NARROW ? PHONE : PAGE;
+    this.take(pane, wanted, 150, page * window.innerHeight);
     pane.style.minHeight = share === WHOLE ? `${least}px` : "";
   }
 
