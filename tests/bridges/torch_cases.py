@@ -35,6 +35,12 @@ h = torch.tanh(torch.randn(2, 4) @ w)
 h = h.detach() #! #-
 loss = (h * 2).sum()
 loss.backward()
+#@ values_of_the_state_dict detach
+net = nn.Linear(3, 1)
+w = net.weight
+values = net.state_dict()  #! #- values = dict(net.named_parameters())
+loss = (values["weight"] * 2).sum() + net.bias.sum()
+loss.backward()
 #@ detached_in_a_vmapped_function unknown
 w = torch.randn(3, requires_grad=True)
 def score(x):

@@ -47,9 +47,30 @@ for step in range(4):
     optimizer.zero_grad()
     scaler.scale(net(torch.randn(8, 4)).pow(2).mean()).backward()
     #+ scaler.unscale_(optimizer)
-    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  #!
+    nn.utils.clip_grad_norm_(net.parameters(), max_norm=1.0)  #!
     scaler.step(optimizer)
     scaler.update()
+#@ a_loop_assigns_to_its_own_variable_and_uses_it connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    total = 0.0
+    for weight in net.parameters():
+        weight = weight + 1.0
+        if step >= 0:
+            total = total + weight.pow(2).sum()
+    total.backward()
+    optimizer.step()
+#@ the_state_of_the_first_of_two_layers no_effect
+gru, head = nn.GRU(3, 4, num_layers=2, batch_first=True), nn.Linear(4, 1)
+optimizer = torch.optim.Adam([*gru.parameters(), *head.parameters()], 0.01)
+for step in range(6):
+    optimizer.zero_grad()
+    _, state = gru(torch.randn(8, 5, 3))  #!
+    state = state[0]  #- state = state[-1]
+    head(state).pow(2).mean().backward()
+    optimizer.step()
 #@ the_generator_of_parameters_is_spent not_clipped
 net = nn.Linear(4, 1)
 parameters = net.parameters()  #- parameters = list(net.parameters())

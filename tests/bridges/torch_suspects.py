@@ -31,6 +31,46 @@ with torch.no_grad():
     goal = reward + 0.9 * best  #! #- goal = reward[:, None] + 0.9 * best
 loss = F.smooth_l1_loss(q(state).gather(1, action), goal)
 opt.zero_grad(); loss.backward(); opt.step()
+#@ a_column_of_each_label broadcast
+net, x, labels = nn.Linear(4, 6), torch.randn(16, 4), torch.randint(0, 6, (16,))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+scores = F.log_softmax(net(x), 1)
+picked = scores[:, labels]  #! #- picked = scores[torch.arange(16), labels]
+loss = -picked.mean()
+opt.zero_grad(); loss.backward(); opt.step()
+#@ the_diagonal_of_the_columns_of_each_label connected
+net, x, labels = nn.Linear(4, 6), torch.randn(16, 4), torch.randint(0, 6, (16,))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+loss = -F.log_softmax(net(x), 1)[:, labels].diagonal().mean()
+opt.zero_grad(); loss.backward(); opt.step()
+#@ a_squashed_prediction_of_prices loss_input
+net = nn.Linear(4, 1)
+x = torch.randn(32, 4); price = 3 + x.sum(1, keepdim=True)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+guess = torch.sigmoid(net(x))  #! #- guess = net(x)
+loss = F.mse_loss(guess, price)
+opt.zero_grad(); loss.backward(); opt.step()
+#@ a_positive_prediction_of_noisy_counts connected
+net = nn.Linear(4, 1)
+x = torch.randn(32, 4); count = x.exp().sum(1, keepdim=True) + 0.1 * torch.randn(32, 1) - 1.5
+opt = torch.optim.SGD(net.parameters(), 0.01)
+loss = F.mse_loss(F.softplus(net(x)), count)
+opt.zero_grad(); loss.backward(); opt.step()
+#@ votes_are_added_at_repeated_places in_part
+net, place = nn.Linear(3, 2), torch.tensor([0, 1, 1, 2, 0])
+opt = torch.optim.SGD(net.parameters(), 0.1)
+votes = net(torch.randn(5, 3))
+total = torch.zeros(4, 2)
+total[place] += votes  #! #- total = total.index_add(0, place, votes)
+loss = (total - 1).pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+#@ votes_are_added_at_different_places connected
+net, place = nn.Linear(3, 2), torch.tensor([3, 1, 0])
+opt = torch.optim.SGD(net.parameters(), 0.1)
+total = torch.zeros(4, 2)
+total[place] += net(torch.randn(3, 3))
+loss = (total - 1).pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
 #@ scores_instead_of_log_probabilities loss_input
 net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), 0.1)

@@ -29,8 +29,8 @@ def find_first_patched_break(answer):
 
 PATCHES = [
     ("stop_gradient", "h = tf.stop_gradient(w * 3.0)", "h = w * 3.0"),
-    ("nondifferentiable_op", "h = tf.round(w + 0.2)", "h = w + 0.2 + tf.stop_gradient(tf.round(w + 0.2) - (w + 0.2))"),
-    ("nondifferentiable_op", "h = w // 2.0", "h = w / 2.0 + tf.stop_gradient(w // 2.0 - w / 2.0)"),
+    ("nondifferentiable_op", "h = tf.round(w + 0.2)", None),
+    ("nondifferentiable_op", "h = w // 2.0", None),
     ("left_through_numpy", "h = tf.constant(np.exp(w.numpy()))", "h = tf.exp(w)"),
     ("left_through_numpy", "h = float(w) * 2.0", "h = w * 2.0"),
     ("left_through_numpy", "h = tf.constant(np.log(w.numpy() + 1.0).sum())", "h = tf.reduce_sum(tf.math.log(w + 1.0))"),
@@ -42,10 +42,6 @@ PATCHES = [
     ("left_through_numpy", "h = tf.add_n([float(w), 1.0])", None),
     ("left_through_numpy", "h = tf.constant(w.numpy()) + tf.reduce_sum([1.0, 2.0])",
      "h = tf.convert_to_tensor(w) + tf.reduce_sum([1.0, 2.0])"),
-    ("nondifferentiable_op", "h = tf.math.floordiv(w, 2.0)",
-     "h = w / 2.0 + tf.stop_gradient(tf.math.floordiv(w, 2.0) - w / 2.0)"),
-    ("integer_dtype", "h = tf.cast(tf.cast(w, tf.int32), tf.float32)",
-     "h = tf.cast(w + tf.stop_gradient(tf.cast(tf.cast(w, tf.int32), tf.float32) - w), tf.float32)"),
     ("left_through_numpy", "h = int(w) * 1.0", None),  # a whole number has no gradient
     ("nondifferentiable_op", "h = tf.cast(tf.argmax([w, 1.0]), tf.float32)", None),
 ]  # fmt: skip
@@ -150,7 +146,7 @@ def test_a_fix_asks_about_the_row_that_was_blamed_also_behind_rows_that_do_not_c
     assert float(gradient) == 3.0
 
 
-def test_a_variable_that_its_step_replaced_is_changed_in_place() -> None:
+def test_the_fix_of_a_variable_that_its_step_replaced_changes_it_in_place() -> None:
     code = """w = tf.Variable(1.0)
 for step in range(2):
     with tf.GradientTape(persistent=True) as tape:
@@ -161,9 +157,7 @@ for step in range(2):
 target, source = y, w
 """
     _, (why,) = run_and_explain("replaced", code)
-    assert (why.cause, why.patch, why.patch_line) == ("rebound", "w.assign_sub(0.1 * g)", 7)
-    (gradient,), _ = run_and_explain("replaced-fixed", replace_line_by_patch(code, 7, why.patch))
-    assert gradient is not None
+    assert (why.cause, why.patch) == ("rebound", None) and "w.assign_sub(0.1 * g)" in f"{why.message} {why.fix}"
 
 
 def test_a_patch_that_would_not_be_enough_has_no_line_either() -> None:

@@ -189,8 +189,8 @@ tape.jacobian(3.0, x) | without .numpy()
 tape.gradient(x, y) * 2.0 | arguments are swapped
 tf.Variable(3) * 2.0 | tf.Variable(3.0)
 tf.sqrt(4) | 3.0 instead of 3
-tf.constant(np.ones(2)) * c | float64 unless you write
-tf.matmul(np.ones([2, 2]), tf.ones([2, 2])) | float64 unless you write
+tf.constant(np.ones(2)) * c | floats are float64 by default
+tf.matmul(np.ones([2, 2]), tf.ones([2, 2])) | floats are float64 by default
 c + [1.0, 2.0, 3.0] | equal or one of them is 1
 tf.ones([2, 2]) @ c | tf.linalg.matvec
 tf.concat(c, c) | tf.concat([a, b], 0)

@@ -128,10 +128,8 @@ def test_not_finite(x: str, body: str, cause: str, said: str, fix: str, fixed: s
     ([0.0, 2.0], "tf.sqrt(x)", "tf.sqrt(x + 1e-12)"),
     ([0.0, 2.0], "tf.math.log(x)", "tf.math.log(x + 1e-06)"),
     ([0.0, 2.0], "1.0 / x", "1.0 / (x + 1e-06)"),
-    ([0.0, 2.0], "tf.where(x > 0, tf.math.log(x), 0.0)", "tf.where(x > 0, tf.math.log(tf.where(x > 0, x, 1.0)), 0.0)"),
     ([0.0, 2.0], "tf.pow(x, 0.5)", "tf.pow(x + 1e-06, 0.5)"),
     ([0.0, 2.0], "x ** 0.5", "(x + 1e-06) ** 0.5"),
-    ([0.0, 0.0], "tf.norm(x, axis=0) * 3.0", "tf.norm(x + 1e-12, axis=0) * 3.0"),
 ])  # fmt: skip
 def test_a_line_that_is_finite(numbers: list[float], old: str, new: str) -> None:
     line = "y = tf.reduce_sum({})"

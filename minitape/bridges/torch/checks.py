@@ -185,6 +185,8 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
         row: The row of the break.
     """
     statement = program_text.find_statement(finding.site)
+    if finding.cause == "detach" and statement.find_call("state_dict"):
+        finding.variant = "state"
     if row.kind != "operation" and finding.cause in LEAF_VALUE_ORIGINS:
         finding.detail = fill(LEAF_VALUE_ORIGINS[finding.cause])
     if get_extra(row).is_wrapped:

@@ -25,6 +25,12 @@ from ..run_watch.findings import find_run_findings
 from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
 from .custom_functions import is_checkable, measure_wrong_slope
+from .misused_operations import (
+    check_index_of_labels,
+    check_repeated_index,
+    check_unreachable_targets,
+    note_unused_layers_of_stack,
+)
 from .model_parameters import iter_unregistered_parameters
 from .row_log import PAUSE_BLOCKS, get_extra
 
@@ -90,6 +96,9 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         checks=(
             check_accounts,
             check_loss_inputs,
+            check_unreachable_targets,
+            check_index_of_labels,
+            check_repeated_index,
             check_custom_functions,
             check_samples_without_gradient,
             check_state_cut_in_loop,
@@ -359,6 +368,7 @@ def note_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
         run: The run to check.
         accounts: The accounts of the run.
     """
+    note_unused_layers_of_stack(run, accounts)
     names = run.op_names
     # A differential equation may also add data to a derivative.
     compare_ops = () if any(sweep.function_name == "grad" for sweep in run.sweeps) else names.compare_ops

@@ -2,7 +2,6 @@
 
 from ..fixes import block_fixes as block
 from ..fixes import edits as edit
-from ..fixes import numeric_fixes as number
 from .cause import Cause
 
 CAUSES = (
@@ -27,6 +26,10 @@ CAUSES = (
         [torch]
         {what}{line} blocks the gradient from the target to {x}.
         Fix: Remove .detach(), or apply it only to the part that should be a constant.
+
+        [torch: state]
+        state_dict(){line} returns detached tensors, so no gradient flows from the target to {x}.
+        Fix: Use the parameters themselves, for example with named_parameters().
         """,
         edits=(edit.unwrap_call("detach", "detach_"),),
     ),
@@ -92,7 +95,6 @@ CAUSES = (
         after this line.
         """,
         edits=(
-            edit.update_instead_of_rebinding,
             edit.sample_with_gradient,
             edit.set_keyword("use_reentrant", False, "checkpoint"),
         ),
@@ -195,7 +197,6 @@ CAUSES = (
         {what}{line} returns the gradient as a plain value, so the path from {x} to this value was not recorded.
         Fix: To differentiate through a gradient, call torch.autograd.grad(..., create_graph=True).
         """,
-        edits=(edit.limit_to_only_candidate(edit.set_keyword("create_graph", True, "grad", "backward")),),
     ),
     Cause(
         "state",
@@ -286,7 +287,6 @@ CAUSES = (
         Fix: Leave out the operation during training, or use the straight-through estimator: x +
         tf.stop_gradient(tf.round(x) - x).
         """,
-        edits=(number.pass_straight_through,),
     ),
     Cause(
         "no_gradient_registered",
@@ -310,7 +310,6 @@ CAUSES = (
         {what}{line} is on the path from {x} to the result, but it has no derivative, so JAX returns zeros for it.
         Fix: Use a smooth function instead.
         """,
-        edits=(number.pass_straight_through,),
     ),
     Cause(
         "no_gradient",
@@ -371,6 +370,5 @@ CAUSES = (
         No gradient reached {x}. The reason is not known, because the forward pass ran before the block.
         Fix: Move the computation of the target into the block, and try again.
         """,
-        edits=(edit.set_keyword("use_reentrant", False, "checkpoint"),),
     ),
 )

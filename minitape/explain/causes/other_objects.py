@@ -51,7 +51,6 @@ CAUSES = (
         of the method, as in meta-learning, copy its gradients back (p.grad = copy.grad), or use
         torch.func.functional_call.
         """,
-        edits=(edit.update_instead_of_rebinding,),
     ),
     Cause(
         "wrong_object",
@@ -103,10 +102,7 @@ CAUSES = (
         Fix: Compute the value once, and continue with {x}. A single Keras model can return both:
         keras.Model(model.inputs, [layer.output, model.output]).
         """,
-        edits=(
-            edit.unwrap_call("identity", "value", "read_value"),
-            edit.update_instead_of_rebinding,
-        ),
+        edits=(edit.unwrap_call("identity", "value", "read_value"),),
     ),
     Cause(
         "independent",

@@ -186,6 +186,11 @@ CAUSES = (
         Fix: Write requires_grad_(False) to freeze a parameter or all parameters of a module, or p.requires_grad =
         False for a parameter.
 
+        [torch: stacked]
+        The last layer of {what}{line} has no effect on the loss, because the loss does not use its result. The
+        gradients of {n} of the {all} parameters are zero in each step.
+        Fix: Use h_n[-1], the state of the last layer, instead of h_n[0], or use the output sequence.
+
         [torch: optimizer]
         The program sets the attribute {name} of the optimizer{line}, but a step does not read it. The steps use {one},
         not {two}.

@@ -2,7 +2,6 @@
 
 from ..fixes import block_fixes as block
 from ..fixes import edits as edit
-from ..fixes import numeric_fixes as number
 from .cause import Cause
 
 CAUSES = (
@@ -178,7 +177,6 @@ CAUSES = (
         {what}{line} returns integers, but only floats have gradients.
         Fix: Remove the cast, and compute with the float.
         """,
-        edits=(number.pass_straight_through,),
     ),
     Cause(
         "integer_cast",
@@ -188,6 +186,5 @@ CAUSES = (
         {what}{line} returns integers, but only floats have gradients.
         Fix: Remove the cast, and compute with the float.
         """,
-        edits=(number.pass_straight_through,),
     ),
 )

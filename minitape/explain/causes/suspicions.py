@@ -16,6 +16,11 @@ CAUSES = (
         Fix in torch: Give both operands the same shape: use {x}.squeeze(-1) for the column, or {y}.unsqueeze(-1) for
         the row.
         Fix in jax: Give both operands the same shape: use {x}.squeeze(-1) for the column, or {y}[:, None] for the row.
+
+        [torch: labels]
+        The index{line} takes the columns of all {n} labels from each of the {n} rows. The loss therefore combines each
+        sample with the labels of all samples.
+        Fix: Take one element from each row: x[torch.arange(len(labels)), labels]. Or use nll_loss or cross_entropy.
         """,
         edits=(edit.squeeze_column,),
     ),
@@ -58,6 +63,11 @@ CAUSES = (
         The targets of {what}{line} reach from {one:.3g} to {two:.3g}, but this loss expects targets from 0 to 1. The
         loss then has no lower bound.
         Fix: Use the targets 0 and 1. For class numbers with more than two classes, use cross_entropy.
+
+        [torch: unreached]
+        The prediction is the result of {what}{line}, which cannot reach {n} of the {all} targets. These targets go from
+        {one:.3g} to {two:.3g}.
+        Fix: Leave out {what} after the last layer, or scale the targets to its range.
         """,
     ),
     Cause(
@@ -177,7 +187,6 @@ CAUSES = (
         Fix: Look for code that restores the old weights between two steps, such as load_state_dict() or copying back a
         saved version.
         """,
-        edits=(edit.update_instead_of_rebinding,),
     ),
     Cause(
         "accumulated",
@@ -276,6 +285,11 @@ CAUSES = (
         Part of the gradient is missing. {what}{line} blocks the gradient of an entire term that the target adds, so the
         term trains nothing.
         Fix: Let the gradient pass where the term should train something, or leave the term out of the target.
+
+        [torch: repeated]
+        Part of the sum is missing. The index{line} contains repeated elements, and x[index] += y keeps only one of the
+        additions to an element: {n} of {all} additions are lost.
+        Fix: Use x = x.index_add(0, index, y), which adds all of them.
 
         [tensorflow: losses]
         Part of the gradient is missing. The target{line} does not add the losses of {what}, which come from

@@ -48,10 +48,7 @@ CAUSES = (
         Fix: Draw the sample with the rsample() method of a torch.distributions object, or compute it as mean + std *
         torch.randn_like(std).
         """,
-        edits=(
-            number.pass_straight_through,
-            edit.sample_with_gradient,
-        ),
+        edits=(edit.sample_with_gradient,),
     ),
     Cause(
         "dead_relu",
@@ -224,7 +221,6 @@ CAUSES = (
         gradient has to flow through here.
         """,
         edits=(
-            edit.repeat_where_around_operand("log", "log2", "log10", "sqrt", "rsqrt", "div", "pow"),
             number.require_zero_input(
                 edit.replace_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
             ),
@@ -251,9 +247,7 @@ CAUSES = (
         normalize between them.
         """,
         edits=(
-            edit.repeat_where_around_operand("sqrt", "pow", "norm", "log", "div"),
             number.require_nonzero_result(edit.replace_operand("{x} + 1e-12", "sqrt")),
-            number.exclude_tensorflow(edit.replace_operand("{x} + 1e-12", "norm", "vector_norm")),
             number.require_zero_input(edit.replace_operand("{x} + 1e-06", "pow")),
         ),
     ),

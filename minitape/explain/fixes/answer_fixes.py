@@ -109,7 +109,6 @@ def _find_fix_and_add_advice(question: Question, finding: Finding, answer: Expla
         statement,
         row,
         call,
-        finding.sentence_fields.get("instead", ""),
     )
     answer.fix = find_advice_for_fault(fault) or answer.fix
     return find_first_fix(fault)

@@ -13,7 +13,6 @@ from ..reasons.program_text import (
     parse_expression,
     unparse,
 )
-from .dialects import JAX, TAPE
 from .fault_site import (
     TENSOR_BUILDERS,
     Change,
@@ -108,22 +107,6 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
     return edit_node
 
 
-def limit_to_only_candidate(edit: Edit) -> Edit:
-    """Return an edit that applies only if the edit could change no other node in the same block.
-
-    Args:
-        edit: The edit.
-    """
-
-    def edit_only_candidate(fault: FaultSite, node: Any) -> Change:
-        nearby_nodes = (
-            n for statement in fault.statements if statement.block == fault.statement.block for n in statement.nodes
-        )
-        return edit(fault, node) if sum(edit(fault, n) is not None for n in nearby_nodes) == 1 else None
-
-    return edit_only_candidate
-
-
 def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: tuple[str, ...]) -> ast.expr | None:
     """Return the operand of an operation: ``x`` in ``name(x)``, ``x.name()``, ``a / x`` and ``x ** 0.5``.
 
@@ -155,31 +138,6 @@ def replace_operand(operand_template: str, *names: str) -> Edit:
     def edit_node(fault: FaultSite, node: Any) -> Change:
         operand_node = find_operand_of_operation(fault, node, names)
         return None if operand_node is None else (operand_node, operand_template.format(x=f"({unparse(operand_node)})"))
-
-    return edit_node
-
-
-def repeat_where_around_operand(*names: str) -> Edit:
-    """Return an edit that guards the operand with a ``where``, because the existing one hides only the result.
-
-    ``where(m, f(x), 0.0)`` becomes ``where(m, f(where(m, x, 1.0)), 0.0)``.
-
-    Args:
-        *names: The names of the operations; see `find_operand_of_operation`.
-    """
-
-    def edit_node(fault: FaultSite, node: Any) -> Change:
-        operand_node = find_operand_of_operation(fault, node, names)
-        masks = [n for n in fault.statement.nodes if is_call_of(n, "where") and len(n.args) == 3]
-        mask = next((n for n in masks if node in ast.walk(n)), None)
-        # The mask is shaped like the norms, not like the vectors.
-        takes_vectors = is_call_of(node, "norm") and (node.keywords or node.args[1:])
-        if mask is None or operand_node is None or takes_vectors or is_call_of(operand_node, "where"):
-            return None
-        where_arguments = (
-            f"{unparse(operand_node)}, 1.0" if node in ast.walk(mask.args[1]) else f"1.0, {unparse(operand_node)}"
-        )
-        return operand_node, f"{unparse(mask.func)}({unparse(mask.args[0])}, {where_arguments})"
 
     return edit_node
 
@@ -255,34 +213,6 @@ def format_variable_assignment(name: str, value: ast.expr, operator: ast.operato
     if is_call_of(value, "Variable") and value.args:
         value = value.args[0]
     return f"{name}.assign({unparse(value)})"
-
-
-def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
-    """Replace ``x = x - g`` with ``x -= g``, or in TensorFlow with ``x.assign_sub(g)``. This is an `Edit`.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    if node is not fault.statement.node:
-        return None
-    if fault.replacement:
-        return fault.replacement
-    value = getattr(node, "value", None)
-    names = fault.statement.bound_names
-    # For a tape, `fault.replacement` already contains the assignment.
-    # In JAX, x -= g means the same as x = x - g.
-    if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or fault.dialect in (TAPE, JAX):
-        return None
-    sign = {ast.Sub: "-", ast.Add: "+"}.get(type(value.op))
-    if sign is None:
-        return None
-    if fault.dialect.name == "tf":
-        return format_variable_assignment(names[0], value)
-    return f"{names[0]} {sign}= {unparse(value.right)}"
 
 
 def squeeze_column(fault: FaultSite, node: Any) -> Change | None:

@@ -49,7 +49,6 @@ class FaultSite:
         cause: The cause, as the bridges name it.
         statement: The statement to blame.
         row: The recorded operation, if known. call: The expression that executed the operation, if known.
-        replacement: The replacement statement, if the finding's sentence contains it.
     """
 
     question: Question
@@ -57,7 +56,6 @@ class FaultSite:
     statement: Statement
     row: RecordedRow | None = None
     call: ast.expr | None = None
-    replacement: str = ""
 
     @property
     def dialect(self) -> Dialect:

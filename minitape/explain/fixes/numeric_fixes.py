@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..reasons.program_text import find_last_name, parse_expression, unparse
-from .dialects import TENSORFLOW
 from .fault_site import (
     Change,
     Edit,
     FaultSite,
     find_call_operand,
     is_call_of,
-    is_result_used_as_index,
     spell_path_for_program,
 )
 
@@ -62,43 +60,6 @@ def find_step_function_operand(fault: FaultSite, node: Any) -> ast.expr | None:
     pair = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else []
     pair = list(node.args) if is_call_of(node, "floordiv", "floor_divide") else pair
     return ast.BinOp(pair[0], ast.Div(), pair[1]) if len(pair) == 2 else find_call_operand(fault, node)
-
-
-def pass_straight_through(fault: FaultSite, node: Any) -> Change:
-    """Replace a step function or a cast to integers with a straight-through estimator. This is an `Edit`.
-
-    Args:
-        fault: The fault with the statement to blame.
-        node: The syntax node to change.
-
-    Returns:
-        The new text, or None if the edit does not apply to the node.
-    """
-    is_cast = fault.cause.startswith("integer") and is_integer_cast(node) and isinstance(node.func, ast.Attribute)
-    is_step = (
-        is_cast
-        or is_call_of(node, *STEP_FUNCTIONS)
-        or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))
-    )
-    enclosing = [n for n in fault.statement.nodes if is_step and n is not node and node in ast.walk(n)]
-    is_compared = any(
-        isinstance(n, ast.Compare) or is_integer_cast(n) or is_call_of(n, "equal", "not_equal") for n in enclosing
-    )
-    if not is_step or is_compared or is_result_used_as_index(fault):
-        return None
-    x = find_step_function_operand(fault, node)
-    if x is None or any(is_call_of(n, *STEP_FUNCTIONS) or is_integer_cast(n) for n in ast.walk(x)):
-        return None
-    hard_value: Any = node
-    if is_cast and find_last_name(node.func) == "cast":
-        rows = fault.question.rows
-        row = fault.row
-        reader_ops = [reader.op for reader in rows if row is not None and row.index in reader.inputs]
-        if row is None or not all(op.lower() == "cast" for op in reader_ops) or "int" in rows[row.inputs[0]].dtype:
-            # Either another operation needs the integers, or the value was an integer even before the cast.
-            return None
-        hard_value = ast.Call(parse_expression("tf.cast"), [node, parse_expression("tf.float32")], [])
-    return format_straight_through(fault, hard_value, x)
 
 
 def is_integer_cast(node: ast.AST) -> bool:
@@ -155,24 +116,6 @@ def require_nonzero_result(edit: Edit) -> Edit:
         return edit(fault, node)
 
     return edit_nonzero_result
-
-
-def exclude_tensorflow(edit: Edit) -> Edit:
-    """Return an edit that applies to every framework except TensorFlow.
-
-    TensorFlow can undo the edit. When TensorFlow compiles ``tf.norm(a - b + 1e-12)``, it may combine the constant with
-    ``b`` first.
-
-    Args:
-        edit: The edit.
-    """
-
-    def edit_outside_tensorflow(fault: FaultSite, node: Any) -> Change:
-        if fault.dialect is TENSORFLOW:
-            return None
-        return edit(fault, node)
-
-    return edit_outside_tensorflow
 
 
 def find_smallest_input_element(fault: FaultSite, input_index: int = 0) -> float:
