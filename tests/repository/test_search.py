@@ -6,7 +6,6 @@ words of each page, which is made here from the same texts, because building the
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -30,17 +29,6 @@ SET_PAGES = """([pages, fields]) => {
   window.searchFields = fields;
   Search._index = { docnames, filenames: docnames, titles, terms, titleterms: {} };
 }"""
-
-
-@pytest.fixture(scope="module")
-def build():
-    """Return the modules of the documentation's build."""
-    pytest.importorskip("sphinx", reason='no sphinx: pip install -e ".[docs]"')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(ROOT / "docs" / "site"), str(ROOT / "docs"), *sys.path])
-        import build
-
-        yield build
 
 
 @pytest.fixture(scope="module")
