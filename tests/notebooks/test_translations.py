@@ -290,7 +290,7 @@ def test_backpropagation_and_a_sweep_over_a_tape_have_two_words():
     assert [name for name, text in texts.items() if "反向传递" in text] == []
 
 
-TERMS = ("标量", "训练集", "验证集", "测试集", "数值检验", "梯度下降", "反向传播", "交叉熵", "过拟合", "雅可比矩阵")
+TERMS = ("标量", "训练集", "验证集", "测试集", "梯度检验", "梯度下降", "反向传播", "交叉熵", "过拟合", "雅可比矩阵")
 """Terms of Chinese textbooks, which a reader must meet, and not only everyday words for them."""
 
 
