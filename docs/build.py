@@ -261,7 +261,7 @@ def find_fields_by_page(language_code: str) -> dict[str, dict[str, str]]:
     suffix = ".md" if language_code == ENGLISH else f".{language_code}.md"
     fields_by_page = {}
     for page in [*PAGES, *QUESTION_PAGES, *CAUSE_PAGES]:
-        name = page.removesuffix(".md")
+        name = "index" if page == "README.md" else page.removesuffix(".md")  # README is the site's front page
         phrasings = get_phrasings(page, language_code)
         if (ROOT / page).with_suffix(suffix).exists():
             fields_by_page[name] = search_fields.find_fields(read_page(page, language_code), phrasings)

@@ -9,6 +9,10 @@ from pathlib import Path
 PHRASINGS_BY_PAGE = tomllib.loads(Path(__file__).with_name("phrasings.toml").read_text(encoding="utf-8"))
 """Other ways to ask what a page answers, by the page's name without ".md" and by language."""
 SEARCH_WORDS = {
+    "README.md": {
+        "en": "install installation setup pip download clone get started requirements python version windows mac linux",
+        "zh": "安装 下载 克隆 镜像 装不上 开始 入门 版本",
+    },
     "docs/explain.md": {
         "en": "debug gradients missing None zero NaN wrong why incorrect not flowing disconnected broken graph model "
         "weights",
@@ -47,9 +51,9 @@ SEARCH_WORDS = {
         "zh": "很多行 大模型 太大 折叠 缩放",
     },
     "docs/elsewhere.md": {
-        "en": "install without installing run lessons online colab vs code vscode docker container windows "
+        "en": "without installing run lessons online colab vs code vscode docker container windows "
         "browser offline",
-        "zh": "安装 不安装 不用安装 在线 浏览器 离线 手机",
+        "zh": "不安装 不用安装 免安装 在线 浏览器 离线 手机",
     },
     "deploy/TEACHERS.md": {
         "en": "teacher write lesson exercise hints own course students class report hand in",

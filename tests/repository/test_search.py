@@ -25,7 +25,7 @@ SET_PAGES = """([pages, fields]) => {
   docnames.forEach((name, file) => {
     for (const stem of new Set(listStems(pages[name], HAN.test(pages[name])))) (terms[stem] ??= []).push(file);
   });
-  const titles = docnames.map((name) => fields[name].title);
+  const titles = docnames.map((name) => fields[name]?.title ?? "");
   window.searchFields = fields;
   Search._index = { docnames, filenames: docnames, titles, terms, titleterms: {} };
 }"""
@@ -52,7 +52,12 @@ def ask(build, search_site, page):
 
     def open_search(language):
         fields = build.find_fields_by_page(language)
-        pages = {name: build.read_page(f"{name}.md", language) for name in fields if not name.startswith("../")}
+        suffix = ".md" if language == "en" else f".{language}.md"
+        pages = {
+            "index" if page == "README.md" else page.removesuffix(".md"): build.read_page(page, language)
+            for page in [*build.PAGES, *build.QUESTION_PAGES, *build.CAUSE_PAGES]
+            if (ROOT / page).with_suffix(suffix).exists()
+        }
         folder = search_site if language == "en" else search_site / language
         page.goto((folder / "search.html").as_uri())
         page.wait_for_function("Search.hasIndex()")
@@ -80,6 +85,19 @@ def test_nine_of_ten_questions_find_the_page_that_answers_them(ask, language):
     ]
     assert len(questions) >= 250
     assert 10 * len(lost) <= len(questions), "\n".join(map(str, lost))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("language", "questions"),
+    [
+        ("en", ["install", "how to install", "pip install minitape", "download"]),
+        ("zh", ["安装", "怎么安装", "pip install minitape", "下载"]),
+    ],
+)
+def test_the_front_page_says_how_to_install(ask, language, questions):
+    find = ask(language)
+    assert {question: find(question)[0] for question in questions} == dict.fromkeys(questions, "index")
 
 
 @pytest.mark.browser

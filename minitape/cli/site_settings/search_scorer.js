@@ -11,7 +11,7 @@ const BONUS_BY_FOLDER = [
   [/^notebooks\/\w+\/(glossary|credits)$/, -20],
   [/^notebooks\//, -8],
   [/^(api|reference)\//, -8],
-  [/^CHANGELOG$|^index$/, -30],
+  [/^CHANGELOG$/, -30],
 ];
 const TITLE_BONUS = 14;
 const OBJECT_FACTOR = 0.1; // Names of functions in the middle of a question are not what is asked for.
