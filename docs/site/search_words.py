@@ -51,8 +51,7 @@ SEARCH_WORDS = {
         "zh": "很多行 大模型 太大 折叠 缩放",
     },
     "docs/elsewhere.md": {
-        "en": "without installing run lessons online colab vs code vscode docker container windows "
-        "browser offline",
+        "en": "without installing run lessons online colab vs code vscode docker container windows browser offline",
         "zh": "不安装 不用安装 免安装 在线 浏览器 离线 手机",
     },
     "deploy/TEACHERS.md": {
@@ -247,6 +246,10 @@ SEARCH_WORDS = {
     "docs/causes/exploding.md": {
         "en": "exploding gradients diverge loss blows up increases learning rate too high clip",
         "zh": "梯度爆炸 发散 loss 越来越大 学习率太大 裁剪",
+    },
+    "docs/causes/frozen_moved.md": {
+        "en": "freeze froze frozen layers weights still change, still train, still update, anyway",
+        "zh": "冻结 冻结了 层 权重 参数 还在变 还在训练 仍然更新",
     },
     "docs/causes/grad_cleared.md": {
         "en": "grad set to None cleared zero_grad gradient gone print after step",

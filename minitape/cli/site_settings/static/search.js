@@ -15,6 +15,7 @@ const SYNONYM_FACTOR = 0.6;
 const PARTIAL_FACTOR = 0.5;
 const LEAST_SHARE = 0.2; // of the weight of a query's words, the part that a page must contain
 const OTHER_FRAMEWORK_FACTOR = 0.75;
+const UNASKED_FRAMEWORK_FACTOR = 0.9; // of a page about PyTorch or JAX only, if the query names no framework
 const ONLY_FRAMEWORK_FACTOR = 1.15; // of a page about nothing but the framework that the query names
 
 // Words in most questions, which say little about what is asked.
@@ -23,18 +24,23 @@ const FILLERS =
   "understand mean meaning purpose become turn got happen always still even one just really actually like know see " +
   "find give say please code program example python tf tensorflow pytorch torch jax keras gradienttape minitape tf2 " +
   "区别";
-// Different spellings of one word.
+const STILL_MOVING = /(还在|还是在|仍然在|仍在|仍然|仍旧|还会|依然)被?(变化|改变|更新|变|动|训练)/g;
+// Different spellings of one word, or of one symptom: "still" says little, but "still train" is what is wrong.
 const PHRASES = [
   [/gradient tape/g, "gradienttape"],
   [/in[- ]place/g, "inplace"],
+  [/\bfroze\b|\bfrozen\b/g, "freeze"],
   [/with respect to|w\.r\.t\.?/g, "wrt"],
   [/loss (function|value)/g, "loss"],
+  [/\bstill (get |getting |be |being |are )?(chang|mov|updat|train|learn)\w*/g, "stillmoving"],
+  [STILL_MOVING, " 仍变 "],
   [/损失函数/g, "损失"],
   [/\w\[[^\]]*\] *=(?!=)/g, " item assignment "],
 ];
 const rephrase = (text, phrases) => phrases.reduce((rest, [phrase, meaning]) => rest.replace(phrase, meaning), text);
 const FILLER_FACTOR = 0.25;
-const TOPICS = new Set(["nan", "none", "null", "zero", "freez", "frozen", "零"]); // what is wrong, in one word
+// What is wrong, in one word.
+const TOPICS = new Set(["nan", "none", "null", "zero", "freez", "frozen", "stillmov", "零", "仍变"]);
 const TOPIC_FACTOR = 1.6;
 
 // Each line lists words that people use for the same thing. Chinese words have two characters, as in the index.
@@ -101,7 +107,8 @@ const SYNONYMS = `
   .map((line) => line.trim().split(" "));
 
 const FRAMEWORK_SIGNS = {
-  PyTorch: /torch|\.backward|requires_grad|\bnn\.|optimizer\.(step|zero)|zero_grad|no_grad|\.detach/,
+  PyTorch:
+    /torch|\.(backward|detach|item\()|requires_grad|\bnn\.|optimizer\.(step|zero)|(zero|no)_grad|((^|[^a])x|[^x])\.grad\b/,
   TensorFlow: /tensorflow|keras|\btf\b|\btf2|gradienttape|tape\./,
   JAX: /\bjax|\bjnp\b|\bjit\b|tracer|arrayimpl/,
 };
@@ -114,10 +121,12 @@ const CHINESE_FILLERS = new RegExp(
   "g",
 );
 const CHINESE_PHRASES = [
+  [/(结果|输出|梯度|损失|loss|数值|精度)[都也就还会却]?(不一样|不同|变了)/g, "$1 不一致 "], // a symptom
   [/不一样|不同|差别|差异/g, " 区别 "],
   [/降不下去|不下降|降不动|不降/g, " 不下降 "],
   [/不(想|用|必|需要|要)?(安装|装(?!上))|免安?装/g, " 免安装 "],
   [/装环境/g, " 安装 "],
+  [STILL_MOVING, " 仍变 "],
   [/不更新|没更新|没反应|不变化|没有变化/g, " 不更新 "],
   [/训不动|学不动|学不到|不学习|不收敛/g, " 不收敛 "],
 ];
@@ -191,7 +200,7 @@ function buildIndex() {
   });
   // Chinese search terms have spaces between words, so they are a dictionary.
   const texts = Object.values(fieldsByPage).map(({ keywords }) => keywords ?? "");
-  const ownWords = [...SYNONYMS.flat(), ...CHINESE_PHRASES.map(([, word]) => word.trim())];
+  const ownWords = [...SYNONYMS.flat(), ...CHINESE_PHRASES.map(([, word]) => word.replace("$1", "").trim())];
   const words = new Set([...texts.join(" ").split(/[\s,]+/), ...ownWords]);
   const frameworks = docnames.map((name) => fieldsByPage[name]?.frameworks ?? "");
   const fillers = new Set(FILLERS.split(" ").map(stemWord));
@@ -339,7 +348,9 @@ function weighSubject(file, query) {
   const ownSymptoms = findSigns(index.pages.titles[file].toLowerCase(), SYMPTOM_SIGNS);
   const hasOtherSymptom =
     symptoms.length && ownSymptoms.length && !ownSymptoms.some((name) => symptoms.includes(name));
+  const isUnasked = !asked.length && ["PyTorch", "JAX"].includes(frameworks);
   return (
+    (isUnasked ? UNASKED_FRAMEWORK_FACTOR : 1) *
     (isOther ? OTHER_FRAMEWORK_FACTOR : 1) *
     (asked.includes(frameworks) ? ONLY_FRAMEWORK_FACTOR : 1) *
     (hasOtherSymptom ? OTHER_SYMPTOM_FACTOR : 1)
