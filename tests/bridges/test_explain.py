@@ -39,7 +39,7 @@ PATCHES = [  # None: one line is not enough, or there are several ways
     (TORCH, "saturated_sigmoid", None),
     (TORCH, "meter_that_keeps_a_number", None),  # what reads it makes a new tensor
     (TENSORFLOW, "numpy_in_the_middle", "z = tf.math.log1p(h)"),
-    (TENSORFLOW, "floor_of_a_value", "q = w + tf.stop_gradient(tf.floor(w) - w)"),
+    (TENSORFLOW, "floor_of_a_value", None),
     (JAX, "stop_gradient_on_the_way", "h = w * 3.0"),
     (JAX, "integer_weights", None),
 ]
