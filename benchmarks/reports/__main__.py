@@ -2,8 +2,8 @@
 
     python -m benchmarks.reports torch [--set set_2] [NAME ...]
 
-The framework (`torch`, `jax` or `tensorflow`) must be installed. Without `--set`, the newest set of programs runs. For
-each program, the table shows the exit status, whether the report names one of the lines that the truth accepts, and the
+The framework (`torch`, `jax` or `tensorflow`) must be installed. Without `--set`, the newest judged set runs. For each
+program, the table shows the exit status, whether the report names one of the lines that the truth accepts, and the
 judge's mark. Naming a line is no proof of a right report: read the reports, which are written to a folder.
 """
 
@@ -28,6 +28,11 @@ LINE = re.compile(r"\bline (\d+)|\.py:(\d+)")
 def list_sets() -> list[str]:
     """Return the names of the sets, the oldest first."""
     return sorted(path.name for path in HERE.glob("set_*"))
+
+
+def list_judged_sets() -> list[str]:
+    """Return the names of the sets whose reports judges have marked, the oldest first."""
+    return [name for name in list_sets() if (HERE / name / "judged.json").exists()]
 
 
 def read_set_file(set_name: str, file_name: str) -> Any:
@@ -65,10 +70,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reports", description=__doc__)
     parser.add_argument("framework", choices=["torch", "jax", "tensorflow"])
     parser.add_argument("names", nargs="*", help="only these programs")
-    parser.add_argument("--set", choices=list_sets(), default=list_sets()[-1], help="the set of programs")
+    parser.add_argument("--set", choices=list_sets(), default=list_judged_sets()[-1], help="the set of programs")
     arguments = parser.parse_args()
     truths = read_set_file(arguments.set, "truth.json")
-    judged = read_set_file(arguments.set, "judged.json")
+    is_judged = arguments.set in list_judged_sets()
+    judged = (
+        read_set_file(arguments.set, "judged.json") if is_judged else {"date": "none yet", "commit": "-", "marks": {}}
+    )
     folder = Path(tempfile.mkdtemp(prefix="reports-"))
     print(f"Reports are written to {folder}. Marks: {judged['date']}, commit {judged['commit']}.")
     for program in sorted((HERE / arguments.set / "programs" / arguments.framework).glob("*.py")):
@@ -77,7 +85,7 @@ def main() -> None:
             continue
         status, report = explain(program, folder)
         found = describe_result(truths[name.removesuffix("__twin")], name.endswith("__twin"), status, report)
-        print(f"{name:40} {status}  {found:32} judged: {judged['marks'][name]['mark']}", flush=True)
+        print(f"{name:40} {status}  {found:32} judged: {judged['marks'].get(name, {}).get('mark', '-')}", flush=True)
 
 
 if __name__ == "__main__":
