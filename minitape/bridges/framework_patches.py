@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial, wraps
 from inspect import getattr_static, signature
+from itertools import takewhile
 from threading import get_ident
 from types import ClassMethodDescriptorType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -66,7 +67,7 @@ class FrameworkPatches:
 
         In the block's thread, calls run ``handler(function, *args, **kwargs)``. In other threads, calls run the
         original function. The handler receives by position what it takes by position, even if the program passes it
-        by keyword.
+        by keyword, up to the first parameter that the program leaves out.
 
         Args:
             owner: The module or class that defines the function.
@@ -89,7 +90,7 @@ class FrameworkPatches:
             original = wrapped.under[1]
             if self.thread_id != get_ident():
                 return original(*args, **kwargs)
-            given = [kwargs.pop(name) for name in keywords[len(args) :] if name in kwargs]
+            given = [kwargs.pop(name) for name in takewhile(kwargs.__contains__, keywords[len(args) :])]
             return handler(original, *args, *given, **kwargs)
 
         wrapped: Any = call_handler

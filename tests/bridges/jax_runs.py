@@ -211,6 +211,14 @@ for number in range(4):
     w = optax.apply_updates(params=w, updates=updates)
 hessian = jax.hessian(fun=loss)(w, jnp.ones(3))
 by_example = jax.vmap(fun=jax.grad(loss), in_axes=(None, 0))(w, jnp.ones((2, 3)))
+#@ one_of_two_options_is_passed_by_keyword connected
+def loss(w, x):
+    predictions = x @ w
+    return jnp.mean((predictions - 1.0) ** 2), predictions
+w = jnp.ones(3)
+for number in range(4):
+    (value, predictions), gradient = jax.value_and_grad(loss, has_aux=True)(w, jnp.full((2, 3), 1.0 + number))
+    w = w - 0.01 * gradient
 #@ a_transformation_of_a_chain_collects_gradients connected
 import optax
 def loss(w, x):
