@@ -243,7 +243,6 @@ def find_undifferentiated_argument(question: JaxQuestion) -> Finding | None:
         question.adapter.origin.gradient_or_call_site,
         detail=str(leaf.argument_index),
         other_name=argument_indices,
-        sentence_fields={"instead": argument_indices if differentiated - {0} else str(leaf.argument_index)},
     )
 
 

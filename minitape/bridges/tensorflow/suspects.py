@@ -96,41 +96,44 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
                 yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
 
 
+def _collect_rows_computed_from_gradients(run: CheckedRun) -> set[int]:
+    """Return the rows of gradients that sweeps returned, and the rows that were computed from them."""
+    gradient_rows = set[int]()
+    for row in run.rows:
+        if row.extra.row_count is not None or not gradient_rows.isdisjoint(row.inputs):
+            gradient_rows.add(row.index)
+    return gradient_rows
+
+
 def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
     """Return lost steps, keyed by the identity of the variable's handle.
 
     A lost step is a row computed from the variable and its gradient, and bound to a name that nothing reads.
     """
-    gradient_rows = set[int]()
     lost_steps = dict[int, RecordedRow]()
-    for row in run.rows:
-        if row.extra.row_count is not None or not gradient_rows.isdisjoint(row.inputs):
-            gradient_rows.add(row.index)
-            statement = program_text.find_statement(row.site)
-            if (
-                statement.bound_names
-                and row.index not in run.consumers
-                and not is_any_name_read_later(statement, statement.bound_names)
-            ):
-                lost_steps |= {
-                    id(run.rows[input_row].find_object()): row
-                    for input_row in row.inputs
-                    if run.rows[input_row].kind == "variable"
-                }
+    for row in (run.rows[index] for index in sorted(_collect_rows_computed_from_gradients(run))):
+        statement = program_text.find_statement(row.site)
+        if (
+            statement.bound_names
+            and row.index not in run.consumers
+            and not is_any_name_read_later(statement, statement.bound_names)
+        ):
+            lost_steps |= {
+                id(run.rows[input_row].find_object()): row
+                for input_row in row.inputs
+                if run.rows[input_row].kind == "variable"
+            }
     return lost_steps
 
 
 def _are_gradients_summed(run: CheckedRun) -> bool:
     """Return whether the program sums gradients of several sweeps or stores them, so that it may apply them later."""
-    gradient_rows, sums = set[int](), set[int]()
+    gradient_rows, sums = _collect_rows_computed_from_gradients(run), set[int]()
     for row in run.rows:
-        uses_gradient = not gradient_rows.isdisjoint(row.inputs)
-        if uses_gradient and row.op in ("AddV2", "AddN"):
+        if row.op in ("AddV2", "AddN") and not gradient_rows.isdisjoint(row.inputs):
             if not sums.isdisjoint(row.inputs):
                 return True
             sums.add(row.index)
-        if uses_gradient or row.extra.row_count is not None:
-            gradient_rows.add(row.index)
     log = run.recording.log
     stores = {handle_id for handle_id, stored_row, *_ in log.assignments if stored_row in gradient_rows}
     return bool((stores | log.handles_with_stored_gradients) - run.sources_with_gradient.keys())

@@ -44,7 +44,7 @@ from .overruled import remove_overruled_problems
 from .patch_runs import try_patch
 from .raised_errors import explain_known_message, explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
-from .suspects import build_checked_run, locate_finding, note_gradients_of_targets
+from .suspects import build_checked_run, locate_finding, note_findings_of_operations
 
 SEED = 20240  # The seed for all random numbers, unless the program sets its own.
 COPY_INTERVAL = 5.0  # The number of seconds between copies of the running program.
@@ -190,7 +190,7 @@ class WatchedProgram:
             latest.explains_steps = False  # The accounts of the whole run know more than the first steps do.
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
-            note_gradients_of_targets(build_checked_run(latest), self.watch.accounts)
+            note_findings_of_operations(build_checked_run(latest), self.watch.accounts)
         except Exception as error:  # An error in an explanation must not end the training run.
             warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
             return

@@ -361,6 +361,17 @@ def check_loss_inputs(run: CheckedRun) -> Iterator[Suspicion]:
             yield build_row_suspicion(row, "loss_input", fields, "targets" if is_binary else row.op)
 
 
+def note_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> None:
+    """Note what the recorded operations show about the whole run.
+
+    Args:
+        run: The run to check.
+        accounts: The accounts of the run.
+    """
+    note_unused_layers_of_stack(run, accounts)
+    note_gradients_of_targets(run, accounts)
+
+
 def note_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
     """Note targets and factors of log-probabilities that combine data with a prediction, and have a gradient.
 
@@ -368,7 +379,6 @@ def note_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
         run: The run to check.
         accounts: The accounts of the run.
     """
-    note_unused_layers_of_stack(run, accounts)
     names = run.op_names
     # A differential equation may also add data to a derivative.
     compare_ops = () if any(sweep.function_name == "grad" for sweep in run.sweeps) else names.compare_ops
