@@ -141,6 +141,8 @@ save(target)
 whole, kills, status = target.read_bytes(), 0, 1
 while status:
     target.write_text("old")
+    for part_file in target.parent.glob(".*.part"):  # Each of them would add lines to the next save.
+        part_file.unlink()
     left = 1 + step * kills
     if not (child := os.fork()):
         sys.settrace(trace)
