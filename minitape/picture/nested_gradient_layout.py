@@ -53,7 +53,7 @@ def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> lis
     ...         y = tf.sin(x * x)
     ...     dy = inner.gradient(y, x)
     >>> [(row["label"], row["name"], row["below"]) for row in tf.snapshot(outer)["rows"][3:6]]
-    [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
+    [('cos', None, 2), ('const', '∂y/∂y', 2), ('×', '∂y/∂(x × x)', 1)]
     """
     parts: list[RowFields] = []
     end = len(record)

@@ -165,7 +165,7 @@ print(kills)
 )
 def test_a_save_that_is_killed_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path, name, long):
     command = [sys.executable, "-c", KILLED_ANYWHERE, name, tmp_path, "1" if long else "9"]
-    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     print(done.stdout, "kills")
     assert int(done.stdout) >= (20 if long else 3)

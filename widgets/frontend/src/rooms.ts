@@ -14,7 +14,7 @@ const SUMS = 32; // above or below a node, for what was added up there
 const [LEAST, EMBEDDED] = [110, 0.85];
 const SMALL = 8; // rows, that need no more room than the words do
 // of the window, where a page is the view's own; on a phone the numbers of a step are to be seen
-const [PAGE, PHONE] = [0.7, 0.5];
+const [PAGE, PHONE] = [0.7, 0.6];
 const NARROW = 640; // pixels
 
 function heightOf(graph: Graph, width: number, hasLines: boolean, largest: number): number {

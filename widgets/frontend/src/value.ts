@@ -7,7 +7,7 @@ const MINUS = /^-/;
 
 // that a number has in the picture: all of them are in the inspector, and where the pointer rests
 const DIGITS = 4;
-const [WHOLE, CLOSE] = [100, 7]; // what is nearly whole below the one has at most the other
+const [WHOLE, CLOSE] = [100, 6]; // what is nearly whole below the one has at most the other
 const EXACT = 6; // characters of a number that is short as it is
 const ELEMENTS = 8; // of an array that is written out
 
