@@ -1,7 +1,7 @@
 """Observe a learner's function while it runs, including its calls, its questions to tapes, and its assignments.
 
-A number alone does not show how it was found. `observe_run` notes it while `check` runs a function, so that a slope by
-hand, a fit or a `None` that was typed in differs from what a tape gave.
+A number alone does not show how it was found. While `check` runs a function, `observe_run` records what the function
+does, so that a gradient from a tape can be told from a slope computed by hand, a fit, or a `None` that was typed in.
 """
 
 from __future__ import annotations

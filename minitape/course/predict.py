@@ -211,8 +211,8 @@ class RevealedAnswer:
             )
         if self.truth_text not in _questions[self.name].choices:
             changed_note = say(
-                "The answer is none of the choices. Did you change a line of the program? With the lesson's original "
-                "program, the answer is one of the choices."
+                "The answer is not one of the choices. Did you change a line of the program? With the lesson's "
+                "original program, the answer is one of the choices."
             )
             return "\n\n".join([answer_line, changed_note])
         counted_choice = _questions[self.name].counted_choice or prediction

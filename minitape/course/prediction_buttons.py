@@ -73,7 +73,7 @@ class ChoiceButtons(AnyWidget):
             label=say("Predict."),
             gone=restart_note,
             said=previous_note,
-            veiled=say("The text below is blurred until you choose.") if blurs_next_cell else "",
+            veiled=say("The text below is blurred until you choose an answer.") if blurs_next_cell else "",
             lift=say("I'm only looking something up: show the whole lesson"),
         )
         self._commit = commit

@@ -1,4 +1,7 @@
-"""Define functions that an exercise passes in. Without knowing the formula, a learner has to use a tape."""
+"""Define functions that an exercise passes to the learner's function without revealing their formulas.
+
+The learner has to use a tape to find their gradients.
+"""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class StepFields(TypedDict, total=False):
 
 
 class SweepFields(TypedDict, total=False):
-    """A sweep, which is the backward pass of the last gradient call or from a target to sources."""
+    """A sweep: the backward pass of the last gradient call, or one from a given target to given sources."""
 
     id: int  # Optional. The number of the tape's sweep, which the pages of a long sweep refer to.
     target: list[int]  # The rows of the targets.
@@ -165,7 +165,7 @@ class SourceFields(TypedDict, total=False):
     parts: list[ValueFields | None]  # The adjoint of each state.
     gradient: ValueFields | None  # The sum of these adjoints, which the call returned, or None if it is unknown.
     none: bool  # Optional. Whether the call returned None.
-    at: int  # The last row that represents the source, or -1 otherwise.
+    at: int  # The last row that represents the source, or -1 if no row does.
     reason: str | None  # Why the gradient is None or zero.
     why: BlamedLine | None  # Optional. The line to blame.
     blame: int | None  # Optional. The row to blame.

@@ -544,7 +544,7 @@ class ValueGraph:
         return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
     def exclude_values_from_chains(self, *values: TargetOrSource) -> None:
-        """Exclude the rows of the given values from the chains that a search in a long recording contracts.
+        """In a long recording, keep the rows of the given values out of the chains that a search contracts.
 
         Args:
             *values: Tensors and variables.
@@ -553,7 +553,7 @@ class ValueGraph:
             self.exclude_rows_from_chains(row for value in values for row in find_rows_in_recording(self.tape, value))
 
     def exclude_rows_from_chains(self, rows: Iterable[int]) -> None:
-        """Exclude the given scalar rows from the chains that a search contracts, and discard existing nodes.
+        """Keep the given scalar rows out of the chains that a search contracts, and discard existing nodes.
 
         Args:
             rows: The rows. Rows that are not scalar operations are ignored.

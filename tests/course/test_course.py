@@ -520,7 +520,7 @@ def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
         question.commit("7")
     reveal("test.p", 7.0, "Because.")  # a line of the program was changed
     said = capsys.readouterr().out
-    assert said.startswith("The answer: 7.0\n\nThe answer is none of the choices.") and "Because" not in said
+    assert said.startswith("The answer: 7.0\n\nThe answer is not one of the choices.") and "Because" not in said
 
 
 def test_a_wrong_choice_is_answered_with_what_it_believes(capsys, forgetful):

@@ -66,9 +66,9 @@ print([(row["label"], row["value"]["text"]) for row in snapshot["rows"]])
 [('x', '3.0'), ('×', '9.0')]
 ```
 
-Fields that are not always there are marked *optional*. `Plain` is what JSON knows, with "nan", "inf" and "-inf" as
-texts. `Kind` is "source", "variable", "constant" or "operation". A `RowPart` holds the number of a row and only the
-fields that have changed.
+Fields that may be missing are marked *optional*. `Plain` is any value that JSON can represent. NaN and the infinities
+are the strings "nan", "inf" and "-inf". `Kind` is "source", "variable", "constant" or "operation". A `RowPart` holds
+the number of a row and only the fields that have changed.
 """
 
 

@@ -64,7 +64,7 @@ def find_operand_before_broadcast(run: CheckedRun, row: RecordedRow, operand: in
 
 
 def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
-    """Return the row of the logits that a jax.nn function receives, or None if the operation is not its first one."""
+    """Return the row of the logits that a jax.nn function receives, or None if the row is not its first operation."""
     input_row = row.inputs[0]
     name = LOGIT_FUNCTIONS[row.op]
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None

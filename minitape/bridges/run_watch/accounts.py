@@ -380,7 +380,9 @@ class RunAccounts:
             occurrences.count += 1
 
     def iter_routes(self, account: Account) -> Iterator[tuple[Route, Occurrences]]:
-        """Yield each route that an account's gradients took, with its occurrences, and the gradient that is left.
+        """Yield each route that an account's gradients took, with its occurrences.
+
+        A gradient that nothing has used or cleared yet counts as a route of its own.
 
         Args:
             account: The account.

@@ -24,7 +24,7 @@ class ProblemGroup(NamedTuple):
         heading: The line above the explanation, or "" if none exists.
         cause: The cause of the problem.
         kind: The kind of the cause.
-        file: The file to blame, or None if no line is.
+        file: The file that contains the line to blame, or None if no line is to blame.
         line: The line to blame.
         code: The text of that line.
         message: What happened.

@@ -280,10 +280,10 @@ class TorchGraph:
 
 
 def find_autograd_node(tensor: torch.Tensor) -> Any:
-    """Return the autograd node that computed a tensor, or None if the tensor is a leaf or PyTorch refuses."""
+    """Return the autograd node that computed a tensor, or None if the tensor is a leaf or PyTorch raises an error."""
     try:
         return tensor.grad_fn
-    except RuntimeError:  # PyTorch refuses if the tensor is a view from a no_grad block and its base has changed.
+    except RuntimeError:  # PyTorch raises this if the tensor is a view from a no_grad block and its base has changed.
         return None
 
 

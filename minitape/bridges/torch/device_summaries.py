@@ -65,7 +65,7 @@ def fetch_summaries(values: Iterable[TorchValue]) -> None:
     """Copy the summaries of all values to the host, with one copy for each device and type of numbers.
 
     Args:
-        values: The values. Some of them have a summary on a device.
+        values: The values. Those whose summary is not on a device are ignored.
     """
     groups: dict[tuple[torch.device, torch.dtype], list[tuple[TorchValue, DeviceSummary]]] = {}
     for value in values:

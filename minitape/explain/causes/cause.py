@@ -42,7 +42,7 @@ KINDS = {
     "outside": Kind("The line ran outside of the recording", path_cost=0.5, repeats_cost=True),
     "through_state": Kind("The value went through a variable"),
     "left": Kind("The value left the framework"),
-    "other_object": Kind("Another object was used than the source"),
+    "other_object": Kind("A different object was used instead of the source"),
     "no_derivative": Kind("An operation passes no gradient back", path_cost=0.98, is_discrete=True),
     "unknown": Kind("The gradient was lost in a call that is recorded as one row", path_cost=0.99),
     "unused": Kind("The target does not depend on the source"),

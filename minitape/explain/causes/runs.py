@@ -210,7 +210,8 @@ CAUSES = (
 
         [torch: advantage]
         The difference of data and a prediction{line} is a factor of a log-probability, and it has a gradient. The loss
-        of the policy therefore also trains the model that predicts, and pushes its output in a wrong direction.
+        of the policy therefore also trains the model that makes the prediction, and pushes its output in the wrong
+        direction.
         Fix: If the factor is an advantage, write advantage.detach() in the loss of the policy.
         """,
     ),

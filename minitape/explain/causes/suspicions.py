@@ -1,4 +1,4 @@
-"""Describe the causes of gradients that exist but are wrong, as recorded numbers or object identities reveal."""
+"""Describe the causes of wrong gradients that recorded numbers or object identities reveal."""
 
 from ..fixes import edits as edit
 from .cause import Cause

@@ -116,7 +116,7 @@ export interface SweepStep {
   others?: OtherAdjoint[];
 }
 
-/** A sweep, which is the backward pass of the last gradient call or from a target to sources. */
+/** A sweep: the backward pass of the last gradient call, or one from a given target to given sources. */
 export interface Sweep {
   /** Optional. The number of the tape's sweep, which the pages of a long sweep refer to. */
   id?: number;
@@ -206,7 +206,7 @@ export interface Source {
   gradient: Value | null;
   /** Optional. Whether the call returned None. */
   none?: boolean;
-  /** The last row that represents the source, or -1 otherwise. */
+  /** The last row that represents the source, or -1 if no row does. */
   at: number;
   /** Why the gradient is None or zero. */
   reason: string | null;
