@@ -126,7 +126,7 @@ prints such a page in the terminal; instead of the name you can give it the erro
 }
 KINDS_IN_CHINESE = {
     "connected": "没有问题",
-    "not_tracked": "没有保留源的梯度",
+    "not_tracked": "没有给这个源保留梯度",
     "wrong_dtype": "值不是浮点数",
     "cut": "梯度在某次调用里有意挡住了",
     "paused": "这一行运行时没有记录",
