@@ -1,4 +1,4 @@
-"""The command ``minitape``. It is outside of the package, so that ``minitape --version`` loads no NumPy."""
+"""The command ``minitape``. It is outside of the package so that ``minitape --version`` does not load NumPy."""
 
 import sys
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ def main() -> None:
 
 
 def _read_package_version() -> str:
-    """Read the version of the package, which is not imported."""
+    """Read the version of the package without importing it."""
     (folder,) = find_spec("minitape").submodule_search_locations  # type: ignore[union-attr, misc]
     with open(f"{folder}/__init__.py", encoding="utf-8") as file:
         return file.read().partition('__version__ = "')[2].partition('"')[0]

@@ -44,7 +44,7 @@ from .tape_playback import build_solution_function, find_solution_text
 from .unknown_functions import UnknownFunction
 
 NEAR_TOLERANCE = 0.01
-MAX_QUESTIONS = 15  # If a run asks tapes more often, no variants of the solution are tried.
+MAX_QUESTIONS = 15  # If a run asks tapes more often than this, no variants of the solution are tried.
 
 
 @contextmanager

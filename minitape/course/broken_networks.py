@@ -1,8 +1,9 @@
-"""Define the ward of lesson 13, whose programs learn or do not. The learner's name decides which lies in which bed.
+"""Define the ward of lesson 13: programs, called patients, some of which do not learn.
 
-Each program trains a network with four variables by one step. All programs use the same network, the same points and
-the same learning rate. ``lesson_13`` asks what is wrong with each program. A patient is cured when all numbers of its
-network get a gradient and the network learns as well as the healthy one.
+The learner's name decides which patient lies in which bed. Each program takes one training step on a network with four
+variables. All programs use the same network, the same points and the same learning rate. ``lesson_13`` asks what is
+wrong with each program. A patient is cured when all numbers of its network get a gradient and the network learns as
+well as the healthy one.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def layer(x, w, b):
 
 @dataclass(frozen=True)
 class Patient:
-    """A program, described by its changes to the healthy one (old -> new), its diseases, and a doctor's remark.
+    """A program, described by its diseases and by its changes to the healthy program (old -> new).
 
     `equivalents` are diagnoses that are equally right, for a disease that begins in one line and shows in the next.
     """
@@ -65,7 +66,7 @@ class Patient:
 
     @property
     def program(self) -> str:
-        """Its text."""
+        """The text of the program."""
         return _apply_changes(HEALTHY, self.changes)
 
     @property
@@ -116,9 +117,9 @@ PATIENTS = {
         equivalents={("order", 5): ("order", 4)},
     ),
 }
-"""Their names say nothing."""
+"""The programs, by patient. The names reveal nothing about the diseases."""
 LAST_WEEK_PATIENT = Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh((x @ w1 + b1).numpy())"}, (("cut", 1),))
-"""It lies in no bed: the lesson examines and diagnoses it before a learner's eyes."""
+"""The patient that the lesson itself examines and diagnoses, which lies in no bed."""
 PATIENT_PAIRS = (
     ("ash", "maple"),
     ("birch", "willow"),
@@ -127,7 +128,7 @@ PATIENT_PAIRS = (
     ("fir", "hazel"),
     ("larch", "oak"),
 )
-"""One patient of each pair lies in the ward. The two of a pair look alike from afar, or are healthy."""
+"""One patient of each pair lies in the ward. The two look alike at first sight, or are both healthy."""
 
 
 def _apply_changes(text: str, changes: dict[str, str]) -> str:
@@ -137,7 +138,7 @@ def _apply_changes(text: str, changes: dict[str, str]) -> str:
 
 
 def select_patients_for_beds(learner_name: str) -> tuple[str, ...]:
-    """Select the six patients in their beds for a learner's name, in which upper and lower case do not matter.
+    """Select the patients for the six beds by the learner's name, ignoring upper and lower case.
 
     >>> patients = select_patients_for_beds("Ada")
     >>> len(patients), patients == select_patients_for_beds("ada "), patients == select_patients_for_beds("Emmy")
@@ -301,7 +302,7 @@ class PatientCase:
 class Ward:
     """The beds for a learner's name.
 
-    `new_network()` makes a network, `answer(network, x)` gives its answers, above 0 for the label 1.
+    `new_network()` creates a network. `answer(network, x)` returns its answers, which are above 0 for the label 1.
     """
 
     def __init__(self, name: str, new_network: Callable[[], list[Answer]], answer: Program, x: Answer, t: Answer):
@@ -346,11 +347,11 @@ class Ward:
         return self._cases[bed]
 
     def find_or_admit_case(self, bed: int) -> PatientCase:
-        """Return the patient in a bed as last admitted. A patient who has not been admitted yet is admitted now."""
+        """Return the case from the last admission of the patient in a bed. If there is none, admit the patient now."""
         return self._cases.get(bed) or self.admit(bed)
 
     def visit(self, patient_name: str) -> PatientCase:
-        """Run the program of a patient who does not have to lie in a bed.
+        """Run the program of any patient, even one that lies in no bed.
 
         Args:
             patient_name: The name; "yew" is the patient that the lesson examines.

@@ -69,13 +69,13 @@ class LoggedQuestion:
 
     Attributes:
         order: The order of the derivative.
-        is_answered: Whether a number came out.
-        recording_tapes: The tapes that recorded the question in turn.
+        is_answered: Whether the tape returned a number.
+        recording_tapes: The tapes that recorded how the question was answered.
         is_reversed: Whether the source was computed from the target.
         explanations: For each source, what `explain` says, preceded by the name of the tape if there are several. "" if
             the source got a number.
         sweep_count: The number of sweeps.
-        operations: What a short tape had recorded.
+        operations: The operations that the tape had recorded, if there are only a few.
     """
 
     order: int
@@ -89,7 +89,7 @@ class LoggedQuestion:
 
 @dataclass
 class ObservedRun:
-    """What was observed of one run of a learner's function.
+    """What was observed during one run of a learner's function.
 
     Attributes:
         calls: The calls to unknown functions.
@@ -99,7 +99,7 @@ class ObservedRun:
         answers: The results of the questions.
         asked_tapes: The tapes that were asked.
         asked_names: For each of these tapes, the names that the program had when it asked the tape.
-        is_answering: Whether a tape is answering just now.
+        is_answering: Whether a tape is currently answering.
         max_tapes: The number of asked tapes after which the run ends with an error, or None for no limit.
     """
 

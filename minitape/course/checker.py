@@ -23,7 +23,7 @@ RIGHT_LINE, WRONG_LINE, BLANK_LINE = (f"Exercise {{name}}: {said}." for said in 
 ANSWER_LINE = "given:    {value}"
 HINT_LINE = "Hint: {hint}"
 MARKS = RIGHT_LINE, WRONG_LINE, BLANK_LINE, ANSWER_LINE, HINT_LINE
-"""By what `minitape check` and `minitape class` read a saved notebook."""
+"""The lines by which `minitape check` and `minitape class` recognize verdicts in a saved notebook."""
 TRIES_BEFORE_ANSWER = 3
 GREEN = "\x1b[32m"
 BOLD = "\x1b[1m"

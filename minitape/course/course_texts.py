@@ -142,5 +142,5 @@ def _build_exercise_texts(fields: Object) -> ExerciseTexts:
 
 
 def _build_mistakes(mistakes: list[Object]) -> list[ListedMistake]:
-    """Build mistakes from their fields, where an answer is a Python literal: JSON has no tuples."""
+    """Build mistakes from their fields. Each answer is stored as a Python literal, because JSON has no tuples."""
     return [ListedMistake(**fields | {"answer": ast.literal_eval(fields["answer"])}) for fields in mistakes]

@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent / "data"
 
 
 def load_penguins() -> dict[str, np.ndarray]:
-    """Load the measures of 342 penguins of Antarctica.
+    """Load the measurements of 342 penguins in Antarctica.
 
     Returns:
         An array for each column: the `species`, the sizes of bills and flippers in mm, and the body mass in g.

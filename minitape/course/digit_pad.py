@@ -215,7 +215,7 @@ def build_pad_page(pad: DigitPad, name: str, tape: type | None = None) -> str:
 
     Args:
         pad: The pad with its network.
-        name: What stands in the title.
+        name: The name of the learner, which appears in the title.
         tape: The learner's tape, or None.
     """
     images, digits = load_digits("exam")

@@ -38,7 +38,7 @@ class DigitSheet:
         Args:
             says: What the sheet shows, in words.
             images: The ink of the images from 0.0 to 1.0, one image per row.
-            captions: What stands below the images.
+            captions: The text below each image.
             columns: The number of images in a row of the sheet.
         """
         self.says = says

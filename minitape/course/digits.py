@@ -17,14 +17,14 @@ from ..common.read_data import read_json
 
 SIDE = 12  # The width and height of an image, in pixels.
 MARGIN = 1  # The width of the empty margin around the ink, in pixels.
-PEN_RADIUS = 0.6  # The radius is in pixels, too.
+PEN_RADIUS = 0.6  # The radius of the pen, in pixels.
 Stroke: TypeAlias = Sequence[Sequence[float]]  # The points (x, y) of a stroke. y grows downwards.
 Drawings: TypeAlias = list[list[Stroke]]
-NetworkParameters: TypeAlias = Sequence[np.ndarray]  # These are w1, b1, w2 and b2.
+NetworkParameters: TypeAlias = Sequence[np.ndarray]  # The weights and biases: w1, b1, w2 and b2.
 DATA_FOLDER = Path(__file__).parent / "data"
 DIGITS_PATH = DATA_FOLDER / "digits.npz"
-DRAWINGS_PATH = DATA_FOLDER / "typed_drawings.json"  # It has the strokes of each digit, in pixels of the pad.
-INK_LEVELS = 15  # In the file, a pixel takes four bits.
+DRAWINGS_PATH = DATA_FOLDER / "typed_drawings.json"  # The strokes of each digit, in pixels of the pad.
+INK_LEVELS = 15  # Each pixel takes four bits in the file.
 PARTS = ("training", "held_out", "exam")
 PARAMETER_NAMES = ("w1", "b1", "w2", "b2")
 

@@ -227,7 +227,7 @@ def find_error_hint(error: BaseException) -> str:
 
 
 def _find_argument_count_hint(error: TypeError) -> str:
-    """Find what to say of a call with fewer or with more values than it takes: by the program, or by check."""
+    """Find what to say about a call with too few or too many arguments, made by the program or by `check`."""
     message = str(error)
     is_raised_by_program = error.__traceback__ is not None and error.__traceback__.tb_next is not None
     if re.search(r"\(\) missing|missing a required argument", message):
@@ -257,7 +257,7 @@ def _list_public_names(owner: object) -> list[str]:
 
 
 def import_minitape() -> Answer:
-    """Import minitape, as lessons do; here, because it imports the course's neighbours."""
+    """Import minitape, as lessons do. At the top of the module, this import would be circular."""
     import minitape
 
     return minitape

@@ -17,8 +17,8 @@ from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
 Case: TypeAlias = tuple[Any, ...]  # The arguments of a function can be anything.
-NamedValues: TypeAlias = dict[str, Any]  # The values can be anything.
-Program: TypeAlias = Callable[..., Any]  # The function of a learner or of the solution.
+NamedValues: TypeAlias = dict[str, Any]  # Names with their values, which can be anything.
+Program: TypeAlias = Callable[..., Any]  # A learner's function, or the solution's.
 Answer: TypeAlias = Any  # Learners can hand in anything: numbers, texts, arrays, functions and more.
 
 
@@ -53,7 +53,7 @@ class Mistake:
 
 
 def raise_error(*arguments: Answer) -> Answer:
-    """Raise RuntimeError, as a program does that ends in an error: the answer of a `Mistake`."""
+    """Raise RuntimeError. As the answer of a `Mistake`, this stands for any program that ends in an error."""
     raise RuntimeError("as the learner's function does")
 
 
@@ -116,7 +116,7 @@ class Exercise:
     sentences: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        """Complete the mistakes: one in one of several parts is right in the others, which it need not name."""
+        """Add the right parts to each mistake in an answer with several parts, which names only the wrong parts."""
         mistakes = list(self.mistakes)
         if type(self.expect) is dict:
             mistakes = [replace(mistake, answer=self.expect | mistake.answer) for mistake in mistakes]
@@ -279,7 +279,7 @@ def _complete_trial(exercise_name: str, trial: AnswerTrial, texts: ExerciseTexts
 
 
 def _list_names_in_functions(exercise: Exercise) -> set[str]:
-    """List the names of sentences that an exercise's own checks return: all their texts with blanks."""
+    """List the names of sentences that an exercise's own checks return, which are their strings with spaces."""
     constants: list[object] = []
     for function in (exercise.also, exercise.of_wrong):
         code = getattr(function, "__code__", None)

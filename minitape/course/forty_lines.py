@@ -13,12 +13,12 @@ LINE_COUNT, CUT_LINE, MAX_QUESTIONS = 40, 27, 6
 
 
 class QuietTape(GradientTape):
-    """A tape that answers six calls to `gradient`, and does not explain."""
+    """A tape that answers only six calls to `gradient`, and has no `explain`."""
 
     answer_count = 0
 
     def gradient(self, target: Answer, sources: Answer, *arguments: Answer, **options: Answer) -> Answer:
-        """Return the gradient, six times. Raises RuntimeError at the seventh call."""
+        """Return the gradient. The seventh call raises RuntimeError."""
         if self.answer_count == MAX_QUESTIONS:
             raise RuntimeError(
                 say("The tape has answered six questions. To start over, run the cell with forty_lines again.")
@@ -27,14 +27,14 @@ class QuietTape(GradientTape):
         return super().gradient(target, sources, *arguments, **options)
 
     def explain(self, *arguments: Answer) -> Answer:
-        """Raise RuntimeError, always."""
+        """Raise RuntimeError."""
         raise RuntimeError(
             say("You cannot use explain here. Call tape.gradient with one of the values in between as its target.")
         )
 
 
 def forty_lines() -> tuple[QuietTape, list[Answer]]:
-    """Return the tape, and a variable with what each of forty lines computed of the value before.
+    """Return the tape and a list: a variable, and the value that each of the forty lines computed from the last one.
 
     >>> tape, values = forty_lines()
     >>> len(values), tape.gradient(values[40], values[0]) is None
@@ -52,7 +52,7 @@ def forty_lines() -> tuple[QuietTape, list[Answer]]:
 
 
 def describe_cut_direction(line: Answer) -> str:
-    """Say whether the cut is before or after a line that is not the one."""
+    """Say whether the cut is before or after a line that a learner wrongly named."""
     if isinstance(line, list):
         return ""
     if type(line) is not int or line not in range(1, LINE_COUNT + 1):

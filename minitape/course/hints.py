@@ -67,7 +67,7 @@ def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer])
 
 
 def unwrap_labeled_value(result: Answer) -> Answer:
-    """Return the one part that a result is compared by, such as what a variable holds; any other result as it is."""
+    """Return the value that is compared, such as the value inside a variable. Other results are returned unchanged."""
     return next(iter(result.values())) if isinstance(result, LabeledValue) else to_numpy_value(result)
 
 
@@ -182,7 +182,8 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
         return hint
     for place, pair in wrong_parts.items():
         needs_number = place and isinstance(pair[0], str) and describe_kind(pair[1]) == describe_kind(0)
-        is_row_number = isinstance(pair[1], int) and ("," in place or place == "line")  # a name, and none is too large
+        # A row number is a name, so none is too large.
+        is_row_number = isinstance(pair[1], int) and ("," in place or place == "line")
         if (
             hint := say("The answer must be a number.")
             if needs_number
@@ -334,7 +335,7 @@ def flatten_if_all_numbers(results: Sequence[Answer]) -> np.ndarray | None:
     """Collect all numbers from some results in one flat array, or return None if there is anything else."""
     try:
         parts = [part for result in results for part in (result if isinstance(result, (list, tuple)) else [result])]
-        if any(np.asarray(part).dtype.kind == "U" for part in parts):  # texts of numbers are no numbers
+        if any(np.asarray(part).dtype.kind == "U" for part in parts):  # A number in quotes does not count as a number.
             return None
         flat = np.concatenate([np.ravel(np.asarray(part, np.float64)) for part in parts])
     except (TypeError, ValueError):

@@ -116,7 +116,7 @@ def judge_answer(exercise: Exercise, answer: Answer) -> Verdict:
 
 
 def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
-    """Run the trials one by one, up to the first that fails; then those of the steps before."""
+    """Run the trials one by one, up to the first that fails. Also run the trials of earlier steps."""
     if is_empty_answer(answer):
         return Verdict(None)
     if not isinstance(answer, type):
@@ -462,7 +462,7 @@ def _describe_difference(comparison: AnswerComparison, hides_answer: bool = Fals
 
 
 def translate_keys(exercise: Exercise, answer: Answer) -> Answer:
-    """Translate those keys of a dictionary that are phrases, as the lesson in the reader's language has them."""
+    """Translate the keys of a dictionary that are phrases, as in the lesson in the reader's language."""
     if type(answer) is not dict:
         return answer
     return {say(key, exercise.lesson) if " " in str(key) else key: part for key, part in answer.items()}

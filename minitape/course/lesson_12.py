@@ -14,7 +14,7 @@ from .own_tape import BACKWARD_TRIALS, MORE_OPERATOR_TRIALS, OPERATOR_TRIALS, RO
 
 @dataclass(eq=False, repr=False)
 class _Number:
-    """A number on the tape of one step: a parameter, which knows its place, or a loss, which knows its slopes."""
+    """A number on the tape of one step: a parameter with its position, or a loss with its slopes."""
 
     value: float
     place: int = 0
@@ -35,7 +35,7 @@ class HonestTape:
     gradient_scale: ClassVar[float] = 1.0
 
     def __init__(self) -> None:
-        """Begin with no number."""
+        """Begin without any numbers."""
         self.watched_count = 0
 
     def watch(self, value: float) -> _Number:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 MIN_SIMILARITY = 0.5
-"""Programs that are less alike take another way, and their lines say nothing of each other."""
+"""Programs that are less similar take different approaches, so comparing their lines would explain nothing."""
 MAX_LINES = 2
 
 
 @dataclass(frozen=True)
 class LineDifference:
-    """The first lines in which two programs differ, each as far indented as it is with respect to the others.
+    """The first lines in which two programs differ, indented relative to each other.
 
     Attributes:
         own_lines: The lines of the learner's function. Empty if only the solution has lines there.

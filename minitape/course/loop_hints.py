@@ -82,7 +82,7 @@ def find_substitution_hint(solution: Program, case_results: CaseResults, is_same
 
 
 def _replace_argument(solution: Program, argument_name: str, formula: str) -> Program:
-    """Build the solution with something else in the place of one of its arguments, which is n in a formula."""
+    """Build the solution with a different value for one of its arguments, which is called n in a formula."""
 
     def call_with_replaced_argument(*case: Answer) -> Answer:
         bound_arguments = inspect.signature(solution).bind(*case)

@@ -12,15 +12,15 @@ PIECE = re.compile(rf"(?:^|(?<=[.?] )|(?<=[。？])){LABEL}.*?[.?。？](?= ?{LA
 
 
 def narrow_hint_to_wrong_part(hint: str, exercise: Exercise, answer: Answer) -> str:
-    """Narrow a hint that goes through all parts of an answer to the first wrong one.
+    """Shorten a hint that covers all parts of an answer to the first wrong part.
 
     Args:
-        hint: The hint, which may have a piece with a label about each part, in order.
+        hint: The hint. It may contain one labeled piece for each part, in order.
         exercise: The exercise.
         answer: The wrong answer.
 
     Returns:
-        What comes before the pieces, and the piece about the wrong part; other hints unchanged.
+        The text before the pieces, and the piece about the wrong part. Any other hint is returned unchanged.
     """
     pieces = PIECE.findall(hint)
     expected = exercise.expect

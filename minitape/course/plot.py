@@ -214,7 +214,7 @@ class Plot:
         return self
 
     def _to_pixels(self, xs: Answer, ys: Answer) -> np.ndarray:
-        """Compute where points are in the picture; what is far outside stays within reach of a drawing program."""
+        """Compute the positions of points in the picture. Positions far outside are limited, for drawing programs."""
         x, y = (np.ravel(np.asarray(to_numpy_value(values), np.float64)) for values in (xs, ys))
         width, height = self.size
         x_pixels = LEFT + (x - self.x[0]) / (self.x[1] - self.x[0]) * (width - LEFT - RIGHT)
@@ -223,11 +223,11 @@ class Plot:
 
 
 def build_bitmap_address(colours: np.ndarray) -> str:
-    """Build a bitmap as the address of an image.
+    """Encode a bitmap as the data URL of an image.
 
     Args:
-        colours: The red, green and blue of each pixel from 0 to 255, of shape (rows, columns, 3): the lowest row first,
-            and a number of columns that four divides.
+        colours: The red, green and blue of each pixel from 0 to 255, of shape (rows, columns, 3). The lowest row is
+            first, and the number of columns is divisible by four.
     """
     rows, columns, _ = colours.shape
     pixels = colours[..., ::-1].astype(np.uint8).tobytes()
@@ -242,7 +242,7 @@ def _build_svg_text(x: float, y: float, content: str, anchor: str) -> str:
 
 
 def _compute_ticks(low: float, high: float) -> list[float]:
-    """Compute round numbers from `low` to `high`, four to eleven of them: steps of 1, 2 or 5, and of their tenths."""
+    """Compute four to eleven round numbers from `low` to `high`. The step is 1, 2 or 5 times a power of ten."""
     step = 10.0 ** np.floor(np.log10(high - low))
     step *= next(factor for factor in (1, 0.5, 0.2) if (high - low) / (step * factor) >= 4)
     multiples = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)

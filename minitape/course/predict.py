@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .prediction_buttons import ChoiceButtons
 
-MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]  # The data and the metadata for Jupyter.
+MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]  # The data and the metadata of an output.
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MAX_LENGTH = 1000
@@ -74,7 +74,7 @@ class PredictionQuestion:
         return next(matching_choices, "")
 
     def commit(self, choice: str) -> str:
-        """Record a prediction, show an answer that waited for it, and return a sentence that confirms the prediction.
+        """Record a prediction, show the answer if it is waiting for this, and return a sentence of confirmation.
 
         Raises ValueError if `choice` is not among the choices.
         """
@@ -128,9 +128,9 @@ def build_widget_mimebundle(widget: Object, text: str, html: str = "") -> MimeBu
 
 
 _questions: dict[str, PredictionQuestion] = {}
-"""The questions of this kernel. A restarted one has none, and asks again."""
+"""The questions that were asked in this kernel. After a restart, there are none, so they are asked again."""
 _waiting_reveals: dict[str, Callable[[], None]] = {}
-"""What is to be told once the question of this name is answered."""
+"""For the name of each unanswered question, the function that shows its answer once it is answered."""
 
 
 def predict(name: str, text: str, choices: Sequence[Answer] | NamedValues) -> PredictionQuestion:
@@ -160,7 +160,7 @@ def predict(name: str, text: str, choices: Sequence[Answer] | NamedValues) -> Pr
 
 
 def register_question_with_earlier_choice(question: PredictionQuestion) -> PredictionQuestion:
-    """Register the question for `reveal`, with what was chosen where its cell is run again, and return it."""
+    """Register a question for `reveal`, with the earlier choice if its cell is rerun, and return the question."""
     earlier = _questions.get(question.name)
     if earlier is not None and earlier.choices == question.choices:
         question.choice = earlier.choice
@@ -172,7 +172,7 @@ def register_question_with_earlier_choice(question: PredictionQuestion) -> Predi
 class RevealedAnswer:
     """The answer to a prediction, which `reveal` shows once the question is answered.
 
-    A page has the answer folded, for those who cannot choose, with what each wrong choice believes.
+    On a page, where readers cannot choose, the answer is folded and includes what each wrong choice assumes.
     """
 
     def __init__(self, name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str, str] | None = None):
@@ -199,7 +199,7 @@ class RevealedAnswer:
         return None if question is None else question.choice
 
     def to_text(self, emphasize: Callable[[str], str] = str) -> str:
-        """Write the prediction beside the answer, what it believed, and the reason; `emphasize` sets the two off."""
+        """Format the prediction, the answer, the reply to the choice, and the reason, with the first two emphasized."""
         prediction = self.prediction
         answer_line = say("The answer: {truth}", truth=emphasize(self.truth_text))
         if prediction is None:

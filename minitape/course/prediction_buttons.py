@@ -30,7 +30,7 @@ async function hear(model) {
 
 
 class ChoiceButtons(AnyWidget):
-    """A question with its choices; `commit` is called with the one that is chosen, and gives the sentence to show."""
+    """A question with a button for each choice. `commit` receives the choice and returns the sentence to show."""
 
     _esm = HEAR_SCRIPT + (HERE / "choices.js").read_text(encoding="utf-8")
     _css = HERE / "choices.css"

@@ -80,7 +80,7 @@ def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
 
 
 def _has_tape_question_in_loop(source: str, has_block: bool) -> bool:
-    """Return whether a loop asks a tape for gradients, and contains the block of a tape or does not."""
+    """Return whether a loop asks a tape for gradients and, depending on `has_block`, contains a `with` block."""
     for loop in (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.For, ast.While))):
         asks_tape = any(isinstance(node, ast.Attribute) and node.attr == "gradient" for node in ast.walk(loop))
         if asks_tape and any(isinstance(node, ast.With) for node in ast.walk(loop)) == has_block:
@@ -94,7 +94,7 @@ def _collect_read_names(nodes: list[ast.AST]) -> set[str]:
 
 
 def iter_programs_with_other_results(source: str) -> Iterator[tuple[str, str]]:
-    r"""Yield the programs that return a variable of a function or a part of its result, each with the text of it.
+    r"""Yield variants of a function that return one of its variables or a part of its result, each with its text.
 
     >>> for text, program in iter_programs_with_other_results("def f(x):\n    y = x * x\n    return y / (x + 1)"):
     ...     print(text, "|", program.partition("return ")[2])

@@ -23,7 +23,7 @@ VERSION = 1
 MAX_TIMES = 100
 MAX_WRONG_ANSWERS = 20
 MAX_NUMBER = 2**53
-"""Numbers in the file are smaller: larger ones are none that minitape counted."""
+"""All numbers in the file are smaller. minitape never counts to a larger number."""
 JsonValue: TypeAlias = Any  # JSON can hold anything.
 
 
@@ -66,11 +66,12 @@ def get_progress_path() -> Path:
 
 
 def read_progress() -> Progress:
-    """Read the progress kept so far, and under "last" the lesson that was last worked on.
+    """Read the progress stored so far.
 
-    An exercise has its `tries`, whether it is `solved`, at which try (`right_at`), and the `wrong` answers, each with
-    its hint and how many `times` it came. Under "times" are the seconds since 1970 of each try and prediction. There
-    are no names and no code.
+    The key "last" names the lesson that was last worked on. An exercise has its number of `tries`, whether it is
+    `solved`, the try that solved it (`right_at`), and the `wrong` answers, each with its hint and the number of `times`
+    it was given. "times" holds the time of each try and prediction, in seconds since 1970. There are no names of people
+    and no code.
 
     Returns:
         The progress, such as `{"version": 1, "exercises": {...}, "predictions": {...}}`. It is empty if the file
@@ -133,7 +134,7 @@ def is_progress(progress_data: JsonValue) -> bool:
 
 
 def _is_exercise_entry(entry: JsonValue) -> bool:
-    """Return whether this is what a progress file holds about an exercise. Missing keys raise KeyError."""
+    """Return whether an entry has the form of an exercise in a progress file. Missing keys raise KeyError."""
     return (
         _is_count(entry["tries"])
         and isinstance(entry["solved"], bool)
@@ -146,12 +147,12 @@ def _is_exercise_entry(entry: JsonValue) -> bool:
 
 
 def _is_count(value: JsonValue) -> bool:
-    """Return whether this can be a number of tries or of seconds, with which one can reckon."""
+    """Return whether a value can be a number of tries or of seconds."""
     return type(value) is int and 0 <= value < MAX_NUMBER
 
 
 def find_last_lesson(lessons_folder: Path) -> str:
-    """Find the lesson that a learner last answered something in.
+    """Find the lesson with the learner's latest answer.
 
     Args:
         lessons_folder: The folder with the notebooks of the lesson.
@@ -309,5 +310,5 @@ def _pad_lesson_number(lesson: str | int) -> str:
 
 
 def _list_built_in_and_solved_lessons(solved_names: set[str]) -> list[str]:
-    """List the course's lessons that have exercises, and others that the learner solved something in."""
+    """List the course's lessons that have exercises, and other lessons in which the learner solved something."""
     return sorted(list_built_in_lessons() | {name.rpartition(".")[0] for name in solved_names})

@@ -40,7 +40,7 @@ def again(lesson: str) -> None:
 
 
 def _list_missed_predictions_before(lesson: str) -> list[str]:
-    """List the predictions before a lesson that were wrong, and were not right when they were asked again."""
+    """List the wrong predictions of earlier lessons that have not been corrected in a second attempt."""
     predictions = read_progress()["predictions"]
     missed = []
     for earlier_lesson in (candidate for candidate in sorted(list_built_in_lessons()) if candidate < lesson):

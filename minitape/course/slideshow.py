@@ -35,7 +35,7 @@ moving.render({{ model: {{ get: (name) => fields[name] }}, el: document.querySel
 
 
 class Slider(AnyWidget):
-    """All pictures of a `Moving`, of which one is shown. What is moved stays in the page: the kernel is not asked."""
+    """A widget that shows one picture of a `Moving` at a time. The slider works in the page, without the kernel."""
 
     _esm = HERE / "moving.js"
     _css = HERE / "moving.css"
@@ -57,7 +57,7 @@ class Slider(AnyWidget):
 
 
 def build_slider_fields(moving: Moving) -> dict[str, object]:
-    """Build the fields that the program in the browser reads."""
+    """Build the fields that the widget's script reads."""
     return {
         "name": moving.name,
         "values": moving.values,

@@ -14,7 +14,7 @@ from itertools import permutations
 from ..common.translation import say
 
 VALUE_PATTERN = (
-    r"(?:\w[\w.]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\([^()]*(?:\([^()]*\)[^()]*)*\))"  # a name, a call or brackets
+    r"(?:\w[\w.]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\([^()]*(?:\([^()]*\)[^()]*)*\))"  # A name, a call, or brackets.
 )
 # Each key is a piece of the solution and its replacement. The sentence describes a result of the changed solution. `~`
 # stands for a blank, because a text with blanks would have to be translated. @VALUE stands for the pattern above.
@@ -49,7 +49,7 @@ VARIANTS = {
 
 
 def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
-    """Yield the variants of a solution, each with what to say of its result.
+    """Yield the variants of a solution, each with the sentence about its result.
 
     >>> for text, told in iter_variants_with_hints("lambda x, y: x - y"):
     ...     print(text.partition(": ")[2], "|", told)
@@ -82,7 +82,7 @@ def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
 
 
 def measure_variant_evidence(variant: str, solution: str, source: str) -> int:
-    """Measure how far the text of a wrong program shows a change of the solution.
+    """Measure how clearly the text of a wrong program contains a given change to the solution.
 
     Args:
         variant: The changed solution.
@@ -90,8 +90,8 @@ def measure_variant_evidence(variant: str, solution: str, source: str) -> int:
         source: The wrong program.
 
     Returns:
-        2 if it has what the change makes, 1 if it lacks what the change takes away or only names differ, 0 if it has
-        the solution's own piece.
+        2 if it contains what the change adds, 1 if it lacks what the change removes or if only names differ, 0 if it
+        contains the solution's own piece.
 
     >>> measure_variant_evidence("y - f(x)", "f(x) - y", "b - f(a)")
     2

@@ -140,7 +140,7 @@ def build_first_difference_playback(
         return None
     playback = None
     for number in range(min(len(own_tapes), MAX_TAPES)):
-        # Nested tapes share a recording. The tape that was asked last computed the wrong gradient.
+        # Of nested tapes, which share a recording, the one that was asked last computed the wrong gradient.
         if playback is not None and own_tapes[number]._record is not playback.tapes[0]._record:
             break
         tapes = own_tapes[number], solution_tapes[number]

@@ -22,7 +22,7 @@ EMPTY_CLASS_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class AnswerTrial:
-    """A program that uses what the learner wrote by its name.
+    """A program that uses the learner's code by its name.
 
     Attributes:
         program: The program, whose last line is an expression.
@@ -45,7 +45,7 @@ class AnswerTrial:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """What a trial gave: a value, or the error that ended it."""
+    """The outcome of a trial: a value, or the error that ended it."""
 
     trial: AnswerTrial
     value: Answer = None
@@ -85,7 +85,7 @@ class TrialOutcome:
         return self.error is None and compare_answers(self.value, slip, RTOL, ATOL).is_right
 
     def describe_result(self) -> str:
-        """Describe what it gave."""
+        """Describe the value or the error."""
         return format_answer(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
 
 
@@ -152,7 +152,7 @@ def format_trial_checklist(outcomes: Sequence[TrialOutcome], trials: Sequence[An
         trials: All trials.
 
     Returns:
-        The lines. For the trial that failed they have the whole program, and what it gave next to what it should give.
+        The lines. For the failed trial, they contain the whole program, its outcome and the expected value.
     """
     setups = dict.fromkeys(trial.setup for trial in trials if trial.setup)
     lines = [say("Each test starts with {program}", program=_join_lines(setup)) for setup in setups]
@@ -176,7 +176,7 @@ def _join_lines(program: str) -> str:
 
 
 def describe_non_class_answer(class_name: str, answer: Answer) -> str:
-    """Say what is expected in place of an answer that is not a class."""
+    """Say that the answer should be a class, and what was handed in instead."""
     return say(
         "expected the class {name} itself, without parentheses, but got {given}",
         name=class_name,

@@ -31,7 +31,7 @@ class UnknownFunction:
     """
 
     def __init__(self, formula: str, compute: Program, compute_derivatives: Program | None = None):
-        """`compute_derivatives` gives its derivatives, for whoever made it."""
+        """Store the formula, the function, and optionally a function that returns its derivatives."""
         self.formula = formula
         self._compute = compute
         self.compute_derivatives = compute_derivatives
@@ -46,12 +46,12 @@ class UnknownFunction:
             TypeError: If one of the inputs is not a tensor, or if there are too few or too many.
         """
         inputs = tuple(convert_to_tensor(value) if _is_list_with_tensors(value) else value for value in inputs)
-        if any(map(_is_tensor, inputs)):  # Among tensors, an array or a number is a constant.
+        if any(map(_is_tensor, inputs)):  # Next to a tensor, an array or a number is a constant.
             number_types = (float, np.generic, np.ndarray)
             inputs = tuple(convert_to_tensor(value) if isinstance(value, number_types) else value for value in inputs)
         if not all(map(_is_tensor, inputs)):
             raise TypeError(say("this function accepts only values that a tape can follow: tensors and variables"))
-        inspect.signature(self._compute).bind(*inputs)  # This raises TypeError if their number is wrong.
+        inspect.signature(self._compute).bind(*inputs)  # This raises TypeError if the number of inputs is wrong.
         result: EagerTensor = self._compute(*inputs)
         note_unknown_function_call(inputs, result)
         return result
@@ -92,7 +92,7 @@ class Polynomial(UnknownFunction):
     """
 
     def __init__(self, *coefficients: float):
-        """`coefficients` are those of 1, x, x**2 and so on."""
+        """Store the coefficients of 1, x, x**2 and so on."""
         terms = [
             _format_term(coefficient, exponent) for exponent, coefficient in enumerate(coefficients) if coefficient
         ]
@@ -100,7 +100,7 @@ class Polynomial(UnknownFunction):
         self.coefficients = coefficients
 
     def _evaluate_horner(self, x: Answer) -> Answer:
-        """Compute the value, without the products with 1 and the sums with 0 that nobody would write."""
+        """Compute the value, leaving out multiplications by 1 and additions of 0."""
         constant, *_, leading = self.coefficients
         total = x if leading == 1 and len(self.coefficients) > 2 else x * leading
         for coefficient in self.coefficients[-2:0:-1]:
@@ -113,7 +113,7 @@ class Polynomial(UnknownFunction):
 
 
 class TracedNumber(Polynomial):
-    """An unknown function for use in a traced one: it refuses to run outside, where `@tf.function` was taken away.
+    """An unknown function that works only inside a traced function, so that learners keep `@tf.function`.
 
     >>> import minitape as tf
     >>> TracedNumber(0, 0, 1)(tf.constant(3.0))
@@ -123,7 +123,7 @@ class TracedNumber(Polynomial):
     """
 
     def __call__(self, *inputs: Answer) -> Answer:
-        """Call the function in a traced one.
+        """Call the function inside a traced function.
 
         Args:
             *inputs: Tensors and variables.

@@ -26,7 +26,7 @@ PART_MEANINGS = "one", "part"
 
 
 class NumberFact(NamedTuple):
-    """A number that a program has, what it is there (a key of `MEANING_TEMPLATES`), and what fills that sentence."""
+    """A number in a program, its meaning there (a key of `MEANING_TEMPLATES`), and the fields of that sentence."""
 
     number: float
     meaning: str
@@ -34,15 +34,15 @@ class NumberFact(NamedTuple):
 
 
 def find_number_meaning_hint(number: float, program: str, place: str = "") -> str:
-    r"""Find what a number is in a program.
+    r"""Find out what a number means in a program.
 
     Args:
-        number: The number. 0 and 1 are too many things.
+        number: The number. 0 and 1 could mean too many things.
         program: The program.
         place: The key of the part of the answer. If it is a name of the program, only what concerns that name counts.
 
     Returns:
-        The sentence, or "" if the number is nothing in the program or could be several things.
+        The sentence, or "" if the number means nothing in the program or could mean several things.
 
     >>> program = "x = tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: y = x * x"
     >>> find_number_meaning_hint(9.0, program), find_number_meaning_hint(3.0, program)
@@ -88,6 +88,6 @@ def _collect_number_facts(program: str) -> list[NumberFact]:
 
 
 def _list_source_shares(sweep: Answer) -> list[float]:
-    """List the amounts that arrive at the source of a sweep, of single numbers."""
+    """List the shares that arrive at the source of a sweep over single numbers."""
     edges = (edge for step in sweep["steps"] for edge in step["edges"] if edge["input"] in sweep["sources"])
     return [edge["product"]["data"] for edge in edges if edge["product"] and edge["product"]["data"] is not None]

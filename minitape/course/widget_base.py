@@ -1,7 +1,7 @@
 """Provide the base of live widgets from anywidget and traitlets, or invisible widgets without anywidget.
 
-A user who has only the core of minitape can therefore create a view and save it as a page. In a notebook it then shows
-its static picture or its text, and below it what to install.
+A user who has only the core of minitape can therefore create a view and save it as a page. In a notebook, the view then
+shows its static picture or its text, followed by a line that says what to install.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-# A type checker reads the invisible ones, too: ipywidgets has no types, and what came of it would have none.
+# Type checkers always read the invisible widgets, because ipywidgets has no types.
 if TYPE_CHECKING or find_spec("anywidget") is None:
     MISSING = 'This is live with JupyterLab and ipywidgets: pip install "minitape[lab]"'
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
             vars(self).update(fields)
 
         def send(self, content: object, buffers: object = None) -> None:
-            """Do nothing: there is no browser to tell."""
+            """Do nothing, because there is no browser to send to."""
 
         def on_msg(self, callback: object) -> None:
-            """Do nothing: nothing ever comes from a browser."""
+            """Do nothing, because no message ever comes from a browser."""
 
         def close(self) -> None:
-            """Do nothing: there is nothing to close."""
+            """Do nothing, because there is nothing to close."""
 
-        def _repr_mimebundle_(self, **options: object) -> Any:  # In Jupyter, it returns a dictionary, a pair or None.
+        def _repr_mimebundle_(self, **options: object) -> Any:  # In Jupyter, a dictionary, a pair or None.
             return {}
 
     class _Field:

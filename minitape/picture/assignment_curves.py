@@ -10,10 +10,10 @@ import numpy as np
 
 from .edge_labels import Box, Point
 
-LEAST_BEND = 25.6  # How far a curve swings out, at least.
+LEAST_BEND = 25.6  # The minimum distance by which a curve swings out.
 CORNER_SHARE = 0.85  # Where a curve leaves a node on its right or enters it on its left, as a share of the height.
 SAMPLE_COUNT = 40
-# What a curve costs: for each of its points behind a node or outside of the figure, and for each pixel of its length.
+# The costs of a curve: for each point behind a node or outside of the figure, and for each pixel of length.
 HIDDEN_COST, LENGTH_COST = 10.0, 0.02
 ARROWHEADS = {
     "bottom": "m-3.5 5.5l3.5 -5.5l3.5 5.5",
@@ -46,7 +46,7 @@ class AssignmentCurve(NamedTuple):
 
 
 def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bottom: float) -> AssignmentCurve:
-    """Return the curve between two nodes that other nodes hide least, and the shortest of several such curves.
+    """Return the curve between two nodes that other nodes hide least, or the shortest one if there are several.
 
     Args:
         start: The box of the node at which the curve begins.

@@ -56,7 +56,7 @@ def draw(
         target: The target of the gradient, or None for the tape's last gradient call, if there is one.
         sources: The sources of the gradient, in any nested structure.
         width: The width of the printed picture in millimeters, such as 85 for a column of a paper. The picture then
-            continues in as many lines as it takes for type of 7 points or more.
+            takes as many lines as are needed for type of at least 7 points.
         fold: "layers" draws each layer as one node; None draws each row.
 
     Returns:

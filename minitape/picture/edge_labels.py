@@ -14,13 +14,13 @@ import numpy as np
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # Left, top, right and bottom.
 
-LETTER_WIDTH, PLATE_HEIGHT = 6.7, 13.0  # A letter of a number; the white plate below a number.
+LETTER_WIDTH, PLATE_HEIGHT = 6.7, 13.0  # The sizes of a digit and of the white plate below a number.
 PLATE_PADDING = 2.0
 CLEARANCE = 3.0  # Other edges keep this distance from a plate.
-POINT_DISTANCE = 3.0  # Edges are tested at points of this distance.
-ARROW_LENGTH = 9.0  # So much of an edge stays visible at the input, where the arrowhead is.
-# What a place costs: for each point of another edge below the plate, for each pixel of another plate or of a node, for
-# each pixel of the arrowhead, and for each pixel of distance from the consumer.
+POINT_DISTANCE = 3.0  # Edges are tested at points this far apart.
+ARROW_LENGTH = 9.0  # This much of an edge stays visible at the input, where the arrowhead is.
+# The costs of a place: for each point of another edge below the plate, for each pixel of another plate or of a node,
+# for each pixel of the arrowhead, and for each pixel of distance from the consumer.
 EDGE_COST, PLATE_COST, NODE_COST, ARROW_COST, DISTANCE_COST = 20.0, 3.0, 10.0, 2.0, 0.1
 
 

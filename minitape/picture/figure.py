@@ -139,7 +139,7 @@ class Figure:
         bottom: The height of the figure without the result lines, in pixels.
         width: The width of the figure without the result lines, in pixels.
         printed_width: The width of the printed figure in millimeters; None for the natural width.
-        max_width: The width in pixels at which the least type has MIN_PRINTED_TYPE in print; None for any width.
+        max_width: The width in pixels at which the smallest type is printed at MIN_PRINTED_TYPE, or None for any width.
         curves: The points of each edge that is drawn as a curve. A key consists of the indices of the start and end
             nodes, and the index of the edge among the inputs of the end node. Other edges are drawn as names.
     """

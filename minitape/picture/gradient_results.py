@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
 MAX_SOURCES = 64  # Only this many sources and targets of a call are listed.
 MAX_REPEATED_ROWS = 2000  # A longer sweep is not repeated here, because the view computes its steps on demand.
-SOURCE_CAUSES = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # They blame the source.
+SOURCE_CAUSES = (
+    "not_watched",
+    "not_trainable",
+    "integer_dtype",
+    "not_accessed_watched",
+)  # These causes blame the source.
 MAX_EXPLAINED = 16  # `explain` is called for at most this many sources of a call.
 MAX_EXPLAINED_ROWS = 20_000  # `explain` reads every row, so it is not called for a longer recording.
 MAX_EARLIER_STEPS = 500  # The result of an earlier call has no sweep if the sweep is longer than this.

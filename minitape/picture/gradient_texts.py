@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .snapshot_types import ResultFields, SourceFields
 
 MARGIN = 8
-# The letters of a gradient, in a figure of any width and in one of a given width.
+# The maximum length of a gradient's text, in a figure of any width and in one of a given width.
 MAX_NUMBER_LETTERS, MAX_NARROW_NUMBER_LETTERS = 40, 22
 MAX_SOURCES = 12  # Further sources of a gradient call are counted but not listed.
 LINE_HEIGHT, ITALIC_WIDTH, LETTER_WIDTH = 16, 6.6, 6.7  # Sizes of result lines, in pixels.

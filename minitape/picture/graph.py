@@ -156,7 +156,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
     if not shown_rows:
         yield f"graph [label={quote_text(translate('nothing recorded'))}]"
     if lines:
-        # "\l" ends a line that is aligned on the left. Graphviz knows it only in a text in quotation marks.
+        # "\l" ends a line that is aligned on the left. Graphviz understands it only in a quoted string.
         label = "".join(f"{quote_text(line)[1:-1]}\\l" for line in lines)
         yield f'graph [label="{label}" labeljust=l]'
     yield from root.iter_statements()
@@ -328,7 +328,7 @@ def format_attributes(attributes: dict[str, str]) -> str:
 def quote_text(text: str) -> str:
     r"""Return a text in quotation marks, so that Graphviz prints exactly this text.
 
-    Graphviz reads a backslash and the beginning of an HTML entity in a text, but no ``\u``.
+    In a string, Graphviz interprets backslashes and the beginning of an HTML entity, but not ``\u``.
 
     Args:
         text: The text; unprintable characters become spaces.
@@ -341,7 +341,7 @@ def quote_text(text: str) -> str:
 
 
 def escape_label(text: str) -> str:
-    """Return a text for Graphviz's HTML, in which markup, backslashes and unprintable characters mean nothing.
+    """Escape a text for Graphviz's HTML, so that markup, backslashes and unprintable characters have no effect.
 
     Args:
         text: The text.
@@ -349,5 +349,5 @@ def escape_label(text: str) -> str:
     >>> escape_label("a < b")
     'a &lt; b'
     """
-    # Graphviz replaces a backslash and a letter, such as "\\N", even in HTML, unless an invisible joiner parts the two.
+    # Graphviz replaces a backslash and a letter, such as "\\N", even in HTML, unless a joiner separates them.
     return escape(replace_unprintable(text)).replace("\\", "&#92;&#8288;")

@@ -18,8 +18,8 @@ from .picture_texts import translate
 if TYPE_CHECKING:
     from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields
 
-BLOCK_DEPTH = 2  # The model and one of its blocks.
-MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only how many rows it has.
+BLOCK_DEPTH = 2  # The levels of a scope down to a block: the model, and the block itself.
+MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only its number of rows.
 
 
 def fold_layers(
@@ -70,7 +70,7 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> dict[int, list[int]]:
 
     Args:
         snapshot: The snapshot.
-        depth: How many names of a scope tell layers apart. Layers that differ only in further names are one.
+        depth: The number of scope names that distinguish layers. Layers that differ only in later names count as one.
     """
     rows = snapshot["rows"]
     none_rows = {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .snapshot_types import RowFields, Snapshot, StepFields, ValueFields
 
 MAX_ALIGNED_ROWS = 2000
-"""The most operations after the first difference that are aligned."""
+"""The maximum number of operations after the first difference that are aligned."""
 RTOL = 1e-5
 COMMUTATIVE_OPERATIONS = {"add", "multiply", "maximum", "minimum"}
 
@@ -107,7 +107,7 @@ class Alignment:
         """Yield pairs of matching operations from both tapes, in order, and operations that only one tape has.
 
         Yields:
-            The row of each tape, or None if it has none, and the rows that come next, from these on.
+            The row of each tape, or None if it has no such row, and the next row of each tape, which may be the same.
         """
         own_rows, other_rows = ([row for row in snapshot["rows"] if row["inputs"]] for snapshot in self.snapshots)
         own_keys, other_keys = ([_get_operation(row) for row in rows] for rows in (own_rows, other_rows))
@@ -262,12 +262,12 @@ class Alignment:
 
 
 def _get_operation(row: RowFields) -> tuple[str, str]:
-    """Return what a row computes, apart from its inputs."""
+    """Return the operation of a row, without its inputs."""
     return row["op"], row["label"]
 
 
 def _get_role(leaf: RowFields) -> tuple[str, str | None]:
-    """Return what tells a leaf apart from other leaves, apart from its value."""
+    """Return the properties of a leaf that distinguish it from other leaves, except its value."""
     return leaf["kind"], leaf["name"]
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 COMPILES_IN_BACKGROUND = True  # Calls to a function do not wait for numba.
 SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
-SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # These are the costs of a call without loops.
+SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # The estimated costs of a call without loops.
 
 PIECE_SIZE = 4096  # The number of elements in a piece. Arrays of at least this size are dropped after their last use.
 MIN_SCALAR_CALLS = 48  # A compiled loop pays off if there are at least this many scalar calls.

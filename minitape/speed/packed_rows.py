@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     PlainRecord = object  # The plain class does not exist yet when this module is imported.
 
-# This is added to the code of a packed elementwise row whose value is not a scalar. Kernels stop at such rows.
+# Added to the code of a packed elementwise row whose value is not a scalar. Kernels stop at such rows.
 ARRAY_ROW = 256
 
 # First row, cells, values and calls (see :class:`PackedRecord`). The values are a list or an array, hence Any.

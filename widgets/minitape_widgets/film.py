@@ -139,12 +139,12 @@ class Film:
 
         Args:
             path: The ending determines the format. ``.html`` is a page that plays and records the film. ``.webm`` and
-                ``.mp4`` are videos, ``.gif`` is an animated picture of at most 960 pixels' width. A path without an
+                ``.mp4`` are videos, ``.gif`` is an animated picture that is at most 960 pixels wide. A path without an
                 ending is a folder for numbered SVG pictures, one for each step, in which the node of row 3 has the id
                 ``row-3`` and the edge to input 1 of row 4 the id ``edge-4-1``.
             size: The width and height in pixels. (1080, 1920) is a film for a phone.
-            rate: The number of a video's frames in a second.
-            dark: Whether the film is light on dark.
+            rate: The number of frames per second of a video.
+            dark: Whether the background is dark.
 
         Raises:
             ValueError: If the path has a different ending, or a shot of the storyboard cannot be shown.
@@ -177,8 +177,8 @@ class Film:
 
         Args:
             size: The width and height of the film in pixels.
-            rate: The number of frames in a second of a video that the page records.
-            dark: Whether the film is light on dark. None means the colours of the page around it.
+            rate: The number of frames per second of a video that the page records.
+            dark: Whether the background is dark. None means the colours of the page around it.
         """
         width, height = size
         # Video encoders need even numbers of pixels.

@@ -85,12 +85,12 @@ class ModelMap:
         sweeps: Sequence[BackwardPass],
         page: ModelPage,
     ) -> None:
-        """Add what a recording knows of a parameter.
+        """Add the facts about a parameter from one recording.
 
         Args:
             parameter: The parameter's dictionary.
             recording: The recording.
-            source: The parameter itself, in the form in which the recording knows it.
+            source: The parameter itself, as the recording represents it.
             sweeps: The backward passes of the recording, one for each step.
             page: The recording's explanations.
         """
@@ -191,7 +191,7 @@ def map_model(recordings: Any, model: Any = None) -> ModelMap:
         TypeError: If the recordings or the model are something else.
     """
     listed = [*recordings] if isinstance(recordings, (list, tuple)) else [recordings]
-    # record(every=50) gives a block whose latest recording counts.
+    # The block of record(every=50) has several recordings, of which the latest counts.
     listed = [getattr(recording, "latest", recording) for recording in listed]
     if not listed or not all(isinstance(recording, FrameworkRecording) for recording in listed):
         raise TypeError(
@@ -222,18 +222,18 @@ def list_steps(recording: FrameworkRecording) -> list[BackwardPass]:
     """Return the backward passes that are steps of a recording.
 
     Args:
-        recording: The recording. If it calls ``backward()``, its calls of ``autograd.grad`` are no steps.
+        recording: The recording. If it calls ``backward()``, its calls of ``autograd.grad`` are not steps.
     """
     return [sweep for sweep in recording.sweeps if sweep.function_name != "grad"] or recording.sweeps
 
 
 def create_parameter(name: str, shape: Iterable[int], step_count: int) -> dict[str, Any]:
-    """Return the dictionary of a parameter, without the gradients of steps from now on.
+    """Return the dictionary of a parameter that had no gradient in the earlier steps.
 
     Args:
         name: The parameter's name in the program, such as "net.layers[0].kernel".
         shape: The parameter's shape.
-        step_count: The number of steps that are over.
+        step_count: The number of earlier steps.
     """
     shape = [int(length) for length in shape]
     parameter: dict[str, Any] = {
@@ -250,11 +250,11 @@ def create_parameter(name: str, shape: Iterable[int], step_count: int) -> dict[s
 
 
 def fill_steps(parameter: dict[str, Any], step_count: int) -> None:
-    """Note that a parameter had no gradient in the steps that it lacks.
+    """Record that a parameter had no gradient in the steps for which it has no entry.
 
     Args:
         parameter: The parameter's dictionary.
-        step_count: The number of steps that are over.
+        step_count: The number of earlier steps.
     """
     missing = step_count - len(parameter["norms"])
     for field, empty in (("norms", "none"), ("updates", None), ("causes", -1)):
@@ -315,7 +315,7 @@ def measure_norm(adjoints: Sequence[Any], size: int) -> Any:
         size: The number of the gradient's elements.
 
     Returns:
-        The norm as a number, "nonfinite", "none" without an adjoint, or None if nothing is known of it.
+        The norm as a number, "nonfinite", "none" without an adjoint, or None if nothing is known about the gradient.
     """
     if not adjoints:
         return "none"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from minitape.picture.stepper import SweepSteps
 
 STEPS_PER_PAGE = 2000  # The number of steps that are sent in one message.
-MAX_UPDATES = 3  # After so many updates, later assignments to the variables of the same gradient call are ignored.
+MAX_UPDATES = 3  # After this many updates, later assignments to the variables of the same gradient call are ignored.
 
 
 class SweepFollower:

@@ -50,7 +50,7 @@ class CompiledFunction:
             restore_after_trace = save_mutable_state(self._function, *args)
             restore_state()
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
-                # A limit of one more gradient than there are lets the function run to its end.
+                # With a limit of one more gradient than the function computes, it runs to its end.
                 self._gradient_limit = gradient_block.record_gradients_uncompiled(
                     self._function, args, kwargs, min(self._gradient_limit + 1, GRADIENT_LIMIT)
                 )

@@ -40,7 +40,7 @@ from .transforms import (
 if TYPE_CHECKING:
     from ...engine.types import ExitProperty
 
-WATCHED_UPDATES = 20  # The number of an optimizer's updates that show whether its state is kept.
+WATCHED_UPDATES = 20  # After this many updates, it is clear whether the program keeps an optimizer's state.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
 
 

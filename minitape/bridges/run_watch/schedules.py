@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .accounts import RunAccounts
 
 FEW_STEPS = 10  # In a run of fewer steps, a schedule may not have been due.
-LARGE_RATE = 0.5  # No optimizer is created with so large a rate unless its schedule computes the rate.
+LARGE_RATE = 0.5  # An optimizer is created with a rate this large only if its schedule computes the rate.
 FULL_SHARE = 0.9  # A schedule that is stepped in this share of the steps is stepped in each step.
 
 

@@ -919,7 +919,7 @@ def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
 def build_unused_finding(question: TensorFlowQuestion) -> Finding:
     """Report that the target was not computed from the source.
 
-    A program that leaves out each gradient that is None expects this.
+    A program that skips gradients of None expects this.
 
     Args:
         question: The question about the source.

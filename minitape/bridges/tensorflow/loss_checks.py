@@ -1,4 +1,4 @@
-"""Find mistakes of a training program: wrong or forgotten losses, unused results, and optimizers that it replaces."""
+"""Find mistakes in a training program: wrong or forgotten losses, unused results, and optimizers that it replaces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .traced_values import find_program_name
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
-# A program that does one of these adds the losses of layers itself, or lets Keras add them.
+# A program that matches this pattern adds the losses of layers itself, or lets Keras add them.
 find_use_of_losses = re.compile(r"\.losses\b|\bcompute_loss\(|\bcompiled_loss\(").search
 
 
@@ -122,7 +122,7 @@ def explain_unused_statistics(recording: TensorFlowRecording) -> Explanation | N
 
 
 def explain_unused_clipping(file: str | None) -> Explanation | None:
-    """Explain that nothing reads the result of clipping the gradients, or return None if this is not so.
+    """Explain that nothing reads the result of clipping the gradients, or return None if something does.
 
     Args:
         file: The program's file.

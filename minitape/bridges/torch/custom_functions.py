@@ -20,7 +20,7 @@ find_declaration = re.compile(r"STE(?![a-z])|(?i:straight|surrogate|revers|guide
 def is_checkable(function: Any, args: Sequence[Any]) -> bool:
     """Return whether a call can be repeated, and whether the backward is meant to be the derivative of the forward.
 
-    This is not known for a Function that says otherwise, or whose forward has jumps or side effects.
+    The result is False if the name or docstring says otherwise, or if the forward has jumps or side effects.
 
     Args:
         function: The class of the Function.
@@ -63,8 +63,8 @@ def measure_wrong_slope(function: Any, args: Sequence[Any]) -> tuple[float, floa
             if gradient is None:
                 continue
             returned += float((gradient * move).sum())
-            # A gradient reversal passes its input on, and a straight-through estimator the gradient. A backward that
-            # treats positive and negative gradients differently does so on purpose, too.
+            # A gradient reversal passes its input on, and a straight-through estimator passes the gradient on. If a
+            # backward treats positive and negative gradients differently, that is also on purpose.
             is_passed_on = torch.equal(point, result) or torch.equal(gradient, weight)
             if is_passed_on or not torch.allclose(opposite.abs(), gradient.abs()):
                 return None

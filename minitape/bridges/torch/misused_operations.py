@@ -1,4 +1,4 @@
-"""Find operations that compute something else than the program means, although all gradients are finite."""
+"""Find operations that compute something other than what the program means, although all gradients are finite."""
 
 from __future__ import annotations
 

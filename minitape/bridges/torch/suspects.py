@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from .recording import TorchRecording
 
 ENTROPIES = set("nll_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits".split())
-LEAST_EXCESS = 0.05  # Rounding makes no logarithm of a probability as large as this.
+LEAST_EXCESS = 0.05  # Rounding alone does not make the logarithm of a probability this large.
 FARTHEST_TARGET = 0.5  # Noisy labels of a GAN exceed the range of probabilities by less than this.
-MIN_CUT_STEPS = 3  # A state that is cut off so often in one backward pass is cut off in a loop.
+MIN_CUT_STEPS = 3  # A state that is cut off this often in one backward pass is cut off in a loop.
 _SOFTMAX = "softmax"
 _SIGMOID = "sigmoid"
 OPERATION_NAMES = OperationNames(

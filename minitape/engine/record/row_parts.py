@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEAF, CALL = 0, 1  # The codes of rows that are not elementwise operations.
 WIDTH = 6  # The number of columns.
-CALL_COLUMN, VALUE_COLUMN = 3, 5  # These are the only columns that are read separately.
+CALL_COLUMN, VALUE_COLUMN = 3, 5  # The only columns that are read separately.
 CHUNK = 16384  # Code that reads long recordings reads this many rows at a time.
 # Depending on the kind of event, this is a row, a tensor, a tape, or a variable with its version.
 Subject: TypeAlias = Any

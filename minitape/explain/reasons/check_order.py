@@ -27,7 +27,7 @@ def find_nothing(question: FrameworkQuestion) -> None:
 
 
 def keep_finding(question: FrameworkQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return a finding as it is."""
+    """Return a finding unchanged."""
     return finding
 
 

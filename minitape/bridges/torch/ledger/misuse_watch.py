@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from .run_watch import FollowedOptimizer
 
 # Attributes with which a program means to freeze parameters. A program may read such an attribute itself, so they count
-# only if the parameters are trained all the same.
+# only if the parameters are trained anyway.
 FREEZING_NAMES = set(
     "requires_grad require_grad requires_gradient require_gradient required_grad require_grads requires_grads "
     "requires_grad_ require_grad_ trainable".split()
 )
-SETTINGS_STEP = 3  # Parameters that are trained have moved before this step.
+SETTINGS_STEP = 3  # By this step, all parameters that are trained have moved.
 
 
 def note_frozen_move(accounts: RunAccounts, account: TensorAccount, followed: FollowedOptimizer) -> None:
-    """Note a step that changed a parameter that does not require a gradient any more.
+    """Note a step that changed a parameter that no longer requires a gradient.
 
     Args:
         accounts: The accounts of the run.
@@ -49,7 +49,7 @@ def note_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed
     """
     file, held = followed.account.made_at[0], followed.tensor_accounts
     rate, used = vars(optimizer).get("lr"), optimizer.param_groups[0].get("lr")
-    # An optimizer of the program's own may read its attribute.
+    # An optimizer that the program itself defines may read the attribute.
     if rate not in (None, used) and type(optimizer).__module__.startswith("torch."):
         site = _find_assignment_site("lr", file)
         accounts.note_finding("no_effect", "optimizer", site, name="lr", one=used, two=rate)

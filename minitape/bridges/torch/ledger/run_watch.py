@@ -50,7 +50,7 @@ FOLLOWED_STEPS, RESTING_STEPS = 8, 56
 FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in every eighth step.
 # Elements of the weights are sampled in the first steps, and then at this interval.
 FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16
-TINY_RATE = 1e-4  # Steps with so small a part of the largest learning rate change nothing.
+TINY_RATE = 1e-4  # Steps with less than this fraction of the largest learning rate change nothing.
 LATE_LOSSES = 8  # On devices other than the CPU, losses are read in groups, so that no pass waits for the device.
 
 

@@ -32,7 +32,7 @@ def _compute_top_k(x: Array, *, k: int) -> tuple[Array, Array]:
 
 
 def _apply_top_k_rule(g: Array, z: Array, x: Array, *, k: int) -> Array:
-    axes = np.indices(tuple(z[1].shape), np.int32)[:-1]  # These are the indices along all axes except the last axis.
+    axes = np.indices(tuple(z[1].shape), np.int32)[:-1]  # The indices along all axes except the last.
     places = TABLE["stack"](*[create_constant_like_adjoint(g[0], axis) for axis in axes], z[1], axis=-1)
     return TABLE["scatter_nd"](places, g[0], shape=tuple(x.shape))
 
