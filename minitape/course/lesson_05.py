@@ -85,8 +85,9 @@ def _find_missing_variable_hint(answer: Program, observed_runs: ObservedRuns) ->
 EXERCISES = complete_exercises(
     "05",
     (
+        Exercise("05.1", expect={"A": 1, "B": 1, "C": 2, "D": 3}),
         Exercise(
-            "05.1",
+            "05.2",
             expect={"A": "error", "B": 12.0, "C": 16.0, "D": "error"},
             view=_replace_error_names,
             program="""
@@ -97,11 +98,10 @@ with tf.GradientTape(persistent=True) as tape:
 """,
         ),
         Exercise(
-            "05.2",
+            "05.3",
             expect=lambda f, g, value: [f.derivative(value), g.derivative(value)],
             cases=[(F, G, 3.0), (F, G, -1.0), (G, F, 0.5)],
         ),
-        Exercise("05.3", expect={"A": 1, "B": 1, "C": 2, "D": 3}),
         Exercise(
             "05.4",
             expect=_run_descent,

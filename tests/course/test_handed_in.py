@@ -25,8 +25,8 @@ RIGHT = r"""
 04.1 = ('a:0', 'd:0')
 04.2 = {'A': [12, None, None], 'B': [12, 8, None], 'C': [None, None, 6]}
 04.2 = [[12, None, None], [12, 8, None], [None, None, 6]]
-05.1 = ['error', 12, 16, 'error']
-05.3 = [1, 1, 2, 3]
+05.2 = ['error', 12, 16, 'error']
+05.1 = [1, 1, 2, 3]
 02.3 : return [arrived, -arrived]
 02.3 : return arrived * 1.0, arrived * -1.0
 13.1 = 65
@@ -80,10 +80,10 @@ WRONG = r"""
 04.2 = {'A': [12, 0, 0], 'B': [12, 8, 0], 'C': [0, 0, 6]}
 04.2 = {'A': [12, 8, None], 'B': [12, 8, None], 'C': [None, None, 6]}
 04.2 = {'A': 12, 'B': [12, 8], 'C': 6}
-05.1 = [12, 12, 16, 4]
-05.1 = ['error', 12, 16, None]
-05.3 = [1, 2, 2, 3]
-05.3 = [2, 2, 3, 3]
+05.2 = [12, 12, 16, 4]
+05.2 = ['error', 12, 16, None]
+05.1 = [1, 2, 2, 3]
+05.1 = [2, 2, 3, 3]
 02.3 : return arrived, arrived
 02.3 : return -arrived, arrived
 02.3 : return 1, -1

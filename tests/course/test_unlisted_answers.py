@@ -96,8 +96,8 @@ WRONG = [
     ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1}, "A: 2 is once for each call."),
     ("10.1", [5.0, 16.0, 7.0, 0.0], "Hint: C: 7 is y itself."),
     ("02.2", {"x": 28.0, "u": 6.0, "v": 4.0, "y": 2.0}, "u is used twice"),  # two slips: one of them is listed
-    ("05.1", {"A": "no error", "B": 12.0, "C": 16.0, "D": "error"}, "not yet"),
-    ("05.1", {"A": "error", "B": 13.0, "C": 16.0, "D": 4.0}, "D: the first call used the tape up"),
+    ("05.2", {"A": "no error", "B": 12.0, "C": 16.0, "D": "error"}, "not yet"),
+    ("05.2", {"A": "error", "B": 13.0, "C": 16.0, "D": 4.0}, "D: the first call used the tape up"),
     ("03.5", ["D:0"], "not yet"),
     ("04.1", ["A:0", "d:0"], "not yet"),
     ("03.5", {"a": 1}, "expected: the names of variables, in a list"),
@@ -127,7 +127,7 @@ WRONG_PROGRAMS = [
      "in a network, x holds many numbers"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
-    ("05.2", solved("05.2", "z = g(x)", "z = g(x + 1.0)"), SECOND_WRONG),
+    ("05.3", solved("05.3", "z = g(x)", "z = g(x + 1.0)"), SECOND_WRONG),
     ("05.4", solved("05.4", "return variables", "return starts"), "The right result is in variables, but"),
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "such as a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
@@ -149,7 +149,7 @@ WRONG_PROGRAMS = [
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "The name belongs to tf"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "This name belongs to tf"),
     ("05.5", SOLUTIONS["05.5"].replace("        loss = loss_of(x)", "    loss = loss_of(x)"), "with block"),
-    ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "no argument named 'Persistent'"),
+    ("05.3", SOLUTIONS["05.3"].replace("persistent=True", "Persistent=True"), "no argument named 'Persistent'"),
     ("07.2", solved("07.2", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "Divide by the second derivative as it is,"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.maximum(bend(x), 0.1)"), "not yet"),
@@ -225,7 +225,7 @@ STEP = "x = x - 0.1 * tape.gradient(y, x)"
 TWO_SLOPES = collect_exercises("10")["10.2"].start
 EACH = "for penalty in (0.0, 5.0):\n"
 TOLD = [
-    ("05.2", SOLUTIONS["05.2"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
+    ("05.3", SOLUTIONS["05.3"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
      "your answer is a dictionary with the keys"),
     ("01.5", solved("01.5", "return x", "return y"), "The right result is in x,"),
     ("04.3", solved("04.3", "tape.watch(b)", "tape.watch([a, b])"), "because you watch it by hand"),
@@ -296,7 +296,7 @@ TOLD = [
     ("10.6", solved("10.6", "return angle", "return throw(angle)"), "The right result is in angle,"),
     ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
     ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted in whole numbers"),
-    ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
+    ("05.3", solved("05.3", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "tf.math.is_nan(results)"),
      "minitape has only the TensorFlow names"),
@@ -304,7 +304,7 @@ TOLD = [
     ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "is lost."),
     ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "use 'distance'"),
     ("09.5", solved("09.5", "assign_sub", "assign"), "replaces the old value of w with a new value."),
-    ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), SECOND_WRONG),
+    ("05.3", solved("05.3", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), SECOND_WRONG),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "A step starts at x."),
     ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), SECOND_WRONG),
     ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong in each case."),
@@ -435,10 +435,10 @@ def test_a_hint_that_did_not_help_is_followed_by_the_next_one():
 
 
 def test_a_mistyped_argument_is_no_try():
-    program = SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True")
-    assert all("try" not in check_program("05.2", program).partition("Hint")[0].replace("tries", "") for _ in range(4))
-    exercise = collect_exercises("05")["05.2"]
-    assert check_program("05.2", solved("05.2", "f(x)", "f(x) ** 3")).count(exercise.hint[2]) == 0
+    program = SOLUTIONS["05.3"].replace("persistent=True", "Persistent=True")
+    assert all("try" not in check_program("05.3", program).partition("Hint")[0].replace("tries", "") for _ in range(4))
+    exercise = collect_exercises("05")["05.3"]
+    assert check_program("05.3", solved("05.3", "f(x)", "f(x) ** 3")).count(exercise.hint[2]) == 0
 
 
 def test_a_sweep_that_never_asks_the_table_of_rules_is_told():

@@ -43,7 +43,7 @@ BY_HAND = {
     "02.6": "return [slope_by_hand(f, place) for place in places]",
     "03.2": "w = tf.Variable(start)\n    for _ in range(steps): w.assign_sub(0.1 * slope_by_hand(loss_of, "
     "float(w)))\n    return w",
-    "05.2": "return [slope_by_hand(f, value), slope_by_hand(g, value)]",
+    "05.3": "return [slope_by_hand(f, value), slope_by_hand(g, value)]",
     "06.4": "return [round(value), slope_by_hand(rest, round(value))]",
     "06.5": "return [value, factor * slope_by_hand(rest, value)]",
     "07.2": "slope = slope_by_hand(f, value)\n    return slope + 2.0 * slope * bend_by_hand(f, value)",
@@ -128,7 +128,7 @@ def only_b(f, value_of_a, value_of_b):
         tape.watch([b])
         y = f(a, b)
     return tape.gradient(y, (a, b))
-#@ 05.2
+#@ 05.3
 def two_gradients(f, g, value):
     x = tf.Variable(value)
     with tf.GradientTape() as one, tf.GradientTape() as two:
