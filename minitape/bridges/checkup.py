@@ -177,7 +177,7 @@ class Checkup:
         if explanation.kind not in SUSPICION_BY_KIND:
             return explanation
         suspicions = [
-            suspicion.to_explanation(explanation.name, self.checked_run.question)
+            suspicion.to_explanation(explanation.name, self.checked_run.question_without_source)
             for suspicion in self.checked_run.list_suspicions_of_source(source)
         ]
         if not suspicions or SUSPICION_BY_KIND[explanation.kind] not in ("", suspicions[0].cause):

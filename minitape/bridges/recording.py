@@ -97,7 +97,7 @@ class Recording(PictureSource):
         self.known_rules: dict[int, KnownRule | None] = {}
         self.sources_by_row: dict[int, NamedSource] | None = None
         self._recording = True
-        self._last_gradient: Sequence[Any] | None = None
+        self._last_gradient_call: Sequence[Any] | None = None
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -201,7 +201,7 @@ class Recording(PictureSource):
         self.sweeps.append(BackwardPass(target))
         return self.sweeps[-1]
 
-    def end_with_error(self, error: Exception) -> None:
+    def end_with_internal_error(self, error: Exception) -> None:
         """End the recording early with a warning, because the bridge itself raised ``error``.
 
         The program continues. Only the first error is kept and reported.
@@ -214,7 +214,7 @@ class Recording(PictureSource):
         """Mark the recording as complete, so that pictures may read it, and call the listeners."""
         self._recording = False
         if self.sweeps:
-            self._last_gradient = self.sweeps[-1].target, self.list_source_rows_of_sweep(self.sweeps[-1]), None
+            self._last_gradient_call = self.sweeps[-1].target, self.list_source_rows_of_sweep(self.sweeps[-1]), None
         for listener in self.listeners:
             listener()
 
@@ -378,11 +378,11 @@ class Recording(PictureSource):
         return not self._recording
 
     @property
-    def last_gradient(self) -> Sequence[Any] | None:
+    def last_gradient_call(self) -> Sequence[Any] | None:
         """The last backward pass as (target rows, source rows, None), or None if no backward pass ran."""
-        return self._last_gradient
+        return self._last_gradient_call
 
-    def list_last_gradients(self) -> list:
+    def list_last_gradient_calls(self) -> list:
         """Return an empty list, because no other recording shares these rows."""
         return []
 

@@ -194,7 +194,7 @@ def _build_bed_exercise(bed: int, patient_name: str) -> Exercise:
     )
 
 
-def _verify_and_count_cured_beds(beds: Answer) -> str:
+def _require_and_count_cured_beds(beds: Answer) -> str:
     """Say how many patients were handed in, or raise ValueError unless the ward saw each of them become well.
 
     The result is a text, because a list would reveal which patients the learner still has to find.
@@ -239,7 +239,7 @@ def _build_exercises(patient_names: tuple[str, ...]) -> tuple[Exercise, ...]:
         expect=say_from_lesson(
             LESSON, "patients who are well", n=sum(bool(PATIENTS[name].diseases) for name in patient_names)
         ),
-        view=_verify_and_count_cured_beds,
+        view=_require_and_count_cured_beds,
     )
     numbers, cure, standardize = complete_exercises(LESSON, (NUMBERS, cure, STANDARDIZE))
     return numbers, *(_build_bed_exercise(bed, name) for bed, name in enumerate(patient_names, 1)), cure, standardize

@@ -40,7 +40,7 @@ def _map_softmax_line_to_loss(diagnosis: Answer) -> Answer:
     return diagnosis | {"line": 12} if isinstance(diagnosis, dict) and diagnosis.get("line") == 11 else diagnosis
 
 
-def _verify_own_explanation(answer: Answer) -> str:
+def _require_own_explanation(answer: Answer) -> str:
     """Return OWN_EXPLANATION; raise ValueError unless an answer is one of `explain`, about no program of the lesson."""
     answers = [answer]
     if isinstance(answer, (list, tuple)):
@@ -77,7 +77,7 @@ CROSS_ENTROPY_CASES = [
 ]
 
 
-def _verify_reading_network(parameters: Answer) -> str:
+def _require_reading_network(parameters: Answer) -> str:
     """Return GOOD_READER, or raise ValueError unless a network reads enough digits that it has never seen."""
     if any(type(one).__name__ == "Number" for one in parameters):
         raise ValueError(say_from_lesson("14", "numbers of a tape"))
@@ -97,7 +97,7 @@ def _load_parts() -> list[tuple[str, tuple[np.ndarray, np.ndarray]]]:
     return [(part, load_digits(part)) for part in ("training", "exam")]
 
 
-def _verify_pad(pad: Answer) -> str:
+def _require_full_pad(pad: Answer) -> str:
     """Return FULL_PAD, or raise ValueError unless ten digits were drawn on a pad."""
     if not isinstance(pad, DigitPad):
         raise ValueError(say_from_lesson("14", "no pad"))
@@ -132,10 +132,10 @@ def slope(bend, w1, w2, x, t):
         Exercise("14.6", expect={"cause": "broadcast", "line": 10}),
         Exercise("14.7", expect={"cause": "activation_twice", "line": 12}, view=_map_softmax_line_to_loss),
         Exercise("14.8", expect={"cause": "stop_gradient", "line": 8}),
-        Exercise("14.9", expect=OWN_EXPLANATION, view=_verify_own_explanation),
+        Exercise("14.9", expect=OWN_EXPLANATION, view=_require_own_explanation),
         Exercise("14.10", expect="Tape", trials=MOVED_TAPE_TRIALS),
         Exercise("14.11", expect=_compute_rule_of_cross_entropy, cases=CROSS_ENTROPY_CASES),
-        Exercise("14.12", expect=GOOD_READER, view=_verify_reading_network),
-        Exercise("14.13", expect=FULL_PAD, view=_verify_pad),
+        Exercise("14.12", expect=GOOD_READER, view=_require_reading_network),
+        Exercise("14.13", expect=FULL_PAD, view=_require_full_pad),
     ),
 )

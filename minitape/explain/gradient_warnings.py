@@ -55,11 +55,11 @@ class NoneCall(NamedTuple):
     frame: FrameType
 
 
-def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation, str]]:
+def merge_and_count_equal_explanations(explanations: list[Explanation]) -> list[tuple[Explanation, str]]:
     """Merge explanations that have the same reason for different variables.
 
     Args:
-        answers: The explanations.
+        explanations: The explanations.
 
     Returns:
         For each reason, one explanation and a sentence that counts the other affected variables. The sentence is "" if
@@ -67,7 +67,7 @@ def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation
     """
     return [
         (group[0], fill(" The same reason applies to {n} more.", n=len(group) - 1) if group[1:] else "")
-        for group in group_equal_explanations(answers)
+        for group in group_equal_explanations(explanations)
     ]
 
 
@@ -135,7 +135,7 @@ def add_refusal_reason(
                 for candidate in explain_flat_sources(tape, targets, sources[:MAX_SOURCES])
                 if candidate.cause == "no_gradient_registered"
             ]
-            for answer, suffix in merge_repeated_answers(answers):
+            for answer, suffix in merge_and_count_equal_explanations(answers):
                 error.add_note(fill("The gradient is missing: {answer}", answer=f"{answer}{suffix}"))
     return error
 
@@ -190,7 +190,7 @@ def _list_reasons_of_none_call(none_call: NoneCall | None) -> list[str]:
     answers = explain_flat_sources(none_call.tape, last_call.targets, none_call.sources[:MAX_SOURCES])
     return [
         fill("A gradient is None: {answer}", answer=f"{answer}{suffix}")
-        for answer, suffix in merge_repeated_answers(answers)
+        for answer, suffix in merge_and_count_equal_explanations(answers)
     ]
 
 

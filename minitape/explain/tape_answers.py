@@ -163,9 +163,9 @@ def warn_about_none(tape: GradientTape, targets: list[TargetOrSource], sources: 
         targets: The targets of that call.
         sources: The sources whose gradients are None.
     """
-    from .gradient_warnings import merge_repeated_answers
+    from .gradient_warnings import merge_and_count_equal_explanations
 
-    for answer, suffix in merge_repeated_answers(explain_flat_sources(tape, targets, sources)):
+    for answer, suffix in merge_and_count_equal_explanations(explain_flat_sources(tape, targets, sources)):
         warn_at_user_line(
             fill(
                 "The gradient is None ({cause}): {text}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .picture_texts import translate
 from .truncation import measure_width, shorten_name
-from .value_display import format_magnitude, round_number_text
+from .value_display import format_magnitude, shorten_number_text
 
 if TYPE_CHECKING:
     from .snapshot_types import RowFields
@@ -31,7 +31,9 @@ def format_row_title(row: RowFields) -> str:
         row: The fields of the row.
     """
     if row["kind"] == "operation":
-        label = re.sub(r"\d+\.\d{5,}(e[-+]?\d+)?", lambda match: round_number_text(match[0]), row["label"] or row["op"])
+        label = re.sub(
+            r"\d+\.\d{5,}(e[-+]?\d+)?", lambda match: shorten_number_text(match[0]), row["label"] or row["op"]
+        )
         return f"{row['name']} = {label}" if row["name"] else label
     name = row["name"] or (translate("const") if row["kind"] == "constant" else row["label"])
     if row["kind"] == "variable":

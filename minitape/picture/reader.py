@@ -479,14 +479,14 @@ class TapeReader(Reader):
         """
         from .nested_gradient_layout import locate_and_name_gradient_rows
         from .source_names import find_names_in_source
-        from .tangents import compute_tangents
+        from .tangents import compute_last_accumulator_tangents
 
         if self.record is None or self.record.is_opened_by_tape:
             return []
         parts = find_names_in_source(self.record, rows)
         parts += [
             {"row": row, "tangent": to_value_fields(value)}
-            for row, value in compute_tangents(self.record, self.tapes).items()
+            for row, value in compute_last_accumulator_tangents(self.record, self.tapes).items()
         ]
         parts += [{"row": row, "status": "ghost"} for row in list_rows_with_replaced_gradient(self.record)]
         parts += locate_and_name_gradient_rows(self.record, rows)

@@ -47,7 +47,7 @@ def collect_namespaces(frame: FrameType | None = None) -> list[dict[str, object]
     return namespaces if main is None else [*namespaces, vars(main)]
 
 
-def unwrap_tape(tape: Object) -> Object:
+def unwrap_accumulator(tape: Object) -> Object:
     """Return the tape inside a ``ForwardAccumulator``, or any other object unchanged.
 
     Args:
@@ -212,7 +212,9 @@ class Reader(ABC):
             tape: The tape or recording.
             default_name: The name for an object without a name.
         """
-        names = (name for name, value in iter_public_names_and_values(self.namespaces) if unwrap_tape(value) is tape)
+        names = (
+            name for name, value in iter_public_names_and_values(self.namespaces) if unwrap_accumulator(value) is tape
+        )
         return next(names, default_name)
 
 

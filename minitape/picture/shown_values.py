@@ -38,7 +38,7 @@ def to_value_fields(value: Array) -> ValueFields | None:
         return None
     array = np.asarray(value)
     if array.size <= 64:
-        return {"text": shorten_text(str(value)), "data": _to_plain_data(array.tolist())}
+        return {"text": shorten_text(str(value)), "data": _to_short_json_data(array.tolist())}
     if array.dtype.kind not in "biufV":
         return {"text": shorten_text(np.array2string(array, threshold=24, edgeitems=2))}
     with np.errstate(invalid="ignore"):  # Uninitialized memory may contain signaling NaNs, which cause warnings.
@@ -71,13 +71,13 @@ def unpack_value(packed: PackedValue) -> ValueFields | None:
     if not isinstance(packed, str):
         return packed
     text = packed.removeprefix("~")
-    return {"text": text, "data": _to_plain_data(float(text if packed is text else np.float32(text)))}
+    return {"text": text, "data": _to_short_json_data(float(text if packed is text else np.float32(text)))}
 
 
-def _to_plain_data(data: object) -> Plain:
+def _to_short_json_data(data: object) -> Plain:
     """Convert data to JSON types, with NaN, infinities, complex numbers and bytes as text."""
     if isinstance(data, list):
-        return [_to_plain_data(item) for item in data]
+        return [_to_short_json_data(item) for item in data]
     if isinstance(data, float):
         return data if math.isfinite(data) else str(data)
     if isinstance(data, (bool, int)):
@@ -157,8 +157,8 @@ class ArraySummary(NamedTuple):
             text = np.array2string(self.edges, threshold=0, edgeitems=2)
         return {
             "text": shorten_text(text),
-            "stats": {name: _to_plain_data(number) for name, number in self.stats.items()},
-            "thumb": _to_plain_data(lines.tolist()),
+            "stats": {name: _to_short_json_data(number) for name, number in self.stats.items()},
+            "thumb": _to_short_json_data(lines.tolist()),
             "cell": cell,
         }
 

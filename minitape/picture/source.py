@@ -9,7 +9,7 @@ from ..engine.backward.tape import GradientTape
 from ..engine.record.kept_arrays import iter_large_arrays
 from .gradient_results import list_gradient_results
 from .reader import TapeReader
-from .reader_base import Reader, unwrap_tape
+from .reader_base import Reader, unwrap_accumulator
 from .shown_values import to_value_fields
 from .stepper import SweepSteps, build_tape_stepper
 
@@ -41,7 +41,7 @@ class PictureSource(Protocol):
 
     @property
     @abstractmethod
-    def last_gradient(self) -> Sequence[Object] | None:
+    def last_gradient_call(self) -> Sequence[Object] | None:
         """The targets and the sources of the last gradient call, or None before the first call.
 
         Further items may follow. The ids of the items identify the call, because the objects stay the same until the
@@ -49,8 +49,8 @@ class PictureSource(Protocol):
         """
 
     @abstractmethod
-    def list_last_gradients(self) -> list[Object]:
-        """Return the `last_gradient` of each tape that shares the record, or None for tapes without a gradient call."""
+    def list_last_gradient_calls(self) -> list[Object]:
+        """Return the `last_gradient_call` of each tape that shares the record, or None for tapes without a call."""
 
     @abstractmethod
     def add_listener(self, listener: Callable[[], None]) -> None:
@@ -168,11 +168,11 @@ class TapeSource(PictureSource):
         return self.tape.is_used
 
     @property
-    def last_gradient(self) -> Sequence[Object] | None:
+    def last_gradient_call(self) -> Sequence[Object] | None:
         """The ``GradientRequest`` of the tape's last gradient call, or None before the first call."""
         return self.tape.last_request
 
-    def list_last_gradients(self) -> list[Object]:
+    def list_last_gradient_calls(self) -> list[Object]:
         """Return the last request of each tape of the recording, because the picture shows the results of all tapes."""
         record = self.tape.record
         return [] if record is None else [tape.last_request for tape in record.list_tapes_or_none() if tape is not None]
@@ -252,7 +252,7 @@ def get_picture_source(recording: Object, refusal_start: str) -> PictureSource:
     """
     if isinstance(recording, PictureSource):
         return recording
-    tape = unwrap_tape(recording)
+    tape = unwrap_accumulator(recording)
     if not isinstance(tape, GradientTape):
         raise TypeError(
             f"{refusal_start} a tf.GradientTape, but received {recording!r} of type {type(recording).__name__!r}."

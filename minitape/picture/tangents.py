@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 2000  # Pictures of longer recordings show no tangents.
 
 
-def compute_tangents(record: Record, tapes: list[Object]) -> ArraysByRow:
+def compute_last_accumulator_tangents(record: Record, tapes: list[Object]) -> ArraysByRow:
     """Return the tangent of each row, which is its derivative in the direction of the last accumulator.
 
     Args:

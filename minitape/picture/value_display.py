@@ -30,7 +30,7 @@ CELL_SIZE = 1.6  # The minimum width and height of a thumbnail cell, in pixels.
 COLOR_LEVELS = 5  # The number of colors on each side of zero.
 
 
-def round_number_text(text: str, digits: int = DIGITS) -> str:
+def shorten_number_text(text: str, digits: int = DIGITS) -> str:
     """Return a number rounded to ``digits`` significant digits.
 
     A short text is returned unchanged, as is a text that is not a finite real number with a point or exponent.
@@ -40,7 +40,7 @@ def round_number_text(text: str, digits: int = DIGITS) -> str:
         digits: The number of significant digits.
 
     >>> texts = "0.10000000149011612", "-1.7e-05", "123456.78", "3.0", "12345678.0", "nan"
-    >>> [round_number_text(text) for text in texts]
+    >>> [shorten_number_text(text) for text in texts]
     ['0.1', '-1.7e-5', '123457', '3.0', '1.235e7', 'nan']
     """
     if not any(sign in text for sign in ".e"):
@@ -79,7 +79,7 @@ def format_value(value: ValueFields, max_letters: int) -> str | None:
     if isinstance(data, list):
         texts = (_format_elements(data, digits) for digits in range(DIGITS, 1, -1))
     else:
-        texts = (round_number_text(text, digits) for digits in range(DIGITS, 0, -1))
+        texts = (shorten_number_text(text, digits) for digits in range(DIGITS, 0, -1))
     return next((candidate for candidate in texts if len(candidate) <= max_letters), None)
 
 
@@ -125,10 +125,10 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
     size = compute_largest_magnitude(value)
     low, high = _read_minimum_and_maximum(value)
     if low == high:
-        number = round_number_text(repr(low + 0.0)).removesuffix(".0")
+        number = shorten_number_text(repr(low + 0.0)).removesuffix(".0")
         if measure_width(description := translate("each {0}").replace("{0}", number)) <= max_letters:
             return description
-    return f"±{round_number_text(repr(float(f'{size:.3g}')), 3).removesuffix('.0')}" if math.isfinite(size) else "NaN"
+    return f"±{shorten_number_text(repr(float(f'{size:.3g}')), 3).removesuffix('.0')}" if math.isfinite(size) else "NaN"
 
 
 def compute_largest_magnitude(value: ValueFields) -> float:
@@ -167,7 +167,7 @@ def _format_elements(data: Plain, digits: int) -> str:
         return f"[{' '.join(_format_elements(item, digits) for item in data)}]"
     if not isinstance(data, float):
         return str(data)
-    text = round_number_text(repr(data), digits)
+    text = shorten_number_text(repr(data), digits)
     return text.removesuffix("0") if text.endswith(".0") else text
 
 

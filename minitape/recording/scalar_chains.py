@@ -39,7 +39,7 @@ class ScalarChains:
         op = self.ops[row]
         return op >= FIRST_CODE and bool(self.is_recorded[row]) and "-" not in _RULE_TEXTS[op]
 
-    def map_readers_to_outside_inputs(self, end_row: int) -> dict[int, set[int]]:
+    def map_first_consumers_to_outside_inputs(self, end_row: int) -> dict[int, set[int]]:
         """Map the rows of a chain to the rows outside the chain that they read.
 
         If several rows of the chain read the same outside row, only the first of them lists it.
@@ -50,7 +50,7 @@ class ScalarChains:
         Returns:
             The outside rows that each row reads. Rows that read no outside row are omitted.
         """
-        lowest_readers: dict[int, int] = {}  # For each outside row, the lowest row of the chain that reads it.
+        first_consumers: dict[int, int] = {}  # For each outside row, the lowest row of the chain that reads it.
         seen = bytearray(len(self.ops))
         waiting = [end_row]
         ops, left, right, is_contractible, excluded_rows = (
@@ -70,9 +70,9 @@ class ScalarChains:
                 if parent not in excluded_rows and is_contractible(parent):
                     if not seen[parent]:
                         waiting.append(parent)
-                elif row < lowest_readers.get(parent, row + 1):
-                    lowest_readers[parent] = row
+                elif row < first_consumers.get(parent, row + 1):
+                    first_consumers[parent] = row
         inputs_by_row: dict[int, set[int]] = {}
-        for parent, row in lowest_readers.items():
+        for parent, row in first_consumers.items():
             inputs_by_row.setdefault(row, set()).add(parent)
         return inputs_by_row

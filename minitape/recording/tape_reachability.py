@@ -104,7 +104,7 @@ class TapeRules:
         return self._known_answers[id(source)][1]
 
     def _compute_is_connected(self, source: TargetOrSource) -> bool:
-        last_answer = self._find_answer_of_last_call(source)
+        last_answer = self._has_gradient_in_last_call(source)
         if last_answer is not None:
             return last_answer
         return source.dtype.differentiable and (
@@ -114,7 +114,7 @@ class TapeRules:
             )
         )
 
-    def _find_answer_of_last_call(self, source: TargetOrSource) -> bool | None:
+    def _has_gradient_in_last_call(self, source: TargetOrSource) -> bool | None:
         """Return whether the last ``gradient`` call found a gradient for a source, or None if it had other targets.
 
         The result is also None if the source was not among the sources of that call.
@@ -218,7 +218,7 @@ class TapeRules:
         """The beginnings of the tape's ``with`` blocks, in chronological order."""
         return [BlockBegin(clock, frames) for event, _, clock, frames in self.tape.history if event == "enter"]
 
-    def find_last_use_before_target(self, source: TargetOrSource) -> CodePlace | None:
+    def find_last_computation_from_source(self, source: TargetOrSource) -> CodePlace | None:
         """Return the last statement under this tape, before the target, that computed something from a source.
 
         Args:

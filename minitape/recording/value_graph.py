@@ -184,7 +184,7 @@ class ValueGraph:
         chains = self._chains.get(key)
         if chains is None:
             chains = self._chains[key] = ScalarChains(record, self.spans, self.excluded_rows)
-        for row, outside_rows in chains.map_readers_to_outside_inputs(node.row).items():
+        for row, outside_rows in chains.map_first_consumers_to_outside_inputs(node.row).items():
             end_node = self._find_or_add_node(ValueNode((id(record), row, "end", key[1]), record, row))
             edges = self._iter_row_edges(self.find_or_add_row_node(record, row), contract_chains=False)
             end_node._edges = [(input_node, break_) for input_node, break_ in edges if input_node.row in outside_rows]

@@ -46,7 +46,7 @@ def compile_function(text: str, label: str, function_name: str, trial_arguments:
     return function
 
 
-def is_machine_code_kept(function: object) -> bool:
+def is_machine_code_on_disk(function: object) -> bool:
     """Return whether the machine code of a compiled function is on disk, where the next process will find it.
 
     Args:

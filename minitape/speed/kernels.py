@@ -92,7 +92,7 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
     Returns:
         A description of the problem, or "" if the next process will find all kernels.
     """
-    from .compilation import is_machine_code_kept
+    from .compilation import is_machine_code_on_disk
 
     number_types = (np.float32, np.float64)
     compiled_kernels = []
@@ -106,7 +106,7 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
         return "numba fails" if _failures else "numba is not installed, or it is switched off"
     return (
         ""
-        if all(map(is_machine_code_kept, compiled_kernels))
+        if all(map(is_machine_code_on_disk, compiled_kernels))
         else ("the kernels could not be saved for the next process")
     )
 

@@ -14,7 +14,7 @@ from minitape.explain.reasons import question  # noqa: E402
 
 def count_searches(monkeypatch: pytest.MonkeyPatch, layer_count: int) -> dict[str, int]:
     """Return how often a page about ``layer_count`` layers without a gradient searches the whole recording."""
-    counts = dict.fromkeys(("find_ancestors", "find_cheapest_steps"), 0)
+    counts = dict.fromkeys(("find_ancestors", "find_cheapest_steps_to_target"), 0)
 
     def count(owner: Any, name: str) -> None:
         original = getattr(owner, name)
@@ -31,7 +31,7 @@ def count_searches(monkeypatch: pytest.MonkeyPatch, layer_count: int) -> dict[st
         (net(torch.ones(2, 3)) * torch.zeros(3)).sum().backward()
     with monkeypatch.context():
         count(question.Question, "find_ancestors")
-        count(question, "find_cheapest_steps")
+        count(question, "find_cheapest_steps_to_target")
         page = recording.explain(net)
     assert {answer.cause for answer in page.values()} == {"zero_factor"} and len(page) == 2 * layer_count
     return counts
@@ -40,4 +40,4 @@ def count_searches(monkeypatch: pytest.MonkeyPatch, layer_count: int) -> dict[st
 def test_the_number_of_searches_does_not_depend_on_the_number_of_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
     few = count_searches(monkeypatch, 2)
     monkeypatch.undo()
-    assert count_searches(monkeypatch, 12) == few and few["find_cheapest_steps"] == 1
+    assert count_searches(monkeypatch, 12) == few and few["find_cheapest_steps_to_target"] == 1

@@ -86,7 +86,7 @@ def test_a_recording_without_a_backward_pass_has_no_sweep():
     recording = Recording("forward")
     recording.add_leaf(1.0, name="x")
     recording.close()
-    assert recording.snapshot()["sweep"] is None and recording.last_gradient is None
+    assert recording.snapshot()["sweep"] is None and recording.last_gradient_call is None
     assert not hasattr(recording, "explain")  # which needs to know the framework
 
 

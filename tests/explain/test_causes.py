@@ -29,7 +29,7 @@ def test_a_cause_has_a_kind_and_a_page(name):
     cause = CAUSES[name]
     assert cause.kind in KINDS and cause.frameworks
     assert name == "connected" or (ROOT / "docs" / cause.page).is_file()
-    assert not cause.bridge_name or cause.bridge_name in CAUSES
+    assert not cause.name_in_bridges or cause.name_in_bridges in CAUSES
 
 
 @pytest.mark.parametrize("name", CAUSES)

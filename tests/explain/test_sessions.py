@@ -107,8 +107,10 @@ def test_a_loop_whose_steps_were_logged_is_walked_once(monkeypatch: pytest.Monke
             log.append(float(tf.reduce_sum(h)))
         y = tf.reduce_mean(h)
     searches: list[None] = []
-    search = question.find_cheapest_steps
-    monkeypatch.setattr(question, "find_cheapest_steps", lambda *given: searches.append(None) or search(*given))
+    search = question.find_cheapest_steps_to_target
+    monkeypatch.setattr(
+        question, "find_cheapest_steps_to_target", lambda *given: searches.append(None) or search(*given)
+    )
     assert tape.explain(y, other).cause == "independent"
     assert len(searches) < 3
 

@@ -12,7 +12,7 @@ import pytest
 import minitape as tf
 from minitape.picture import drawing as draw_module
 from minitape.picture import svg_elements
-from minitape.picture.value_display import round_number_text
+from minitape.picture.value_display import shorten_number_text
 
 from .conftest import accumulation, square
 
@@ -28,7 +28,7 @@ def test_it_shows_values_and_adjoints():
     gradient = tape.gradient(d, a)
     found = texts(tf.draw(tape).svg)
     assert {"a", "2.0", "b", "a × a", "4.0", "c", "b + b", "8.0", "sin(c)"} <= set(found)
-    assert "∂ " + round_number_text(str(gradient.numpy())) in found
+    assert "∂ " + shorten_number_text(str(gradient.numpy())) in found
 
 
 def test_every_program_gives_a_well_formed_picture(program):
@@ -123,7 +123,7 @@ def test_a_figure_has_what_went_over_each_edge_and_what_the_gradient_gave():
     tape.gradient(d, a)
     found = texts(tf.draw(tape).svg)
     for step in tf.snapshot(tape)["sweep"]["steps"]:
-        assert {round_number_text(edge["product"]["text"]) for edge in step["edges"]} <= set(found)
+        assert {shorten_number_text(edge["product"]["text"]) for edge in step["edges"]} <= set(found)
     assert {"∂d/∂a", "= -0.6986"} <= set(found)
 
 

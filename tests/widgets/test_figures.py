@@ -9,7 +9,7 @@ import pytest
 
 import minitape as tf
 from minitape.picture.drawing import Picture
-from minitape.picture.value_display import round_number_text
+from minitape.picture.value_display import shorten_number_text
 
 from .conftest import PROGRAMS, accumulation
 from .test_draw import texts
@@ -221,7 +221,7 @@ def test_each_share_stands_on_its_own_edge():
     painted = read_painted(Picture(snapshot).svg)
     edges = [points for tag, points, _ in painted if tag == "path" and points]
     steps = snapshot["sweep"]["steps"]
-    shares = {round_number_text(edge["product"]["text"]) for step in steps for edge in step["edges"]}
+    shares = {shorten_number_text(edge["product"]["text"]) for step in steps for edge in step["edges"]}
     texts_by_box = [(text, *box) for tag, box, text in painted if tag == "text" and text in shares]
     centers = {text: ((left + right) / 2, (top + bottom) / 2) for text, (left, top), (right, bottom) in texts_by_box}
     assert centers.keys() == shares and len(edges) == len(shares)

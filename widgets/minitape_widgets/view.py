@@ -483,7 +483,7 @@ class TapeView(AnyWidget):
 
     def _find_object_of_row(self, row: Any) -> Any:
         """Return the variable or tensor of a row, or None if it no longer exists."""
-        targets = (self.picture_source.last_gradient or ([], []))[0]
+        targets = (self.picture_source.last_gradient_call or ([], []))[0]
         named_values = (value for namespace in self._reader.namespaces for value in namespace.values())
         return self.picture_source.find_object_of_leaf_or_candidate(row, [*targets, *named_values])
 
@@ -668,4 +668,4 @@ class TapeView(AnyWidget):
             if self.picture_source.is_recording:
                 return None
             self._read_new_rows()
-            return (len(self._rows), *map(id, self.picture_source.last_gradient or ())) if self._rows else None
+            return (len(self._rows), *map(id, self.picture_source.last_gradient_call or ())) if self._rows else None

@@ -68,11 +68,11 @@ class SweepFollower:
         Returns:
             Whether the sweep or the results were read again.
         """
-        last_gradient = (target, sources) if target is not None else recording.last_gradient
-        if last_gradient is None:
+        last_call = (target, sources) if target is not None else recording.last_gradient_call
+        if last_call is None:
             return False
-        gradient_key = (row_count, *map(id, last_gradient), *map(id, recording.list_last_gradients()))
-        versions = [getattr(source, "_version", 0) for source in flatten_with_gradient_carriers(last_gradient[1])[1]]
+        gradient_key = (row_count, *map(id, last_call), *map(id, recording.list_last_gradient_calls()))
+        versions = [getattr(source, "_version", 0) for source in flatten_with_gradient_carriers(last_call[1])[1]]
         if gradient_key == self._gradient_key and not self._has_new_assignments(versions, is_last_look):
             return False
         self._update_count = self._update_count + 1 if gradient_key == self._gradient_key else 0

@@ -434,7 +434,7 @@ def refine_zero_finding(question: JaxQuestion, finding: Finding, row: RecordedRo
     if finding.cause == "zero_cancels" and _is_normalized_over_one_element(question, row, finding.detail):
         finding.variant = "one"
     if row.op == "select_n":
-        return _explain_zeros_of_where(question, row) or finding
+        return _explain_zeros_of_where_in_activation(question, row) or finding
     return finding
 
 
@@ -458,7 +458,7 @@ def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, sco
     return bool(sizes) and all(input_size == output_size for input_size, output_size in sizes)
 
 
-def _explain_zeros_of_where(question: JaxQuestion, row: RecordedRow) -> Finding | None:
+def _explain_zeros_of_where_in_activation(question: JaxQuestion, row: RecordedRow) -> Finding | None:
     """Explain the zeros of a ``where`` in an activation, or of a relu written with ``where``."""
     curve = next((name for name in row.scope if name in PIECEWISE_ACTIVATIONS), "")
     if curve:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.reasons import program_text
@@ -141,13 +141,13 @@ class JaxOrigin:
         return self.call_site
 
     @property
-    def compiled_as(self) -> str:
+    def compiled_as(self) -> Literal["itself", "part", ""]:
         """Return how the program compiles the function.
 
         The result is "itself" if the function is compiled and all of its arguments are traced. The result is "part" if
         a compiled function calls the function, or if it is compiled with static arguments. Otherwise, the result is "".
         """
-        result = ""
+        result: Literal["part", ""] = ""
         scopes: list[program_text.FunctionNode | None] = [None]
         for scope_statement in (program_text.find_statement(self.call_site), self.definition):
             if scope_statement:

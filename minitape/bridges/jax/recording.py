@@ -498,7 +498,7 @@ def _run_backward(
             if isinstance(internal_error, jax.errors.UnexpectedTracerError):
                 recording.error = internal_error
             else:
-                recording.end_with_error(internal_error)
+                recording.end_with_internal_error(internal_error)
         return
     recording.sweeps.append(sweep := backward_pass.sweep)
     sweep.function_name = "grad"

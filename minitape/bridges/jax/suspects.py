@@ -49,7 +49,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=JaxAdapter(recording),
-        checks=(check_unapplied_gradients, check_cancellation),
+        checks=(check_gradients_without_effect, check_cancellation),
         find_source_rows=recording.list_rows,
         find_operand_before_broadcast=find_operand_before_broadcast,
         find_logits_row=find_logits_row,
@@ -70,7 +70,7 @@ def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None
 
 
-def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
+def check_gradients_without_effect(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a program that computes gradients step after step without changing any parameter.
 
     If some parameters change, the unchanged parameters are considered frozen and are not reported.

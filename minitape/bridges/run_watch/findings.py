@@ -279,7 +279,7 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
             yield RunFinding("not_applied", "rate", optimizer.site, {"n": optimizer.zero_rate_steps}, keys)
         else:
             yield from _find_decayed_rate(run, optimizer, keys)
-            yield from _find_vanished_updates(run, optimizer)
+            yield from _find_rounded_or_undone_updates(run, optimizer)
 
 
 def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: Collection[int]) -> Iterator[RunFinding]:
@@ -291,7 +291,7 @@ def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: Coll
         yield RunFinding("not_applied", "decayed", sites[-1] if sites else optimizer.site, counts | rates, keys)
 
 
-def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Iterator[RunFinding]:
+def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Iterator[RunFinding]:
     """Find parameters that did not change in steps with a gradient, or whose changes did not last.
 
     Args:

@@ -38,14 +38,14 @@ class SideEffects:
         if not _installed:
             _installed.append(True)
             sys.addaudithook(_pass_side_effects_to_listeners)
-        _listeners.append(self.note_effect)
+        _listeners.append(self.report_effect)
 
     def stop_watching(self) -> None:
         """Stop noticing side effects."""
-        if self.note_effect in _listeners:
-            _listeners.remove(self.note_effect)
+        if self.report_effect in _listeners:
+            _listeners.remove(self.report_effect)
 
-    def note_effect(self, effect: str) -> None:
+    def report_effect(self, effect: str) -> None:
         """Remember the first side effect, and report each one.
 
         Args:

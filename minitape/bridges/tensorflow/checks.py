@@ -752,7 +752,7 @@ def _find_variable_of_copy(question: TensorFlowQuestion) -> Finding | None:
     return Finding("wrong_object", copy_site, variant="copied")
 
 
-def _find_recreated_source(question: TensorFlowQuestion) -> Finding | None:
+def _find_variable_replacing_source(question: TensorFlowQuestion) -> Finding | None:
     """Find a variable that took the place of the source, unless the program still refers to both.
 
     Args:
@@ -948,7 +948,10 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     build_escape_finding=build_escape_finding,
     find_lost_gradient=find_missing_tape,
     find_replaced_source=combine_checks(
-        _find_variable_of_copy, _find_recreated_source, _find_derived_source, _find_object_used_instead_of_source
+        _find_variable_of_copy,
+        _find_variable_replacing_source,
+        _find_derived_source,
+        _find_object_used_instead_of_source,
     ),
     find_uncalled_layer=find_uncalled_layer_of_source,
     refine_nonfinite_finding=find_cause_in_called_code,

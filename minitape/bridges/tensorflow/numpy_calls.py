@@ -43,7 +43,7 @@ def find_numpy_use_of_result(computed_at: Site) -> Site | None:
             arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
             name = prediction_names.get(next(iter(statement.enclosing_functions), None))
             if is_numpy_function and (
-                program_text.may_use_value_of_statement(start_statement, statement, arguments)
+                program_text.may_depend_on_statement(start_statement, statement, arguments)
                 or any(program_text.unparse(argument) == name for argument in arguments)
             ):
                 return statement.file, call.lineno

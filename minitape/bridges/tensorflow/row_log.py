@@ -161,7 +161,7 @@ class TensorFlowLog:
             self.tensor_rows.register_row(outputs[0], self.tensor_rows.find_or_add_state_row(inputs[0], outputs[0]))
             return
         if changes_variable(op):
-            self.record_assignment(inputs)
+            self.record_assignment_event(inputs)
             return
         if (
             op in SHAPE_OPS
@@ -389,7 +389,7 @@ class TensorFlowLog:
             self.tensor_rows.current_rows.pop(id(handle), None)
             self.assignments += [(id(handle), row, site, len(self.rows)) for row in input_rows if not is_training_step]
 
-    def record_assignment(self, operation_inputs: Sequence) -> None:
+    def record_assignment_event(self, operation_inputs: Sequence) -> None:
         """Record that a variable has a new value, so that the next use of the variable adds a new state.
 
         Args:
@@ -462,4 +462,6 @@ class TensorFlowLog:
                 recorded_row.extra.is_watched_late = not recorded_row.tracked
         if not self.tensor_rows.list_rows(value):
             self.tensor_rows.find_or_add_row(value)
-        self.tape_history.explicit_watches.append((weakref.ref(value), self.tape_history.find_or_build_reference(tape)))
+        self.tape_history.explicit_watches.append(
+            (weakref.ref(value), self.tape_history.find_stored_or_build_reference(tape))
+        )

@@ -47,7 +47,7 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
         has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=TensorFlowAdapter(recording, None, None),
-        checks=(check_unapplied_gradients, check_unoptimized_sources, check_untracked_variables),
+        checks=(check_gradients_without_effect, check_unoptimized_sources, check_untracked_variables),
         find_source_key=lambda source: id(to_handle_or_value(source)),
         find_source_rows=recording.list_rows,
         find_optimizer_steps=lambda source: [
@@ -69,7 +69,7 @@ def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]
     }
 
 
-def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
+def check_gradients_without_effect(run: CheckedRun) -> Iterator[Suspicion]:
     """Find gradients that were computed several times without ever changing a variable.
 
     Either the program took no step, or the learning rate is 0, or the program computed new values and discarded them.

@@ -206,7 +206,7 @@ class TorchGraph:
                 torch._C._set_grad_enabled(False)
                 hook(*arguments)
         except Exception as error:
-            log.recording.end_with_error(error)
+            log.recording.end_with_internal_error(error)
         finally:
             torch._C._set_grad_enabled(was_enabled)
 

@@ -163,7 +163,7 @@ class WatchedProgram:
 
     def _note_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
         """Note that a second run would talk to the other processes of a job."""
-        self.side_effects.note_effect("torch.distributed.init_process_group()")
+        self.side_effects.report_effect("torch.distributed.init_process_group()")
         original(*args, **kwargs)
 
     @contextlib.contextmanager

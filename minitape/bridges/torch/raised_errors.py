@@ -64,7 +64,7 @@ def _explain_by_message(recording: TorchRecording, error: BaseException) -> Expl
     message = str(error)
     names = TensorNames(error)
     if "second time" in message:
-        return _explain_second_backward(recording, names)
+        return _explain_reuse_of_freed_graph(recording, names)
     if "appears to not have been used" in message or ("unused" in message and "graph" in message):
         return _explain_unreachable_input(recording, names)
     if "does not require grad" in message:
@@ -92,7 +92,7 @@ def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
 # -- a second backward pass through the same graph -------------------------------------------------
 
 
-def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> Explanation | None:
+def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames) -> Explanation | None:
     """Name the value that carries the graph of an earlier pass into this pass.
 
     Args:

@@ -126,7 +126,7 @@ class TorchRecording(FrameworkRecording):
         try:
             self.log.kept_tensors.fetch_device_summaries()
         except RuntimeError as error:  # A failed device must not hide the program's own error.
-            self.end_with_error(error)
+            self.end_with_internal_error(error)
         super().close()
 
 

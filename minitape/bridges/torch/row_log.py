@@ -422,11 +422,11 @@ class TorchLog:
         """
         self.recording.record_escape(self.find_or_add_row(tensor), method, find_user_site())
 
-    def record_assignment(self, tensor: torch.Tensor) -> None:
+    def record_assignment_event(self, leaf: torch.Tensor) -> None:
         """Record that a leaf received new values from an optimizer or an in-place change."""
-        self.forget_current_row(tensor)
-        event = {"kind": "assign", "name": self.history.find_tensor_name(tensor), "line": find_user_site()[1]}
-        rows = self.list_leaf_rows(tensor)
+        self.forget_current_row(leaf)
+        event = {"kind": "assign", "name": self.history.find_tensor_name(leaf), "line": find_user_site()[1]}
+        rows = self.list_leaf_rows(leaf)
         self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
 

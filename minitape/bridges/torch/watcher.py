@@ -268,7 +268,7 @@ class TorchWatcher(Watcher):
             # If the return were inside the block, Ctrl-C could interrupt it before the block ends.
             return result  # noqa: RET504
         except Exception as error:
-            self.recording.end_with_error(error)
+            self.recording.end_with_internal_error(error)
             return None
 
     def _run_attribute_access(self, func: Any, args: tuple, is_set: bool) -> Any:
@@ -349,7 +349,7 @@ class TorchWatcher(Watcher):
         """Record an operation's results, or the new values of arguments changed in place."""
         outputs = changed_tensors or list(iter_tensors((result,)))
         if changed_tensors:
-            outputs = [output for output in outputs if not self._note_assignment_if_leaf(output, inputs)]
+            outputs = [output for output in outputs if not self._note_assignment_to_leaf_memory(output, inputs)]
         else:
             outputs = [output for output in outputs if not any(output is input_tensor for input_tensor in inputs)]
         if not outputs:
@@ -374,7 +374,7 @@ class TorchWatcher(Watcher):
                 (rows[position], row) for position, input_tensor in enumerate(inputs) if input_tensor is tensor
             ]
 
-    def _note_assignment_if_leaf(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
+    def _note_assignment_to_leaf_memory(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
         """Record that a leaf has new values if a tensor shares the leaf's memory.
 
         The tensor remains a leaf, and its next use adds a new row.
@@ -388,7 +388,7 @@ class TorchWatcher(Watcher):
             self.log.note_origin_of_leaf_values(
                 leaf, [input_tensor for input_tensor in inputs if input_tensor is not tensor], cause
             )
-            self.log.record_assignment(leaf)
+            self.log.record_assignment_event(leaf)
         return leaf is tensor
 
     def _run_and_record_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -410,7 +410,7 @@ class TorchWatcher(Watcher):
         """Run autograd's own backward pass while the hooks record the adjoints."""
         targets = list(iter_tensors(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
-        rows = self._run_safely(_find_or_add_target_rows, self.log, targets) or []
+        rows = self._run_safely(_find_or_add_rows_unless_full, self.log, targets) or []
         graph.keeps_graph = bool(kwargs.get("retain_graph") or kwargs.get("create_graph"))
         graph.begin_backward(rows, function_name, find_user_site())
         self.quiet_depth += 1
@@ -424,7 +424,9 @@ class TorchWatcher(Watcher):
             self.recording.failed_sweep = graph.current_sweep
             if function_name == "grad":
                 sources = list(iter_tensors(args[1:2] or (kwargs.get("inputs"),)))
-                self.recording.failed_source_rows = self._run_safely(_find_or_add_target_rows, self.log, sources) or []
+                self.recording.failed_source_rows = (
+                    self._run_safely(_find_or_add_rows_unless_full, self.log, sources) or []
+                )
             raise
         finally:
             graph.end_backward()
@@ -498,7 +500,7 @@ class TorchWatcher(Watcher):
         for group in optimizer.param_groups:
             for tensor in group["params"]:
                 if self.log.list_rows(tensor):
-                    self._run_safely(self.log.record_assignment, tensor)
+                    self._run_safely(self.log.record_assignment_event, tensor)
 
 
 def iter_tensors(values: Any) -> Iterable[torch.Tensor]:
@@ -562,10 +564,10 @@ def _find_break_cause_by_name(function_name: str, inputs: list[torch.Tensor], ou
     return ""
 
 
-def _find_or_add_target_rows(log: TorchLog, targets: list[torch.Tensor]) -> list[int]:
-    """Return the rows of the targets, adding missing rows if there is room."""
+def _find_or_add_rows_unless_full(log: TorchLog, tensors: list[torch.Tensor]) -> list[int]:
+    """Return the rows of some tensors, adding missing rows. If the log is full, tensors without a row are left out."""
     return [
-        log.find_or_add_row(target) for target in targets if not log.is_full or log.find_current_row(target) is not None
+        log.find_or_add_row(tensor) for tensor in tensors if not log.is_full or log.find_current_row(tensor) is not None
     ]
 
 

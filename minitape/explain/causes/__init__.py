@@ -48,13 +48,13 @@ def find_kind_or_error_kind(cause: str) -> Kind:
     return KINDS[get_kind_name(cause)]
 
 
-def get_bridge_name(cause: str) -> str:
+def get_cause_name_in_bridges(cause: str) -> str:
     """Return the name that the bridges use for a cause, usually the name of the cause itself.
 
     Args:
         cause: The name of a cause, or "".
 
-    >>> get_bridge_name("state"), get_bridge_name("detach")
+    >>> get_cause_name_in_bridges("state"), get_cause_name_in_bridges("detach")
     ('variable_assign', 'detach')
     """
-    return (CAUSES[cause].bridge_name if cause in CAUSES else "") or cause
+    return (CAUSES[cause].name_in_bridges if cause in CAUSES else "") or cause

@@ -145,7 +145,7 @@ CAUSES = (
         tape.reset(){line} discarded everything that had been recorded before.
         Fix: Call tape.reset() before the computation that you want to differentiate, or not at all.
         """,
-        bridge_name="computed_before_tape",
+        name_in_bridges="computed_before_tape",
     ),
     Cause(
         "computed_before_tape",
@@ -227,7 +227,7 @@ CAUSES = (
         Fix: Ask for the gradient of {code}, which is what the computation uses. Or remove tf.Variable and compute the
         tensor inside the with block.
         """,
-        bridge_name="variable_assign",
+        name_in_bridges="variable_assign",
     ),
     Cause(
         "variable_assign",
@@ -262,7 +262,7 @@ CAUSES = (
         {what}{line} depends only on the shape of its input, not on the values.
         Fix: Compute with the values of {x} instead.
         """,
-        bridge_name="nondifferentiable",
+        name_in_bridges="nondifferentiable",
     ),
     Cause(
         "nondifferentiable",

@@ -81,7 +81,7 @@ class Cause:
         sentences: The sentences, in the format that `parse_sentences` reads.
         edits: The edits that may fix the line to blame, in the order in which they are tried.
         plans: The fixes that read the whole program. Plans are tried after the edits.
-        bridge_name: The bridges' name for the same cause, if it differs. The edits and plans of that cause are used.
+        name_in_bridges: The bridges' name for the same cause, if it differs. Its edits and plans are used.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Cause:
     sentences: str
     edits: tuple[Edit, ...] = ()
     plans: tuple[Plan, ...] = ()
-    bridge_name: str = ""
+    name_in_bridges: str = ""
 
     @property
     def page(self) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import chain
 
 from ...common.translation import join_sentences
-from ..causes import CAUSES, get_bridge_name, get_kind_name
+from ..causes import CAUSES, get_cause_name_in_bridges, get_kind_name
 from ..explanation import Explanation
 from ..reasons.program_text import find_statement
 from ..reasons.question import Finding, Question
@@ -31,28 +31,28 @@ def find_first_fix(fault: FaultSite) -> Fix | None:
     return next(filter(None, chain(edits, plans)), None)
 
 
-def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanation) -> None:
-    """Add fixes to an answer and to the answer's other breaks.
+def add_fixes_to_explanation(question: Question, finding: Finding, explanation: Explanation) -> None:
+    """Add fixes to an explanation and to the explanations of the other breaks.
 
     Sets `Explanation.patch` if changing one line is enough, and extends `Explanation.fix`.
 
     Args:
         question: The question that the finding answers.
         finding: The finding, with the other breaks in `more`.
-        answer: The explanation of the finding, with the explanations of the other breaks in `others`.
+        explanation: The explanation of the finding, with the explanations of the other breaks in `others`.
     """
     breaks = [part for part in finding.more if not part.is_side_break]
     is_one_site = all(part.site == finding.site and part.cause != "outside_tape" for part in breaks)
     # Removing one block repairs all breaks that the same pause caused.
-    is_one_block = answer.kind == "paused" and all(part.cause == finding.cause for part in breaks)
-    answers = (answer, *answer.others)
+    is_one_block = explanation.kind == "paused" and all(part.cause == finding.cause for part in breaks)
+    explanations = (explanation, *explanation.others)
     fixes = [
-        _find_fix_and_add_advice(question, part, explanation)
-        for part, explanation in zip((finding, *finding.more), answers, strict=False)
+        _find_fix_and_add_advice(question, part, part_explanation)
+        for part, part_explanation in zip((finding, *finding.more), explanations, strict=False)
     ]
     is_enough = (is_one_site or is_one_block) and not _is_blamed_outside_block(question, finding)
-    for part, fix in zip(answers, fixes, strict=False):
-        if fix is None or not (is_enough if part is answer else answer.cause == "connected"):
+    for part, fix in zip(explanations, fixes, strict=False):
+        if fix is None or not (is_enough if part is explanation else explanation.cause == "connected"):
             continue
         if fix.text:
             indent = fix.text[: len(fix.text) - len(fix.text.lstrip())]
@@ -105,7 +105,7 @@ def _find_fix_and_add_advice(question: Question, finding: Finding, answer: Expla
     row = None if finding.row is None or blames_call else question.rows[finding.row]
     fault = FaultSite(
         question,
-        get_bridge_name(finding.cause),
+        get_cause_name_in_bridges(finding.cause),
         statement,
         row,
         call,

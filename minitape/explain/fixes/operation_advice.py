@@ -32,7 +32,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
     "through": lambda fault, node: format_straight_through(fault, node, find_step_function_operand(fault, node)),
     "soft": lambda fault, node: format_soft_comparison(fault, node),
-    "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_called_operation_name(node)) else "1e-06",
+    "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_operation_or_syntax_name(node)) else "1e-06",
     "below": lambda fault, node: _to_source_text(_find_divisor(node)),
     "code": lambda fault, node: fault.source_path or fault.question.name,
     "new": lambda fault, node: _find_converted_text(fault, node),
@@ -73,10 +73,10 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
     if fault.call is not None:  # Only the expression that ran, or an expression that encloses it, can be to blame.
         call_nodes = [*ast.walk(fault.call)]
         nodes = [node for node in nodes if node in call_nodes or fault.call in ast.walk(node)]
-    nodes.sort(key=lambda node: (node is not fault.call, find_called_operation_name(node) != op_name))
+    nodes.sort(key=lambda node: (node is not fault.call, find_operation_or_syntax_name(node) != op_name))
     for row in rows:
         for node in nodes:
-            if op_name == "function" or not re.fullmatch(row.name_pattern, find_called_operation_name(node)):
+            if op_name == "function" or not re.fullmatch(row.name_pattern, find_operation_or_syntax_name(node)):
                 continue
             if not row.applies(fault, node):
                 continue
@@ -86,7 +86,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
     return None
 
 
-def find_called_operation_name(node: ast.AST) -> str:
+def find_operation_or_syntax_name(node: ast.AST) -> str:
     """Return the name of the function that an expression calls, or of its operator or kind of syntax node.
 
     Args:
@@ -96,7 +96,7 @@ def find_called_operation_name(node: ast.AST) -> str:
         The name in lower case, without underscores.
 
     >>> texts = "tf.math.top_k(x)", "a // b", "a < b"
-    >>> [find_called_operation_name(ast.parse(text, mode="eval").body) for text in texts]
+    >>> [find_operation_or_syntax_name(ast.parse(text, mode="eval").body) for text in texts]
     ['topk', 'floordiv', 'compare']
     """
     if isinstance(node, ast.Call):
@@ -117,7 +117,7 @@ def _find_divisor(node: ast.BinOp | ast.Call) -> ast.expr | None:
 
 def _format_maximized_value(node: ast.AST, x: ast.expr | None) -> str | None:
     """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
-    text = _to_source_text(ast.UnaryOp(ast.USub(), x) if x and "min" in find_called_operation_name(node) else x)
+    text = _to_source_text(ast.UnaryOp(ast.USub(), x) if x and "min" in find_operation_or_syntax_name(node) else x)
     return text and text.removeprefix("--")
 
 
@@ -142,7 +142,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
         comparison = _normalize_name(type(node.ops[0]).__name__)
     else:
         sides = getattr(node, "args", [])
-        comparison = find_called_operation_name(node)
+        comparison = find_operation_or_syntax_name(node)
     if len(sides) != 2 or not re.match("gt|lt|greater|less", comparison):
         return None
     above, below = reversed(sides) if comparison.startswith("l") else sides
@@ -154,12 +154,12 @@ def _are_indices_of_maximum_used(fault: FaultSite, node: Any) -> bool:
     """Return whether the indices of a maximum are used: ``max(x, 1)[1]``, ``max(x).indices``, ``_, i = max(x, 1)``."""
     is_unpacked = node is fault.statement.value and len(fault.statement.bound_names) == 2
     is_part_taken = any(getattr(n, "value", None) is node for n in fault.statement.nodes)
-    return find_called_operation_name(node) not in ("max", "min") or is_unpacked or is_part_taken
+    return find_operation_or_syntax_name(node) not in ("max", "min") or is_unpacked or is_part_taken
 
 
 def _yields_truth_value(node: ast.AST) -> bool:
     """Return whether an expression computes a truth value. A truth value would also block the gradient."""
-    return isinstance(node, ast.Compare) or find_called_operation_name(node) in ("equal", "notequal")
+    return isinstance(node, ast.Compare) or find_operation_or_syntax_name(node) in ("equal", "notequal")
 
 
 def _is_source_float(fault: FaultSite) -> bool:
@@ -332,7 +332,7 @@ OPERATION_FIXES = [
         "topk|argsort|sort|argmax|argmin",
         "The indices that `{it}` returns have no gradient. Multiply the selected elements by the values that were "
         "compared (the scores), so that the gradient reaches these values.",
-        lambda fault, node: is_result_used_as_index(fault) or find_called_operation_name(node) in ("topk", "sort"),
+        lambda fault, node: is_result_used_as_index(fault) or find_operation_or_syntax_name(node) in ("topk", "sort"),
     ),
     OperationFix(
         "not_selected",

@@ -571,7 +571,7 @@ def trace_value_to_statements(
     return _trace_value(start, tuple(programs.values()), follow_branches)[0]
 
 
-def may_use_value_of_statement(source_statement: Statement, statement: Statement, parts: Iterable[ast.AST]) -> bool:
+def may_depend_on_statement(source_statement: Statement, statement: Statement, parts: Iterable[ast.AST]) -> bool:
     """Return whether expressions in a statement read a value that another statement computes.
 
     If the two statements are the same, return whether the expressions contain a name or a call.

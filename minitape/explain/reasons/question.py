@@ -136,25 +136,25 @@ class Question:
         return self.find_descendants(self.source_rows)
 
     @cached_property
-    def cheapest_steps(self) -> dict[int, PathStep | None]:
+    def cheapest_steps_to_target(self) -> dict[int, PathStep | None]:
         """The first step of each row's cheapest path to the target."""
         # A path ends at the first row of the source, so it uses no edge that only this question changes.
         question = self if self.shared_rows is None else replace(self, rows=self.shared_rows, source_rows=[])
-        return self.share_result("paths", lambda: find_cheapest_steps(question))
+        return self.share_result("paths", lambda: find_cheapest_steps_to_target(question))
 
     @cached_property
     def first_path_row(self) -> int | None:
         """The source's row whose path to the target is cheapest, or None if no path exists."""
-        candidates = [row for row in self.source_rows if row in self.cheapest_steps]
+        candidates = [row for row in self.source_rows if row in self.cheapest_steps_to_target]
         if len(candidates) > 1:
-            return next(row for row in self.cheapest_steps if row in candidates)
+            return next(row for row in self.cheapest_steps_to_target if row in candidates)
         return candidates[0] if candidates else None
 
     @cached_property
     def path(self) -> list[PathStep]:
         """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
         row, path = self.first_path_row, list[PathStep]()
-        while row is not None and (step := self.cheapest_steps[row]) is not None:
+        while row is not None and (step := self.cheapest_steps_to_target[row]) is not None:
             path.append(step)
             row = step.row
         return path
@@ -162,7 +162,7 @@ class Question:
     @cached_property
     def path_breaks(self) -> list[PathStep]:
         """The breaks on the path, except those that only repeat the previous break."""
-        next_breaks = self.share_result("breaks", lambda: map_next_breaks(self.cheapest_steps))
+        next_breaks = self.share_result("breaks", lambda: map_next_breaks(self.cheapest_steps_to_target))
         path, row = list[PathStep](), self.first_path_row
         while row is not None and (step := next_breaks[row]) is not None:
             path.append(step)
@@ -228,7 +228,7 @@ class Question:
         return [self.rows[row] for row in sorted(self.ancestors) if not used_rows.isdisjoint(self.rows[row].inputs)]
 
 
-def find_cheapest_steps(question: Question) -> dict[int, PathStep | None]:
+def find_cheapest_steps_to_target(question: Question) -> dict[int, PathStep | None]:
     """Return for each ancestor of the target the first step of its path to the target, or None for the target itself.
 
     The breaks on this path have the lowest total cost. Edges that pass gradients are free, and the cost of every other

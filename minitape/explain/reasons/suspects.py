@@ -26,7 +26,7 @@ from ...recording.value_summary import to_float_array
 from ..caller import format_bracketed_place
 from ..causes import get_kind_name
 from ..explanation import Explanation, explain_cause, warn_of_patch_errors
-from ..fixes.answer_fixes import add_fixes_to_answer
+from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
 from . import program_text
@@ -81,7 +81,7 @@ class Suspicion(NamedTuple):
         answer.name = source_name
         answer._rows = [] if self.row is None else [self.row]
         with warn_of_patch_errors():
-            add_fixes_to_answer(question, Finding(self.cause, self.site, self.row), answer)
+            add_fixes_to_explanation(question, Finding(self.cause, self.site, self.row), answer)
         return answer
 
 
@@ -227,8 +227,8 @@ class CheckedRun:
             return [suspicion for check in checks for suspicion in check(self)]
 
     @cached_property
-    def question(self) -> Question:
-        """A question without a source, through which fixes read the rows."""
+    def question_without_source(self) -> Question:
+        """A question without a source or a target, through which fixes read the rows."""
         assert self.adapter is not None
         return Question(self.adapter, self.rows, [], [], None)
 

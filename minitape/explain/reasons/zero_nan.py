@@ -224,10 +224,12 @@ def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = Fal
         if not variant and may_overflow(question, first_row.index, collect_known_arrays(question, first_row.inputs)):
             variant = "grown"
         return build_row_finding(question, cause, first_row.index, variant)
-    readers = [index for index in nonfinite if first_row.index in question.rows[index].inputs]
-    reader = first_row.index if is_selection else min(readers, default=first_row.index)
-    if _is_mask_value(question, first_row, reader):
-        return build_row_finding(question, cause, _find_row_made_nan_by_mask(question, nonfinite, reader), variant)
+    consumers = [index for index in nonfinite if first_row.index in question.rows[index].inputs]
+    consumer = first_row.index if is_selection else min(consumers, default=first_row.index)
+    if _is_mask_value(question, first_row, consumer):
+        return build_row_finding(
+            question, cause, _find_row_made_nan_by_mask_or_consumer(question, nonfinite, consumer), variant
+        )
     if is_selection and first_row.tracked:
         return build_row_finding(question, cause, first_row.index, variant)
     return _explain_nonfinite_leaf(question, first_row)
@@ -243,14 +245,14 @@ def _explain_nonfinite_leaf(question: Question, leaf: RecordedRow) -> Finding:
     variant, blamed_row = "", leaf.index
     if leaf.tracked:
         variant = "trained"
-    elif (masked_row := _find_reader_masked_too_late(question, leaf.index)) is not None:
+    elif (masked_row := _find_operation_masked_too_late(question, leaf.index)) is not None:
         variant, blamed_row = "masked", masked_row
     finding = build_row_finding(question, "nan_input", blamed_row, variant)
     finding.other_name = leaf.name or find_access_path(question, leaf.find_object()) or fill("A tensor")
     return finding
 
 
-def _find_reader_masked_too_late(question: Question, data_row: int) -> int | None:
+def _find_operation_masked_too_late(question: Question, data_row: int) -> int | None:
     """Return the operation that combines nonfinite data with a tracked value, if only its result is masked.
 
     Args:
@@ -258,31 +260,31 @@ def _find_reader_masked_too_late(question: Question, data_row: int) -> int | Non
         data_row: The row of the data.
     """
     computed = sorted(question.find_descendants([data_row]) & question.ancestors)
-    reader = next((row for row in computed if question.rows[row].tracked), data_row)
+    combination = next((row for row in computed if question.rows[row].tracked), data_row)
     masks = {row.index for row in question.rows if row.dtype == "bool"}
-    later = question.find_descendants([reader]) - {reader}
-    return reader if any(masks.intersection(question.rows[row].inputs) for row in later) else None
+    later = question.find_descendants([combination]) - {combination}
+    return combination if any(masks.intersection(question.rows[row].inputs) for row in later) else None
 
 
-def _is_mask_value(question: Question, first_row: RecordedRow, reader: int) -> bool:
+def _is_mask_value(question: Question, first_row: RecordedRow, consumer: int) -> bool:
     """Return whether a row holds infinities that the program inserted on purpose, as a mask does."""
     selections = question.adapter.zero_mechanisms["not_selected"]
     if first_row.kind != "constant" and first_row.op not in selections:
         return False
-    if first_row.shape and question.rows[reader].op not in selections:
+    if first_row.shape and question.rows[consumer].op not in selections:
         return False
     return first_row.array is not None and not np.isnan(first_row.array).any()
 
 
-def _find_row_made_nan_by_mask(question: Question, nonfinite: Iterable[int], reader: int) -> int:
+def _find_row_made_nan_by_mask_or_consumer(question: Question, nonfinite: Iterable[int], consumer: int) -> int:
     """Return the row that became NaN because of a mask, or the row that reads a mask which hides every element."""
-    hides_everything = not any(np.isfinite(array).any() for array in collect_known_arrays(question, [reader]))
+    hides_everything = not any(np.isfinite(array).any() for array in collect_known_arrays(question, [consumer]))
     if hides_everything:
-        return reader
+        return consumer
     has_nan = [
         row for row in nonfinite if any(np.isnan(array).any() for array in collect_known_arrays(question, [row]))
     ]
-    return min(has_nan, default=reader)
+    return min(has_nan, default=consumer)
 
 
 def may_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) -> bool:

@@ -327,7 +327,7 @@ class TorchRunWatch:
         if contribution.pass_number in self.measured_passes:
             self._measure_pass(contribution)
         if contribution.pass_number > 3 and not self._optimizers:
-            self._measure_gradients_and_record_nonfinite(
+            self._measure_finite_norm_and_record_nonfinite(
                 self._list_accounts_reached_by(contribution), contribution.site
             )
 
@@ -570,7 +570,7 @@ class TorchRunWatch:
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
-            account.norms.append(self._measure_gradients_and_record_nonfinite(used, account.site))
+            account.norms.append(self._measure_finite_norm_and_record_nonfinite(used, account.site))
 
     def _note_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
         rates = [group.get("lr", 1.0) for group in optimizer.param_groups]
@@ -621,7 +621,7 @@ class TorchRunWatch:
             del self._stepped_on[pass_number]
         return used
 
-    def _measure_gradients_and_record_nonfinite(self, accounts: list[TensorAccount], site: Site) -> float:
+    def _measure_finite_norm_and_record_nonfinite(self, accounts: list[TensorAccount], site: Site) -> float:
         """Measure the gradients of the given accounts, and record the first non-finite gradient.
 
         Args:

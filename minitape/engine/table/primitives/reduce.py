@@ -90,7 +90,7 @@ def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
 
 
-def _build_extreme(ufunc: np.ufunc, sign: int) -> Function:
+def _build_extreme_reduction(ufunc: np.ufunc, sign: int) -> Function:
     reduce_axes: Function = ufunc.reduce
 
     def compute_extreme(x: Array, axis: Axes, keepdims: bool) -> Array:
@@ -133,8 +133,8 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
         "",
     ),
     ("reduce_mean", "Mean", "mean", _compute_mean, _apply_mean_rule, ""),
-    ("reduce_max", "Max", "max", _build_extreme(np.maximum, -1), _apply_extreme_rule, "xz"),
-    ("reduce_min", "Min", "min", _build_extreme(np.minimum, 1), _apply_extreme_rule, "xz"),
+    ("reduce_max", "Max", "max", _build_extreme_reduction(np.maximum, -1), _apply_extreme_rule, "xz"),
+    ("reduce_min", "Min", "min", _build_extreme_reduction(np.minimum, 1), _apply_extreme_rule, "xz"),
     ("reduce_all", "All", "all", lambda x, axis, keepdims: np.all(x, axis, None, keepdims), None, ""),
     ("reduce_any", "Any", "any", lambda x, axis, keepdims: np.any(x, axis, None, keepdims), None, ""),
 ):
