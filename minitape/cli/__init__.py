@@ -254,7 +254,10 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: s
 @click.option(
     "--rerun",
     is_flag=True,
-    help="Let a PyTorch program run again to record the step that went wrong, even if it writes files or takes long.",
+    help=(
+        "Let a PyTorch program run again to record the step that went wrong, even if it writes files or takes a long "
+        "time."
+    ),
 )
 @click.option(
     "--fail",
@@ -440,8 +443,8 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     multiple=True,
     metavar="CODE",
     help=(
-        "The language of the course's own lessons, such as zh. To publish both languages, give the option twice "
-        "side by side."
+        "The language of the course's own lessons, such as zh. To publish both languages side by side, give the "
+        "option twice."
     ),
 )
 @click.option(

@@ -157,7 +157,8 @@ CAUSES = (
 
         [torch: dtype]
         The backward pass{line} found a gradient of type {one} where it expected {two}. The prediction and the target
-        probably have different dtypes. Arrays of NumPy are float64, which is called Double in PyTorch.
+        probably have different dtypes. NumPy's floats are float64 by default, which PyTorch
+        calls Double.
         Fix: Convert the data before the loss, for example with target.float().
 
         [torch: not_probabilities]
@@ -173,7 +174,7 @@ CAUSES = (
         The program converts a tensor that has a gradient to NumPy{line}. NumPy does not record operations, so no
         gradient could come back from there.
         Fix: If the loss does not depend on the result, as for a plot or a metric, write x.detach().numpy(). Otherwise,
-        use the function of PyTorch.
+        use the PyTorch function.
 
         [torch: view]
         The program changes a result of unbind(), split(), chunk() or of a loop over a tensor in place{line}, and
@@ -182,8 +183,8 @@ CAUSES = (
 
         [torch: no_derivative]
         The computation{line} needs the derivative of {what}, which PyTorch does not have.
-        Fix: Use other operations. For a second derivative (create_graph=True), write the operation with basic functions
-        of PyTorch.
+        Fix: Use other operations. For a second derivative (create_graph=True), write the operation with basic PyTorch
+        functions.
 
         [torch: half_weights]
         GradScaler cannot unscale gradients in float16{line}. The parameters are in float16, too, because of a call such
@@ -223,8 +224,8 @@ CAUSES = (
         Fix: Make the result real: use z.real, or jnp.abs(z) ** 2 for its squared magnitude.
 
         [jax: donated]
-        This line{line} uses an array that was donated to a compiled function (donate_argnums), so its memory is gone.
-        Another name may stand for the same array.
+        This line{line} uses an array that was donated to a compiled function (donate_argnums), so its memory has been
+        freed. Another name may refer to the same array.
         Fix: Use the arrays that the compiled function returns. To keep the old values under another name, copy them
         before the call: jax.tree.map(jnp.copy, params).
 
@@ -253,7 +254,7 @@ CAUSES = (
         the right must have the same size.
 
         [jax: carry]
-        The body of a loop{line} returns a state with another shape or dtype than the state that it received: {what}
+        The body of a loop{line} returns a state whose shape or dtype differs from the state that it received: {what}
         Fix: Start with a state of the same shape and dtype, such as jnp.zeros(shape, x.dtype), and return the state
         first.
 

@@ -171,7 +171,7 @@ CAUSES = (
         """
         [torch]
         The optimizer{line} changes the parameter although its requires_grad is False. Its .grad is a tensor of zeros or
-        an old gradient, and so momentum, weight decay or this gradient still move it.
+        an old gradient, so momentum, weight decay or the old gradient still moves it.
         Fix: Set .grad to None after freezing the parameter, with optimizer.zero_grad(set_to_none=True) or p.grad =
         None. Or create an optimizer without this parameter.
         """,

@@ -142,7 +142,10 @@ export class Recording implements Algebra<number> {
   private add(value: NumericArray, place: Span, part: Partial<Row>, marks: number): number {
     const row = this.rows.length;
     if (row >= MAX_ROWS)
-      throw new ProgramError(t("a picture without Python has at most {0} rows", MAX_ROWS), place);
+      throw new ProgramError(
+        t("a picture that runs without Python can have at most {0} rows", MAX_ROWS),
+        place,
+      );
     if (value.data.length > MAX_SIZE)
       throw new ProgramError(t("an array has at most {0} elements here", MAX_SIZE), place);
     const writer = this.writer && { by: this.writer.tape, below: this.writer.below };

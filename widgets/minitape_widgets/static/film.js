@@ -1,4 +1,4 @@
-/* minitape film, source acf8c90f3bac1401 */
+/* minitape film, source 415db74f76babeb6 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

@@ -1,4 +1,4 @@
-/* minitape TapeView, source a09189772355ca9e */
+/* minitape TapeView, source 5dec8fb4e07c1839 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
