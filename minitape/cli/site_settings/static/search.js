@@ -32,6 +32,9 @@ const PHRASES = [
   [/\bfroze\b|\bfrozen\b/g, "freeze"],
   [/with respect to|w\.r\.t\.?/g, "wrt"],
   [/loss (function|value)/g, "loss"],
+  [/\bno (grad(ient)?s?)\b/g, "none $1"],
+  [/\b(do|does|did|is|are|was|were|ca|wo|would|should|could|has|have)n['’]?t\b/g, " "],
+  [/\bwhat['’]?s\b/g, "what"],
   [/\bstill (get |getting |be |being |are )?(chang|mov|updat|train|learn)\w*/g, "stillmoving"],
   [STILL_MOVING, " 仍变 "],
   [/损失函数/g, "损失"],
@@ -94,7 +97,9 @@ const SYNONYMS = `
   条件 if
   循环 for while
   内存 显存
-  常量 常数
+  常量 常数 constant
+  变量 variable
+  张量 tensor
   自定 己写
   权重 参数 变量
   损失 loss
@@ -116,13 +121,15 @@ const FRAMEWORK_SIGNS = {
 const CHINESE_FILLERS = new RegExp(
   "怎么回事|怎么办|怎么样|怎么|怎样|如何|为什么|为何|为啥|什么|是不是|能不能|可不可以|" +
     "可以|请问|一下|一直|总是|的时候|以后|之后|后面|里面|需要|应该|到底|究竟|出现|问题|解决|咋|变成|变为|" +
-    "现象|情况|原因|办法|方法|" +
+    "现象|情况|原因|办法|方法|行不行|行吗|好不好|干嘛|啥|" +
     "[的了是在里吗呢啊就都把被给让也还很会能想要有用时后]",
   "g",
 );
 const CHINESE_PHRASES = [
   [/(结果|输出|梯度|损失|loss|数值|精度)[都也就还会却]?(不一样|不同|变了)/g, "$1 不一致 "], // a symptom
   [/不一样|不同|差别|差异/g, " 区别 "],
+  [/[求算得拿取]不(出来|出|到)/g, " none "],
+  [/没有?梯度|梯度[都就全也又]*(没有?了?|丢了|断了)/g, " 梯度 none "],
   [/降不下去|不下降|降不动|不降/g, " 不下降 "],
   [/不(想|用|必|需要|要)?(安装|装(?!上))|免安?装/g, " 免安装 "],
   [/装环境/g, " 安装 "],
@@ -138,7 +145,7 @@ const SYMPTOM_SIGNS = {
 };
 const OTHER_SYMPTOM_FACTOR = 0.7;
 const ACROSS_FACTOR = 0.3; // of two characters that are no known word, and perhaps belong to two words
-const CODE_WORDS = new Set(["if", "for", "while", "where"]); // In Chinese text, these are statements.
+const CODE_WORDS = new Set(["if", "for", "while", "where", "with"]); // In Chinese text, these are statements.
 const LONGEST_WORD = 6;
 const WORD_EXPONENT = 0.5;
 const HAN = /[\u3400-\u9fff]/;
