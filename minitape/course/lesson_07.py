@@ -64,6 +64,12 @@ EXERCISES = complete_exercises(
     (
         Exercise(
             "07.1",
+            order=2,
+            expect=lambda f, value: f.derivative(value) + _compute_squared_slope_derivative(f, value),
+            cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
+        ),
+        Exercise(
+            "07.2",
             expect=[25.0, 20.0, None, 10.0],
             program="""
 u, v = tf.Variable(2.0), tf.Variable(5.0)
@@ -71,12 +77,6 @@ with tf.GradientTape(persistent=True) as first:
     p = u * v
     q = p * v
 """,
-        ),
-        Exercise(
-            "07.2",
-            order=2,
-            expect=lambda f, value: f.derivative(value) + _compute_squared_slope_derivative(f, value),
-            cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
         ),
         Exercise(
             "07.3", order=3, expect=lambda f, value: f.derivative(value, order=3), cases=[(F, 1.0), (F, 2.0), (G, -0.5)]
@@ -89,14 +89,6 @@ with tf.GradientTape(persistent=True) as first:
         ),
         Exercise(
             "07.5",
-            order=2,
-            also=_find_full_hessian_hint,
-            expect=lambda f, point, direction: _compute_hessian_product(f, point, direction) @ np.array(direction),
-            cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
-            mistakes=[Mistake(_compute_hessian, named="whole Hessian")],
-        ),
-        Exercise(
-            "07.6",
             order=2,
             expect=_run_damped_newton,
             cases=[
@@ -130,10 +122,18 @@ def lowest(f, start, steps):
             ],
         ),
         Exercise(
-            "07.7",
+            "07.6",
             order=2,
             expect=lambda f, value: 1.0 / f.derivative(value, order=2),
             cases=[(BOWL, 1.0), (Polynomial(0, 1, 2.5), -1.0), (Polynomial(4, 0, 0.125), 3.0)],
+        ),
+        Exercise(
+            "07.7",
+            order=2,
+            also=_find_full_hessian_hint,
+            expect=lambda f, point, direction: _compute_hessian_product(f, point, direction) @ np.array(direction),
+            cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
+            mistakes=[Mistake(_compute_hessian, named="whole Hessian")],
         ),
     ),
 )

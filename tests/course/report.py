@@ -34,9 +34,9 @@ BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in list_
 ACCEPTED_CHANGES = {
     "05.5": ("step / tf.sign",),
     # For a direction, a list is as good as a tensor.
-    "07.5": ("!direction = tf.constant(direction)", "direction)\n    direction", "direction).numpy()"),
+    "07.7": ("!direction = tf.constant(direction)", "direction)\n    direction", "direction).numpy()"),
     # The tenth halving does not change the result.
-    "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),
+    "07.5": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),
     # Any number that f accepts is a right answer.
     "08.6": ("tf.where(x > 0.0, x, 2.0)", "tf.where(x > 0.0, x, 10.0)"),
     "09.2": ("tf.Variable(a).numpy()",),  # The program does not differentiate with respect to x.

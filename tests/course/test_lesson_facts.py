@@ -174,7 +174,7 @@ def test_the_best_rate_takes_the_spring_to_the_bottom_in_one_step():
     names: dict[str, Any] = {"tf": tf}
     cells = read_code_cells("07_several_and_nested_tapes.ipynb")
     exec(next(cell for cell in cells.values() if cell.startswith("def derivative")), names)
-    exec(SOLUTIONS["07.7"], names)
+    exec(SOLUTIONS["07.6"], names)
     exec(cells["spring-rate"], names)
     assert float(1.0 / names["rate"]) == pytest.approx(15.0)
     assert (round(float(names["lands"]), 2), round(names["slope_there"], 3)) == (1.99, 0.0)

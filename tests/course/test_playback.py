@@ -34,7 +34,7 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
      "solution's tape."),
     ("06.4", "(tf.round(x) - x)", "(tf.round(x))",
      "the solution's tape has round(x) − x = 0.3599999, but your tape does not."),
-    ("07.2", "y + slope * slope", "y + slope",
+    ("07.1", "y + slope * slope", "y + slope",
      "Tape 2: Before your line loss = y + slope, the solution's tape has slope × slope = 0.03515625, but "
      "your tape does not."),
     ("11.6", "upstream, 0.0", "upstream, 1.0",

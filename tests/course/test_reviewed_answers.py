@@ -32,8 +32,8 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("06.1", {"A": 6.0, "B": None, "C": 8.0, "D": 1.0}, "A: 6 is x * y itself", "twice"),
     ("06.2", {"A inner": 8.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0}, "this tape paused",
      "twice"),
-    ("07.1", [50.0, 20.0, None, 10.0], "1: 50 is the value of q", "twice"),
-    ("07.1", [25.0, 20.0, None, 5.0], "D: 5 is v itself", "value of q"),
+    ("07.2", [50.0, 20.0, None, 10.0], "1: 50 is the value of q", "twice"),
+    ("07.2", [25.0, 20.0, None, 5.0], "D: 5 is v itself", "value of q"),
     ("03.1", {"after one step": -6.0, "after two steps": -3.0}, "is the slope at 1", "sign"),
     ("03.1", {"after one step": 4.0, "after two steps": 4.0}, "4 is the lowest point", "2.5"),
     ("03.5", ["d:0", "b:0"], "b is read inside the block, but it isn't trainable", "does not belong"),
@@ -71,7 +71,7 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
      "with c", "too small"),
     ("06.2", {"A inner": 4.0, "A outer": 8.0, "B inner": 4.0, "B outer": 4.0}, "8 is the path through s",
      "too small"),
-    ("07.1", [None, 10.0, 25.0, 20.0], "The results are right, but they are in the wrong order.", "Look at D"),
+    ("07.2", [None, 10.0, 25.0, 20.0], "The results are right, but they are in the wrong order.", "Look at D"),
     ("09.3", 16.0, "nobody read x while it was 3", "once more"),
     ("13.1", 49, "49 is 16 too few: w1 has", "32 + 16"),
     ("13.1", 80, "and b2 is a single number", "gives one number"),
@@ -83,12 +83,12 @@ LISTS = [  # in the order of the names that are asked for
 ]
 BETTER = "better = f(x - move) <= f(x)\n        x = x - move if better else tf.constant(start)"
 PROGRAMS = [
-    ("07.6", solved("07.6", "if f(x - move) <= f(x):\n            x = x - move", BETTER), "lowest("),
-    ("07.6", solved("07.6", "<= f(x):", "<= f(tf.constant(start)):"), "3.25, 6) gives"),  # it climbs on the way
+    ("07.5", solved("07.5", "if f(x - move) <= f(x):\n            x = x - move", BETTER), "lowest("),
+    ("07.5", solved("07.5", "<= f(x):", "<= f(tf.constant(start)):"), "3.25, 6) gives"),  # it climbs on the way
     (
-        "07.5",
+        "07.7",
         solved(
-            "07.5",
+            "07.7",
             "product = hessian_vector_product(f, x, direction)",
             "with tf.GradientTape() as outer:\n        outer.watch(x)\n        slope = derivative(f)(x)\n"
             "    product = outer.gradient(slope, x)",
@@ -219,7 +219,7 @@ def lowest(f, start, steps):
             x = x - move
     return x
 """
-PROGRAMS += [("07.6", LEAVING, "lowest("), ("07.6", COUNTING, "lowest(")]
+PROGRAMS += [("07.5", LEAVING, "lowest("), ("07.5", COUNTING, "lowest(")]
 START = next(one.start for one in EXERCISES if one.name == "10.2")
 LATE = "            y = loss(x)\n        penalty.assign(number)"
 PROGRAMS += [  # of a reading of 1,255 answers
@@ -237,7 +237,7 @@ PROGRAMS += [  # of a reading of 1,255 answers
 ]  # fmt: skip
 SILENT = [
     ("01.5", solved("01.5", "0.1 * tape.gradient(y, x)", "0.1 * y")),
-    ("07.6", solved("07.6", "tf.abs(bend(x))", "bend(x)")),
+    ("07.5", solved("07.5", "tf.abs(bend(x))", "bend(x)")),
     ("12.6", solved("12.6", "tape.gradient(loss, parameters)", "[loss.value] * len(now)")),
 ]
 

@@ -24,7 +24,7 @@ RIGHT = [
     ("01.3", {"A": None, "B": 6.0, "C": 9.0}),
     ("02.1", {1: np.array([0, 0]), 2: np.array([0, 1]), 3: np.array([1, 2])}), ("02.1", [[0, 0], (0, 1), [1, 2]]),
     ("08.5", range(5, 8)), ("02.4", {"A": 1, "B": 1, "C": 0, "D": 0}),
-    ("07.1", {"A": 25.0, "B": 20.0, "C": None, "D": 10.0}),
+    ("07.2", {"A": 25.0, "B": 20.0, "C": None, "D": 10.0}),
     ("08.1", dict(zip("ABCD", ["not_watched", "stop_gradient", "outside_tape", "recording_paused"], strict=True))),
     ("09.4", [False, True, True, False, True]), ("09.4", {"A": 0, "B": 1, "C": 1, "D": 0, "E": 1}),
     ("10.3", [1, 2, 3, 1]), ("14.2", "BD"),
@@ -74,7 +74,7 @@ def two_slopes(f, value):
     with tf.GradientTape() as tape:
         both = tf.stack([loss(x, tf.constant(0.0)), loss(x, tf.constant(5.0))])
     return list(tape.jacobian(both, x))
-#@ 07.5
+#@ 07.7
 def hessian_row(f, point, direction):
     x = tf.Variable(point)
     with tf.GradientTape() as outer:
@@ -150,7 +150,7 @@ WRONG_PROGRAMS = [
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "This name belongs to tf"),
     ("05.5", SOLUTIONS["05.5"].replace("        loss = loss_of(x)", "    loss = loss_of(x)"), "with block"),
     ("05.3", SOLUTIONS["05.3"].replace("persistent=True", "Persistent=True"), "no argument named 'Persistent'"),
-    ("07.2", solved("07.2", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
+    ("07.1", solved("07.1", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "Divide by the second derivative as it is,"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.maximum(bend(x), 0.1)"), "not yet"),
     ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "returns None for the input"),
@@ -162,7 +162,7 @@ WRONG_PROGRAMS = [
 ]  # fmt: skip
 WRONG_PROGRAMS += parse_programs(
     """
-#@ 07.5 | more than two sweeps
+#@ 07.7 | more than two sweeps
 def hessian_row(f, point, direction):
     x = tf.Variable(point)
     with tf.GradientTape(persistent=True) as outer:
@@ -235,19 +235,19 @@ TOLD = [
     ("11.3", solved("11.3", "(x), grad", "(x), grad(1.0)"), "Return the function grad itself"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream"), "tf.where needs a third value"),
     ("02.5", solved("02.5", "reversed(range(len(rows)))", "reversed(rows)"), "brackets is not a whole number"),
-    ("07.5", solved("07.5", "tf.reduce_sum(product * direction)", "product @ direction"), "@ multiplies matrices"),
+    ("07.7", solved("07.7", "tf.reduce_sum(product * direction)", "product @ direction"), "@ multiplies matrices"),
     ("08.3", solved("08.3", "tape.gradient(y, x)", "tf.reduce_mean(tape.gradient(y, x))"), (
         "The right result is in tape.gradient(y, x)"
     )),
     ("10.6", solved("10.6", "angle - miss", "-miss"), "if you leave out angle."),
-    ("07.5", solved("07.5", "product * direction", "product + direction"), "if you add instead of multiplying"),
+    ("07.7", solved("07.7", "product * direction", "product + direction"), "if you add instead of multiplying"),
     ("04.4", solved("04.4", "return [a, b]", "return b"), "returns only one part of the result. Return all 2 parts."),
     ("08.6", solved("08.6", "[y, tape.gradient(y, x)]", "tape.gradient(y, x)"), "returns only one part"),
     ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), (
         "your answer is a number, not an array of 3 numbers"
     )),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
-    ("07.2", solved("07.2", "y + slope", "y - slope"), "if you use a minus instead of a plus"),
+    ("07.1", solved("07.1", "y + slope", "y - slope"), "if you use a minus instead of a plus"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) sends 1.0"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
@@ -292,7 +292,7 @@ TOLD = [
     ("03.4", solved("03.4", "return total", "return [total]"), "your answer is a list of length 1, not a variable"),
     ("03.4", solved("03.4", "    return total", "    total"), "your answer is None, not a variable"),
     ("03.6", solved("03.6", "append(average.numpy())", "append(number)"), "These are the numbers themselves."),
-    ("07.6", solved("07.6", "f(x - move) <= f(x)", "move < 1"), "3.25, 6) gives 3.25"),
+    ("07.5", solved("07.5", "f(x - move) <= f(x)", "move < 1"), "3.25, 6) gives 3.25"),
     ("10.6", solved("10.6", "return angle", "return throw(angle)"), "The right result is in angle,"),
     ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
     ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted in whole numbers"),
@@ -368,7 +368,7 @@ def learn(loss_of, start, steps):
 
 
 def test_a_step_that_leads_far_and_down_is_taken():
-    assert "not yet" in check_program("07.6", solved("07.6", "if f(x - move) <= f(x):", "if abs(move) < 1.0:"))
+    assert "not yet" in check_program("07.5", solved("07.5", "if f(x - move) <= f(x):", "if abs(move) < 1.0:"))
 
 
 @pytest.mark.parametrize(("name", "given"), RIGHT)

@@ -46,7 +46,7 @@ BY_HAND = {
     "05.3": "return [slope_by_hand(f, value), slope_by_hand(g, value)]",
     "06.4": "return [round(value), slope_by_hand(rest, round(value))]",
     "06.5": "return [value, factor * slope_by_hand(rest, value)]",
-    "07.2": "slope = slope_by_hand(f, value)\n    return slope + 2.0 * slope * bend_by_hand(f, value)",
+    "07.1": "slope = slope_by_hand(f, value)\n    return slope + 2.0 * slope * bend_by_hand(f, value)",
     "07.4": "return value - slope_by_hand(f, value) / bend_by_hand(f, value)",
     "08.2": "return slope_by_hand(f, value)",
     "09.5": "w = 0.0\n    for _ in range(steps): w = w - 0.25 * slope_by_hand(loss_of, w)\n    return w",
@@ -160,7 +160,7 @@ def with_factor(rest, value, factor):
         y = turned(x)
         z = rest(y)
     return [y, tape.gradient(z, x)]
-#@ 07.2
+#@ 07.1
 def gradient_of_loss(f, value):
     x = tf.constant(value)
 
@@ -182,7 +182,7 @@ def newton_step(f, value):
             y = f(x)
         g = inner.gradient(y, x)
     return x - g / outer.gradient(g, x)
-#@ 07.5
+#@ 07.7
 def my_product(f, point, direction):
     x = tf.constant(point)
     direction = tf.constant(direction)
@@ -192,7 +192,7 @@ def my_product(f, point, direction):
             y = f(x)
         g = tape.gradient(y, x)
     return tf.reduce_sum(acc.jvp(g) * direction)
-#@ 07.5
+#@ 07.7
 def along_a_line(f, point, direction):
     x, v, s = tf.constant(point), tf.constant(direction), tf.constant(0.0)
     with tf.GradientTape() as outer:
@@ -202,7 +202,7 @@ def along_a_line(f, point, direction):
             y = f(x + s * v)
         slope = inner.gradient(y, s)
     return outer.gradient(slope, s)
-#@ 07.6
+#@ 07.5
 def lowest(f, start, steps):
     x = tf.constant(start)
     slope = derivative(f)
