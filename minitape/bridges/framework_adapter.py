@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..explain.caller import find_asking_or_innermost_frame
-from ..explain.reasons import program_text
 from ..explain.reasons.adapter import Adapter
+from ..explain.reasons.program_text import Statement, list_statements
 from ..picture.reader_base import collect_namespaces
 from ..recording.variable_names import list_collected_namespaces
 
@@ -37,7 +37,7 @@ class FrameworkAdapter(Adapter):
     """Returns a (name, object) pair for each name in the program."""
 
 
-def is_any_name_read_later(statement: program_text.Statement, names: Iterable[str]) -> bool:
+def is_any_name_read_later(statement: Statement, names: Iterable[str]) -> bool:
     """Return whether a later statement in the same function reads one of the names.
 
     Args:
@@ -45,7 +45,7 @@ def is_any_name_read_later(statement: program_text.Statement, names: Iterable[st
         names: The names to look for.
     """
     name_set = set(names)
-    for later_statement in program_text.list_statements(statement.file):
+    for later_statement in list_statements(statement.file):
         is_later = (
             later_statement.enclosing_functions == statement.enclosing_functions
             and later_statement.order > statement.order

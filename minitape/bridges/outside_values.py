@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from ..engine.record.user_frames import is_minitape_or_library_file
 from ..explain.explanation import Explanation, explain_cause
-from ..explain.reasons import program_text
+from ..explain.reasons.program_text import list_statements
 from ..recording.sites import Site, read_line_at_site
 
 # The values that functions read from outside, by the function and the name. Any, because each may be any object.
@@ -188,7 +188,7 @@ def find_reading_site(function: Any, name: str) -> Site:
     """
     code = function.__code__
     last_line = max((line for *_, line in code.co_lines() if line is not None), default=code.co_firstlineno)
-    for statement in program_text.list_statements(code.co_filename):
+    for statement in list_statements(code.co_filename):
         is_inside = code.co_firstlineno < statement.line <= last_line
         if is_inside and re.search(rf"(?<![.\w]){re.escape(name)}\b", read_line_at_site(statement.site)):
             return statement.site

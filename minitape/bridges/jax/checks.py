@@ -12,8 +12,18 @@ import jax
 import numpy as np
 
 from ...explain.explanation import Explanation
-from ...explain.reasons import finding_sentences, program_text, zero_nan
+from ...explain.reasons import finding_sentences, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
+from ...explain.reasons.program_text import (
+    Statement,
+    collect_names_and_attributes,
+    find_binding_statements,
+    find_root_name,
+    find_statement,
+    list_statements,
+    pair_targets_with_values,
+    read_program,
+)
 from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
@@ -86,8 +96,8 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
     if "size argument" in message:
         return Finding("boolean_index", site, variant="size", detail=describe_reader_of_tracer(error, library_function))
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACER_WORDS):
-        calls = program_text.find_statement(site).calls
-        math_calls = [call for call in calls if program_text.find_root_name(call) == "math"]
+        calls = find_statement(site).calls
+        math_calls = [call for call in calls if find_root_name(call) == "math"]
         if math_calls:
             reader = f"{ast.unparse(math_calls[0].func)}()"
         else:
@@ -109,14 +119,10 @@ def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
     Args:
         read_at: The line that reads the tracer.
     """
-    statement = program_text.find_statement(read_at)
+    statement = find_statement(read_at)
     nearby_statements = [
         statement,
-        *(
-            candidate
-            for name in statement.read_names
-            for candidate in program_text.find_binding_statements(name, statement)
-        ),
+        *(candidate for name in statement.read_names for candidate in find_binding_statements(name, statement)),
     ]
     attributes = {
         ast.unparse(node)
@@ -124,7 +130,7 @@ def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
         for node in candidate.nodes
         if isinstance(node, ast.Attribute)
     }
-    for candidate in program_text.list_statements(read_at[0]):
+    for candidate in list_statements(read_at[0]):
         kept_attributes = attributes & {ast.unparse(target) for target in candidate.targets}
         if kept_attributes and candidate.enclosing_functions == statement.enclosing_functions:
             return Finding("leaked_tracer", candidate.site, variant="kept", detail=kept_attributes.pop())
@@ -296,11 +302,11 @@ def build_finding_of_escape_or_earlier_break(question: JaxQuestion, escapes: Seq
         escapes: One or more relevant escapes.
     """
     escape = escapes[0]
-    statement = program_text.find_statement(escape.site)
+    statement = find_statement(escape.site)
     if not escape.is_condition:
         number = next((name for name in CONVERSIONS if statement.find_call(name)), "")
         return Finding("left_jax", escape.site, detail=f"{number}()", variant="number" if number else "values")
-    modules = program_text.read_program(statement.file).imported_modules.keys()
+    modules = read_program(statement.file).imported_modules.keys()
     tested_names = {name for name in statement.read_names if name.isidentifier()} - modules
     computed_names = collect_names_computed_from(question.name.partition("[")[0], statement)
     tested_names = tested_names & computed_names or tested_names
@@ -308,7 +314,7 @@ def build_finding_of_escape_or_earlier_break(question: JaxQuestion, escapes: Seq
     return Finding("branch" if is_only_branch else "other_branch", escape.site, variant="python")
 
 
-def collect_names_computed_from(source_name: str, end_statement: program_text.Statement) -> set[str]:
+def collect_names_computed_from(source_name: str, end_statement: Statement) -> set[str]:
     """Return a name, together with the names that a function computes from that name before a statement.
 
     Args:
@@ -316,11 +322,11 @@ def collect_names_computed_from(source_name: str, end_statement: program_text.St
         end_statement: The statement. Only earlier statements of its function count.
     """
     names = {source_name}
-    for earlier in program_text.list_statements(end_statement.file)[: end_statement.order]:
+    for earlier in list_statements(end_statement.file)[: end_statement.order]:
         if earlier.enclosing_functions != end_statement.enclosing_functions:
             continue
-        for target, value in program_text.pair_targets_with_values(earlier):
-            if names & program_text.collect_names_and_attributes(ast.walk(value or earlier.node)):
+        for target, value in pair_targets_with_values(earlier):
+            if names & collect_names_and_attributes(ast.walk(value or earlier.node)):
                 names.add(ast.unparse(target))
     return names
 
@@ -358,7 +364,7 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
         return None
     tree = origin.args[argument_leaf.argument_index]
     site, name = origin.find_outside_read(lambda name, value: value is captured or value is tree)
-    if not name or name in ast.unparse(program_text.find_statement(used_at).node):
+    if not name or name in ast.unparse(find_statement(used_at).node):
         site = used_at
     argument = question.name.partition("[")[0]
     return Finding("closure", site, variant="beside", detail=name or fill(UNNAMED_ARRAY), other_name=argument)

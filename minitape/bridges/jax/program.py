@@ -15,7 +15,7 @@ import numpy as np
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
 from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation, explain_cause
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import find_statement, list_statements
 from ...explain.translated_sentences import fill
 from ...recording.sites import Site, find_user_call_stack, find_user_site
 from ..framework_adapter import is_any_name_read_later
@@ -65,7 +65,7 @@ def find_dropping_site(call_stack: list[Site]) -> Site:
         call_stack: The lines that led to a call, outermost first.
     """
     for site in reversed(call_stack):
-        statement = program_text.find_statement(site)
+        statement = find_statement(site)
         if not all(is_any_name_read_later(statement, [name]) for name in statement.bound_names):
             return site
     return call_stack[-1]
@@ -219,7 +219,7 @@ class FirstGradients:
         found = list(filter(None, explanations))[:1] + list(filter(None, static_fields))
         for site, facts in self._states.items():
             if facts.has_raw_updates:
-                statements = program_text.list_statements(site[0])
+                statements = list_statements(site[0])
                 masks = [statement.site for statement in statements if statement.find_call("masked")]
                 found.append(explain_cause("jax", "not_applied", (masks or [site])[-1], "raw"))
             elif facts.call_count > 2:

@@ -7,13 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...explain.reasons import program_text
 from ...explain.reasons.program_text import (
     FUNCTION_NODES,
+    FunctionNode,
     Statement,
     collect_names_and_attributes,
+    find_binding_statements,
     find_last_name,
     find_root_name,
+    find_statement,
+    list_statements,
+    pair_targets_with_values,
+    read_program,
+    to_scoped_name,
     unparse,
 )
 from ...recording.sites import NOWHERE, Site
@@ -107,7 +113,7 @@ class JaxOrigin:
             return self.definition_or_call_site
         own_statements = [
             statement
-            for statement in program_text.list_statements(self.definition.file)
+            for statement in list_statements(self.definition.file)
             if _find_enclosing_function(statement) is self.definition.node
         ]
         return_statements = list_return_statements(self.definition)
@@ -121,7 +127,7 @@ class JaxOrigin:
     def _function_names(self) -> set[str]:
         """Return the names of the function in the program: its own name, and the expression passed to ``record``."""
         names = {getattr(self.function, "__name__", "<lambda>")}
-        for call in program_text.find_statement(self.call_site).calls:
+        for call in find_statement(self.call_site).calls:
             if find_last_name(call.func) == "record" and call.args:
                 names.add(unparse(call.args[0]))
         return names
@@ -131,7 +137,7 @@ class JaxOrigin:
         """Return the program line that computes the gradient, or the line of the call if no such line exists."""
         names = self._function_names
         files = (self.call_site[0], self.definition_or_call_site[0])
-        for statement in (candidate for file in files for candidate in program_text.list_statements(file)):
+        for statement in (candidate for file in files for candidate in list_statements(file)):
             for call in statement.calls:
                 if find_last_name(call.func) not in GRADIENT_TRANSFORMS or not call.args:
                     continue
@@ -148,21 +154,19 @@ class JaxOrigin:
         a compiled function calls the function, or if it is compiled with static arguments. Otherwise, the result is "".
         """
         result: Literal["part", ""] = ""
-        scopes: list[program_text.FunctionNode | None] = [None]
-        for scope_statement in (program_text.find_statement(self.call_site), self.definition):
+        scopes: list[FunctionNode | None] = [None]
+        for scope_statement in (find_statement(self.call_site), self.definition):
             if scope_statement:
                 scopes.append(_find_enclosing_function(scope_statement))
         for file in dict.fromkeys((self.call_site[0], self.definition_or_call_site[0])):
-            functions = program_text.read_program(file).definitions
+            functions = read_program(file).definitions
             for statement, node in [
-                (candidate, node)
-                for candidate in program_text.list_statements(file)
-                for node in _iter_compiling_nodes(candidate)
+                (candidate, node) for candidate in list_statements(file) for node in _iter_compiling_nodes(candidate)
             ]:
                 own_names = (
                     {node.name} if isinstance(node, FUNCTION_NODES) else collect_names_and_attributes(ast.walk(node))
                 )
-                names = {name for name in own_names if program_text.to_scoped_name(name, statement)[0] in scopes}
+                names = {name for name in own_names if to_scoped_name(name, statement)[0] in scopes}
                 if names & self._function_names and "static_arg" not in unparse(node):
                     return "itself"
                 if _collect_reached_names(names, functions) & self._function_names:
@@ -178,7 +182,7 @@ class JaxOrigin:
             leaf: The leaf.
         """
         namespace = getattr(self.function, "__globals__", {})
-        statements = program_text.list_statements(self.definition_or_call_site[0])
+        statements = list_statements(self.definition_or_call_site[0])
         argument = self.args[leaf.argument_index]
         names = (ast.Name(name) for name, value in namespace.items() if statements and value is argument)
         expressions = [*self.list_argument_expressions(leaf), *((name, statements[-1]) for name in names)]
@@ -192,7 +196,7 @@ class JaxOrigin:
 
         Only calls with the same number of arguments are considered. Each expression is paired with its statement.
         """
-        statement = program_text.find_statement(self.call_site)
+        statement = find_statement(self.call_site)
         calls = [(call.args[find_last_name(call.func) == "record" :], statement) for call in statement.calls]
         return [(args[leaf.argument_index], statement) for args, statement in calls if len(args) == len(self.args)]
 
@@ -205,7 +209,7 @@ class JaxOrigin:
         names = {find_root_name(expression) for expression, _ in self.list_argument_expressions(leaf)}
         return [
             statement
-            for statement in program_text.list_statements(self.call_site[0])
+            for statement in list_statements(self.call_site[0])
             if names & {*statement.bound_names} & statement.read_names
         ]
 
@@ -216,15 +220,13 @@ class JaxOrigin:
         if not isinstance(node, ast.Name):
             return None
         bindings = [
-            binding
-            for binding in program_text.find_binding_statements(node.id, statement)
-            if binding.order < statement.order
+            binding for binding in find_binding_statements(node.id, statement) if binding.order < statement.order
         ]
         # A statement that both reads and binds a name merely updates the value, as a training step does.
         creations = [binding for binding in bindings if binding.read_names.isdisjoint(binding.bound_names)] or bindings
         if not creations:
             return None
-        parts = program_text.pair_targets_with_values(creations[-1])
+        parts = pair_targets_with_values(creations[-1])
         value = next((part for target, part in parts if find_last_name(target) == node.id), None)
         if value is None:
             return creations[-1].site
@@ -282,7 +284,7 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
         yield from (call for call in statement.calls if find_last_name(call.func) in COMPILING_TRANSFORMS)
 
 
-def _collect_reached_names(names: set[str], functions: Mapping[str, list[program_text.FunctionNode]]) -> set[str]:
+def _collect_reached_names(names: set[str], functions: Mapping[str, list[FunctionNode]]) -> set[str]:
     """Return the given names, together with all names in the functions to which they refer, directly or indirectly."""
     names = set(names)
     reached_names = set[str]()
@@ -294,7 +296,7 @@ def _collect_reached_names(names: set[str], functions: Mapping[str, list[program
     return reached_names
 
 
-def _find_enclosing_function(statement: Statement) -> program_text.FunctionNode | None:
+def _find_enclosing_function(statement: Statement) -> FunctionNode | None:
     """Return the innermost function that contains a statement."""
     return next(iter(statement.enclosing_functions), None)
 
@@ -309,7 +311,7 @@ def find_definition_at(file: str, name: str, line: int) -> Statement | None:
     """Return the function definition that begins on a given line, counting its decorators."""
     if is_minitape_or_library_file(file):
         return None
-    for statement in program_text.list_statements(file):
+    for statement in list_statements(file):
         node = statement.node
         if (
             statement.file == file
@@ -325,7 +327,7 @@ def list_return_statements(definition: Statement) -> list[Statement]:
     """Return the ``return`` statements of a function."""
     return [
         statement
-        for statement in program_text.list_statements(definition.file)
+        for statement in list_statements(definition.file)
         if _find_enclosing_function(statement) is definition.node and isinstance(statement.node, ast.Return)
     ]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import find_statement
 from ...recording.recorded_rows import BackwardPass, Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..checkup import FrameworkRecording
@@ -129,7 +129,7 @@ class JaxRecording(FrameworkRecording):
         These are the differentiated leaves and the leaves that the program updates with a gradient.
         """
         origin = JaxOrigin(*self.recorded_call)
-        gradient_names = {*program_text.find_statement(self.recorded_call.site).bound_names}
+        gradient_names = {*find_statement(self.recorded_call.site).bound_names}
         updated_rows = {
             leaf.row
             for leaf in self.argument_leaves

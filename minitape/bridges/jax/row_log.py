@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import find_statement
 from ...recording.recorded_rows import OptionalArray
 from ...recording.sites import NOWHERE, Site
 from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
@@ -467,7 +467,7 @@ def find_name_bound_to_expression(
 
     Returns "" if the expression is only a part of the value.
     """
-    statement = program_text.find_statement((file, first_line))
+    statement = find_statement((file, first_line))
     names = statement.targets
     if len(names) != 1 or not isinstance(names[0], ast.Name):
         return ""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...explain.explanation import Explanation, explain_cause
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import list_statements
 from .recording import JaxRecording, jax
 from .row_log import is_inexact
 
@@ -31,7 +31,7 @@ def explain_static_field(recording: JaxRecording) -> Explanation | None:
         class_line = inspect.getsourcelines(owner)[1]
         declarations = [
             statement.site
-            for statement in program_text.list_statements(file)
+            for statement in list_statements(file)
             if name in statement.bound_names and statement.line > class_line
         ]
         site = declarations[0] if declarations else (file, class_line)

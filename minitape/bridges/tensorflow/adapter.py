@@ -13,7 +13,8 @@ import tensorflow as tf
 from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, ZERO_OPS_BY_CAUSE
-from ...explain.reasons import checks, program_text
+from ...explain.reasons import checks
+from ...explain.reasons.program_text import Statement, find_last_name
 from ...explain.reasons.question import Creation, Question
 from ...recording.recorded_rows import InputEdge, OptionalArray, RecordedRow, TapeStateChange
 from ...recording.sites import NOWHERE, Site
@@ -231,15 +232,13 @@ class TensorFlowAdapter(FrameworkAdapter):
                 return list(span.call_stack)
         return [NOWHERE]
 
-    def was_source_created_again_by(
-        self, question: Question, row: RecordedRow, statement: program_text.Statement, *_: int
-    ) -> bool:
+    def was_source_created_again_by(self, question: Question, row: RecordedRow, statement: Statement, *_: int) -> bool:
         """Return whether a row's object was created as a replacement for the source.
 
         This requires that the creating statement calls a class, that no name refers to the row's object, and that no
         existing layer contains the source.
         """
-        creates_object = any(program_text.find_last_name(call.func)[:1].isupper() for call in statement.calls)
+        creates_object = any(find_last_name(call.func)[:1].isupper() for call in statement.calls)
         return (
             creates_object
             and not self.is_named(row.find_object())

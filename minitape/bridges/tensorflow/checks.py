@@ -13,9 +13,20 @@ from ...explain.causes import CAUSES
 from ...explain.explanation import Explanation
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import STEP_OPS
-from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
+from ...explain.reasons import checks, finding_sentences, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
 from ...explain.reasons.object_names import find_access_path
+from ...explain.reasons.program_text import (
+    Statement,
+    find_attribute_assignment_site,
+    find_binding_statements,
+    find_last_name,
+    find_statement,
+    list_statements,
+    read_program,
+    trace_value_to_statements,
+    unparse,
+)
 from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
@@ -89,7 +100,7 @@ def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
     name = question.name
     names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
 
-    def is_source_creation(statement: program_text.Statement) -> bool:
+    def is_source_creation(statement: Statement) -> bool:
         call = statement.find_call("Variable", "constant", "add_weight")
         return call is not None and not names.isdisjoint(statement.bound_names)
 
@@ -118,7 +129,7 @@ def find_recorded_or_first_use(question: TensorFlowQuestion) -> RecordedRow | No
 
 
 def find_creating_or_first_line_that_fits(
-    question: TensorFlowQuestion, fits: Callable[[program_text.Statement], Any]
+    question: TensorFlowQuestion, fits: Callable[[Statement], Any]
 ) -> Site | None:
     """Return the line that created the source and fits a condition.
 
@@ -133,16 +144,12 @@ def find_creating_or_first_line_that_fits(
         The line, or None if no line matches.
     """
     call_stack = question.adapter.find_creation(question.source).call_stack
-    creating_statements = [
-        statement for site in reversed(call_stack) if (statement := program_text.find_statement(site))
-    ]
+    creating_statements = [statement for site in reversed(call_stack) if (statement := find_statement(site))]
     for statement in creating_statements:
         if fits(statement):
             return statement.site
     matching_statements = [
-        statement
-        for statement in program_text.list_statements(find_recorded_or_first_use_site(question)[0])
-        if fits(statement)
+        statement for statement in list_statements(find_recorded_or_first_use_site(question)[0]) if fits(statement)
     ]
     if not matching_statements or (not creating_statements and len(matching_statements) > 1):
         return None
@@ -160,7 +167,7 @@ def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
     )
 
 
-def _changes_trainable(statement: program_text.Statement) -> bool:
+def _changes_trainable(statement: Statement) -> bool:
     """Return whether a statement passes ``trainable=`` to a call or assigns a ``trainable`` attribute.
 
     Args:
@@ -186,7 +193,7 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
         creation = adapter.log.find_variable_creation(question.rows[row].find_object())
         if creation.call_stack and creation.call_stack[-1] == edge.site:
             return build_row_finding(question, "wrong_object", row, "copied", site=edge.site)
-        if program_text.find_statement(edge.site).covers_site(question.rows[question.path[0].row].site):
+        if find_statement(edge.site).covers_site(question.rows[question.path[0].row].site):
             return build_row_finding(question, "variable_assign", row, site=edge.site)
     return None
 
@@ -401,8 +408,8 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
         question: The question about the source.
         first_recorded: The first use that the tape recorded, or None.
     """
-    first_use = program_text.find_statement(find_recorded_or_first_use_site(question))
-    block = program_text.find_statement(question.adapter.find_block_site())
+    first_use = find_statement(find_recorded_or_first_use_site(question))
+    block = find_statement(question.adapter.find_block_site())
     is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
     if not is_outside:
         return find_recorded_or_first_use_site(question)
@@ -528,21 +535,19 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
     """
     if tape_state == "dropped":
         return "reset"
-    if program_text.find_statement(finding.site).function_name in ("__init__", "build"):
+    if find_statement(finding.site).function_name in ("__init__", "build"):
         return "made"
     return "other" if row.tracked else ""
 
 
 def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
     """Change a finding to an escape into a dataset, on the line that maps the dataset or calls Keras."""
-    use = program_text.find_statement(row.site)
+    use = find_statement(row.site)
     keras_function = find_keras_numpy_function(use)  # Keras converts the arrays that it receives to a dataset.
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
     finding.variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "dataset")
     if not keras_function:
-        bindings = (
-            statement for name in use.read_names for statement in program_text.find_binding_statements(name, use)
-        )
+        bindings = (statement for name in use.read_names for statement in find_binding_statements(name, use))
         mapping = [statement for statement in bindings if statement.find_call(*DATASET_METHODS)]
         finding.site = mapping[-1].site if mapping else finding.site
 
@@ -695,14 +700,14 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
     Args:
         escape: A value that was computed from the source and then left the framework.
     """
-    statement = program_text.find_statement(escape.site)
+    statement = find_statement(escape.site)
     if not statement.enclosing_functions or statement.enclosing_functions[0] not in map_losses_to_prediction_names(
-        program_text.read_program(statement.file), statement
+        read_program(statement.file), statement
     ):
         return False
     return any(
         isinstance(later.node, ast.Return) and later.enclosing_functions == statement.enclosing_functions
-        for later in program_text.trace_value_to_statements(statement, [])
+        for later in trace_value_to_statements(statement, [])
     )
 
 
@@ -716,7 +721,7 @@ def build_escape_finding(question: TensorFlowQuestion, escapes: Sequence[Escape]
     escape = escapes[0]
     if escape.is_condition:
         return Finding("python_branch", escape.site, escape.row)
-    keras_function = find_keras_numpy_function(program_text.find_statement(escape.site))
+    keras_function = find_keras_numpy_function(find_statement(escape.site))
     detail = f"{keras_function}()" if keras_function else finding_sentences.describe_escape_method(escape.method)
     variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "")
     if not variant and escape.method == "numpy_function":
@@ -724,13 +729,13 @@ def build_escape_finding(question: TensorFlowQuestion, escapes: Sequence[Escape]
     return Finding("left_through_numpy", escape.site, escape.row, detail, variant)
 
 
-def find_keras_numpy_function(statement: program_text.Statement) -> str:
+def find_keras_numpy_function(statement: Statement) -> str:
     """Return the name of a line's Keras function that returns NumPy arrays, or "" if none exists.
 
     Args:
         statement: The statement.
     """
-    names = (program_text.find_last_name(call.func) for call in statement.calls)
+    names = (find_last_name(call.func) for call in statement.calls)
     return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
 
 
@@ -763,7 +768,7 @@ def _find_variable_replacing_source(question: TensorFlowQuestion) -> Finding | N
         return None
     objects = [question.rows[replacement.row].find_object(), to_handle_or_value(question.source)]
     are_both_kept = all(map(question.adapter.is_named_or_in_layer, objects))
-    replacing_statement = program_text.find_statement(replacement.site)
+    replacing_statement = find_statement(replacement.site)
     if are_both_kept and not replacing_statement.find_call("Variable"):
         return None
     replacement.cause, replacement.other_name = "wrong_object", fill("a new variable")
@@ -854,11 +859,7 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | Non
         for name, value in vars(holder).items()
         if any(value is layer for layer in owners)
     )
-    sites = (
-        site
-        for holder, name in attributes
-        if (site := program_text.find_attribute_assignment_site(holder, name)) != NOWHERE
-    )
+    sites = (site for holder, name in attributes if (site := find_attribute_assignment_site(holder, name)) != NOWHERE)
     return next((Finding("unused_layer", site, detail=owners[0].name) for site in sites), None)
 
 
@@ -924,11 +925,10 @@ def build_unused_finding(question: TensorFlowQuestion) -> Finding:
     Args:
         question: The question about the source.
     """
-    request = program_text.find_statement(NOWHERE if question.sweep is None else question.sweep.site)
+    request = find_statement(NOWHERE if question.sweep is None else question.sweep.site)
     is_expected = any(
-        not statement.read_names.isdisjoint(request.bound_names)
-        and " is not None" in program_text.unparse(statement.node)
-        for statement in program_text.list_statements(request.file)
+        not statement.read_names.isdisjoint(request.bound_names) and " is not None" in unparse(statement.node)
+        for statement in list_statements(request.file)
     )
     return Finding("independent", is_intended=is_expected or None)
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from ...explain.explanation import Explanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import find_statement, list_statements, unparse
 from ...recording.sites import NOWHERE
 from ..framework_adapter import is_any_name_read_later
 from .function_calls import list_recordings
@@ -38,7 +38,7 @@ def explain_unscaled_loss(recording: TensorFlowRecording) -> Explanation | None:
     if step == NOWHERE:
         return None
     # While TensorFlow traces a function, the decorator may be the running line.
-    lines = [statement.line for statement in program_text.list_statements(step[0]) if statement.find_call("gradient")]
+    lines = [statement.line for statement in list_statements(step[0]) if statement.find_call("gradient")]
     step_line = step[1] or 0
     earlier = [line for line in lines if line <= step_line]
     later = [line for line in lines if line > step_line]
@@ -59,9 +59,7 @@ def explain_remade_optimizer(recording: TensorFlowRecording) -> Explanation | No
     if len(steps) < 3 or not all(step.new_class and step.site == steps[0].site for step in steps):
         return None
     creations = [
-        statement.site
-        for statement in program_text.list_statements(steps[0].site[0])
-        if statement.find_call(steps[0].new_class)
+        statement.site for statement in list_statements(steps[0].site[0]) if statement.find_call(steps[0].new_class)
     ]
     site = (creations or [steps[0].site])[-1]
     return explain_cause("tensorflow", "optimizer_remade", site, fields={"n": len(recording.log.optimizer_steps)})
@@ -80,7 +78,7 @@ def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | No
         item.rows[row].site for item in list_recordings(recording) for sweep in item.sweeps for row in sweep.target
     ]
     site = sites[-1] if sites else NOWHERE
-    source = "\n".join(program_text.unparse(statement.node) for statement in program_text.list_statements(site[0]))
+    source = "\n".join(unparse(statement.node) for statement in list_statements(site[0]))
     if "GradientTape" not in source or find_use_of_losses(source):
         return None
     requested = collect_requested_handle_ids(recording)
@@ -100,8 +98,8 @@ def explain_loss_input(recording: TensorFlowRecording) -> Explanation | None:
     """
     for site, variant in (item.log.wrong_loss_input for item in list_recordings(recording)):
         if site != NOWHERE:
-            compiled = [each for each in program_text.list_statements(site[0]) if each.find_call("compile")]
-            is_fitted = program_text.find_statement(site).find_call("fit", "train_on_batch")
+            compiled = [each for each in list_statements(site[0]) if each.find_call("compile")]
+            is_fitted = find_statement(site).find_call("fit", "train_on_batch")
             site = compiled[-1].site if is_fitted and compiled else site
             return explain_cause("tensorflow", "loss_input", site, variant)
     return None
@@ -127,7 +125,7 @@ def explain_unused_clipping(file: str | None) -> Explanation | None:
     Args:
         file: The program's file.
     """
-    for statement in program_text.list_statements(file):
+    for statement in list_statements(file):
         names = statement.bound_names[:1]
         is_clipping = statement.find_call("clip_by_global_norm", "clip_by_norm", "clip_by_value")
         if is_clipping and names and names[0][0] != "_" and not is_any_name_read_later(statement, names):
@@ -142,7 +140,7 @@ def explain_ignored_rate(file: str | None) -> Explanation | None:
         file: The program's file.
     """
     optimizers = [item for item in iter_living_instances(tf.keras.optimizers.Optimizer) if "lr" in vars(item)]
-    for statement in program_text.list_statements(file) if optimizers else ():
+    for statement in list_statements(file) if optimizers else ():
         if any(name.endswith(".lr") for name in statement.bound_names):
             fields = {"rate": float(optimizers[0].learning_rate)}
             return explain_cause("tensorflow", "schedule", statement.site, "attribute", fields)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import (
+    FunctionNode,
+    ProgramText,
+    Statement,
+    find_last_name,
+    find_root_name,
+    find_statement,
+    may_depend_on_statement,
+    read_program,
+    trace_value_to_statements,
+    unparse,
+)
 from ...recording.sites import Site
 
 NUMPY_PACKAGES = ("numpy", "scipy", "sklearn", "math")
@@ -21,12 +32,12 @@ def find_numpy_use_of_result(computed_at: Site) -> Site | None:
     Returns:
         The line of the NumPy call, or None if the program has no such call.
     """
-    start_statement = program_text.find_statement(computed_at)
-    program = program_text.read_program(start_statement.file)
+    start_statement = find_statement(computed_at)
+    program = read_program(start_statement.file)
     modules = {name for name, module in program.imported_modules.items() if module.partition(".")[0] in NUMPY_PACKAGES}
     if not modules:
         return None
-    prediction_names: dict[program_text.FunctionNode | None, str] = {}
+    prediction_names: dict[FunctionNode | None, str] = {}
     if start_statement.find_call("fit", "train_on_batch"):
         prediction_names = map_losses_to_prediction_names(program, start_statement)
     loss_statements = [
@@ -34,25 +45,20 @@ def find_numpy_use_of_result(computed_at: Site) -> Site | None:
         for candidate in program.statements
         if candidate.enclosing_functions and candidate.enclosing_functions[0] in prediction_names
     ]
-    for statement in [*loss_statements, *program_text.trace_value_to_statements(start_statement, [])]:
+    for statement in [*loss_statements, *trace_value_to_statements(start_statement, [])]:
         for call in statement.calls:
-            is_numpy_function = (
-                program_text.find_root_name(call.func) in modules
-                or program_text.find_last_name(call.func) == "img_to_array"
-            )
+            is_numpy_function = find_root_name(call.func) in modules or find_last_name(call.func) == "img_to_array"
             arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
             name = prediction_names.get(next(iter(statement.enclosing_functions), None))
             if is_numpy_function and (
-                program_text.may_depend_on_statement(start_statement, statement, arguments)
-                or any(program_text.unparse(argument) == name for argument in arguments)
+                may_depend_on_statement(start_statement, statement, arguments)
+                or any(unparse(argument) == name for argument in arguments)
             ):
                 return statement.file, call.lineno
     return None
 
 
-def map_losses_to_prediction_names(
-    program: program_text.ProgramText, near_statement: program_text.Statement
-) -> dict[program_text.FunctionNode | None, str]:
+def map_losses_to_prediction_names(program: ProgramText, near_statement: Statement) -> dict[FunctionNode | None, str]:
     """Return the loss functions that the program passes to Keras, each with its prediction parameter.
 
     The prediction parameter is the last parameter without a default. Losses in ``compile`` calls in the same function
@@ -73,7 +79,7 @@ def map_losses_to_prediction_names(
         for call in nearby_calls
         for expression in (*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "loss"))
     ]
-    names = {program_text.find_last_name(getattr(expression, "func", expression)) for expression in loss_expressions}
+    names = {find_last_name(getattr(expression, "func", expression)) for expression in loss_expressions}
     loss_functions = [
         statement.node
         for statement in program.statements

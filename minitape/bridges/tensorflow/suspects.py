@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import TENSORFLOW_OPERATIONS
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import Statement, find_statement, list_statements, unparse
 from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import BackwardPass, RecordedRow
@@ -112,7 +112,7 @@ def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
     """
     lost_steps = dict[int, RecordedRow]()
     for row in (run.rows[index] for index in sorted(_collect_rows_computed_from_gradients(run))):
-        statement = program_text.find_statement(row.site)
+        statement = find_statement(row.site)
         if (
             statement.bound_names
             and row.index not in run.consumers
@@ -188,9 +188,7 @@ def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
                 continue
             call_stack = recording.log.find_variable_creation(to_handle_or_value(variable)).call_stack
             bindings = [
-                statement.site
-                for statement in program_text.list_statements(file)
-                if f"self.{name}" in statement.bound_names
+                statement.site for statement in list_statements(file) if f"self.{name}" in statement.bound_names
             ]
             site = next(iter([*call_stack[-1:], *bindings]), NOWHERE)
             fields = {"what": f"{type(layer).__name__}.{name}"}
@@ -214,7 +212,7 @@ def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]])
     files = {
         item.rows[row].site[0] for item in list_recordings(recording) for sweep in item.sweeps for row in sweep.target
     }
-    statements = [statement for file in files for statement in program_text.list_statements(file)]
+    statements = [statement for file in files for statement in list_statements(file)]
     for key, variable in candidates:
         name = find_program_name(variable)
         if name and find_use_in_target(recording, variable) != NOWHERE:
@@ -223,14 +221,14 @@ def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]])
                 yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")
 
 
-def _find_trainable_creation(statements: list[program_text.Statement], name: str) -> Site:
+def _find_trainable_creation(statements: list[Statement], name: str) -> Site:
     """Return the line that creates a variable with ``trainable=True``, or NOWHERE if the program also assigns to it."""
-    if any(f"{name}.assign" in program_text.unparse(statement.node) for statement in statements):
+    if any(f"{name}.assign" in unparse(statement.node) for statement in statements):
         return NOWHERE
     creations = [
         statement.site
         for statement in statements
-        if name in statement.bound_names and "trainable=True" in program_text.unparse(statement.node)
+        if name in statement.bound_names and "trainable=True" in unparse(statement.node)
     ]
     return creations[0] if creations else NOWHERE
 

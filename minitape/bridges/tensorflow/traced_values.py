@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.explanation import Explanation, explain_cause
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import list_statements
 from ...recording.sites import Site, find_user_site
 from ..framework_adapter import list_named_program_objects
 from ..outside_values import (
@@ -83,7 +83,7 @@ def explain_stale_trace(function: Any) -> Explanation | None:
         return explain_stale_value("tensorflow", reader, name, state.stale_call, "state" if is_state else "")
     switches = [
         statement.site
-        for statement in program_text.list_statements(state.stale_site[0])
+        for statement in list_statements(state.stale_site[0])
         if any(bound.endswith(".trainable") for bound in statement.bound_names)
     ]
     site = switches[-1] if switches else state.stale_site

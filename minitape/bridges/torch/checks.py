@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ...explain.explanation import Explanation
-from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
+from ...explain.reasons import checks, finding_sentences, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
+from ...explain.reasons.program_text import (
+    Statement,
+    find_attribute_assignment_site,
+    find_last_name,
+    find_statement,
+    list_statements,
+    trace_value_to_statements,
+)
 from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import fill
@@ -126,7 +134,7 @@ def _find_freezing_site_or_use(use_site: Site, is_parameter: bool) -> Site:
     """Return the only line that freezes parameters, or else the line that uses the source."""
     freezing = [
         statement
-        for statement in program_text.list_statements(use_site[0])
+        for statement in list_statements(use_site[0])
         if not hasattr(statement.node, "body") and sets_requires_grad_false(ast.unparse(statement.node))
     ]
     return freezing[0].site if len(freezing) == 1 and is_parameter else use_site
@@ -146,11 +154,11 @@ def find_creation_site(question: TorchQuestion, row: RecordedRow) -> Site:
     if not name or was_recorded:
         return row.site
     attribute, variable = name.rpartition(".")[2], name.partition("[")[0]
-    use = program_text.find_statement(row.site)
+    use = find_statement(row.site)
     # A function may use a name that the module creates below the function but before calling it.
     earlier_statements = [
         statement
-        for statement in program_text.list_statements(use.file)
+        for statement in list_statements(use.file)
         if statement.order < use.order or (use.enclosing_functions and not statement.enclosing)
     ]
     registering = [
@@ -184,7 +192,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
         finding: The finding, which is changed in place.
         row: The row of the break.
     """
-    statement = program_text.find_statement(finding.site)
+    statement = find_statement(finding.site)
     if finding.cause == "detach" and statement.find_call("state_dict"):
         finding.variant = "state"
     if row.kind != "operation" and finding.cause in LEAF_VALUE_ORIGINS:
@@ -198,7 +206,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
         return
     # A block or a decorator around one of the outer calls switched recording off.
     for site in get_extra(row).call_stack:
-        caller = program_text.find_statement(site)
+        caller = find_statement(site)
         if caller and caller.find_enclosing_block(*PAUSE_BLOCKS):
             finding.site = site
 
@@ -214,7 +222,7 @@ def build_escape_finding(escape: Escape) -> Finding:
     return Finding("left_torch", escape.site, escape.row, finding_sentences.describe_escape_method(escape.method))
 
 
-def find_statement_of_rowless_target(question: TorchQuestion) -> program_text.Statement | None:
+def find_statement_of_rowless_target(question: TorchQuestion) -> Statement | None:
     """Return the statement that created a target from plain numbers, or None if a row computed the target.
 
     Args:
@@ -222,7 +230,7 @@ def find_statement_of_rowless_target(question: TorchQuestion) -> program_text.St
     """
     if question.target_rows:
         return None
-    return program_text.find_statement(question.adapter.log.creations.get(question.target, NOWHERE))
+    return find_statement(question.adapter.log.creations.get(question.target, NOWHERE))
 
 
 def does_escape_matter(question: TorchQuestion, escape: Escape) -> bool:
@@ -237,9 +245,7 @@ def does_escape_matter(question: TorchQuestion, escape: Escape) -> bool:
     target_statement = find_statement_of_rowless_target(question)
     if not target_statement:
         return checks.does_escape_reach_target(question, escape)
-    return target_statement in program_text.trace_value_to_statements(
-        program_text.find_statement(escape.site) or target_statement, ()
-    )
+    return target_statement in trace_value_to_statements(find_statement(escape.site) or target_statement, ())
 
 
 def build_finding_of_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
@@ -266,14 +272,14 @@ def build_finding_of_escapes(question: TorchQuestion, escapes: Sequence[Escape])
 
 def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Finding) -> list[Finding]:
     """Return the break at the line that builds a new tensor from values that had left PyTorch, if any."""
-    start = program_text.find_statement(escape_finding.site)
+    start = find_statement(escape_finding.site)
     if not start or escape_finding.cause == "branch":
         return []
     for row in question.list_leaves_besides_source():
-        statement = program_text.find_statement(row.site)
+        statement = find_statement(row.site)
         call = None if statement is start else statement.find_call("tensor", "from_numpy", "FloatTensor")
-        if call is not None and statement in program_text.trace_value_to_statements(start, [row.site[0]]):
-            return [Finding("copied", row.site, row.index, program_text.find_last_name(call.func))]
+        if call is not None and statement in trace_value_to_statements(start, [row.site[0]]):
+            return [Finding("copied", row.site, row.index, find_last_name(call.func))]
     return []
 
 
@@ -362,7 +368,7 @@ def find_uncalled_layer_of_source(question: TorchQuestion) -> Finding | None:
     owner_path, is_chosen = layer, _is_one_of_several_choices(question, root, layer)
     while owner_path:
         owner_path, _, name = owner_path.rpartition(".")
-        site = program_text.find_attribute_assignment_site(root.get_submodule(owner_path), name)
+        site = find_attribute_assignment_site(root.get_submodule(owner_path), name)
         if site is not NOWHERE:
             return Finding("unused", site, detail=layer, variant="layer", is_intended=is_chosen or None)
     return None
@@ -392,7 +398,7 @@ def _is_one_of_several_choices(question: TorchQuestion, root: torch.nn.Module, l
     branches = {escape.site for escape in question.escapes if escape.is_condition}
     sibling_rows = {row for parameters in siblings for parameter in parameters for row in log.list_rows(parameter)}
     uses = {row.site for row in question.rows if not sibling_rows.isdisjoint(row.inputs)}
-    enclosing = [block.site for site in uses for block in program_text.find_statement(site).enclosing]
+    enclosing = [block.site for site in uses for block in find_statement(site).enclosing]
     return sum(used) > 0 and len(uses) == 1 and not branches.isdisjoint(enclosing)
 
 
@@ -428,7 +434,7 @@ def _find_cause_of_lost_leaf_grad(question: TorchQuestion, row: int) -> Finding 
     sweep_index = question.adapter.recording.sweeps.index(sweep)
     if source.grad is None:
         is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_steps_of_tensor(source))
-        is_dropped = is_missing_in_step or isinstance(program_text.find_statement(sweep.site).node, ast.Expr)
+        is_dropped = is_missing_in_step or isinstance(find_statement(sweep.site).node, ast.Expr)
         if sweep.function_name == "grad" and is_dropped:
             return Finding("grad_returned", sweep.site)
         cleared_at, cleared_after = log.grad_clearings.get(source, GradClearing(NOWHERE, -1))
@@ -445,11 +451,11 @@ def _find_cause_of_lost_leaf_grad(question: TorchQuestion, row: int) -> Finding 
 
 def find_return_of_only_hook(file: str | None) -> Site:
     """Return the line of the return statement in the hook, if the program has only one hook."""
-    statements = program_text.list_statements(file)
+    statements = list_statements(file)
     calls = [call for statement in statements if (call := statement.find_call(*HOOK_METHODS))]
     if len(calls) != 1:
         return NOWHERE
-    hook_names = {program_text.find_last_name(argument) for argument in calls[0].args}
+    hook_names = {find_last_name(argument) for argument in calls[0].args}
     returns = [
         statement.site
         for statement in statements

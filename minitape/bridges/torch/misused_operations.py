@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import find_statement
 from ...explain.reasons.suspects import CheckedRun, Suspicion, build_row_suspicion
 from ..run_watch.accounts import RunAccounts
 
@@ -70,7 +70,7 @@ def check_repeated_index(run: CheckedRun) -> Iterator[Suspicion]:
     for row in run.rows:
         if row.op != "setitem" or not row.tracked:
             continue
-        statement = program_text.find_statement(row.site)
+        statement = find_statement(row.site)
         indices = [run.find_array(index) for index in row.inputs if run.rows[index].dtype.startswith("int")]
         if isinstance(statement.node, ast.AugAssign) and len(indices) == 1 and indices[0] is not None:
             lost = indices[0].size - np.unique(indices[0]).size

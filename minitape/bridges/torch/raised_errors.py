@@ -10,8 +10,8 @@ import torch
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_bracketed_place
 from ...explain.explanation import Explanation, explain_cause
-from ...explain.reasons import program_text
 from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_results
+from ...explain.reasons.program_text import find_statement, list_statements
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import RecordedRow, collect_ancestors, collect_connected_ancestors
 from ...recording.sites import NOWHERE, Site, find_last_return_site
@@ -179,12 +179,12 @@ def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
         source: The source's row.
         name: The related row's name.
     """
-    start = program_text.find_statement(source.site)
+    start = find_statement(source.site)
     if not start or not name.replace(".", "_").isidentifier():
         return None
     sites = (
         statement.site
-        for statement in program_text.list_statements(start.file)
+        for statement in list_statements(start.file)
         if statement.enclosing_functions == start.enclosing_functions
         and statement.order > start.order
         and name in statement.read_names
@@ -268,6 +268,6 @@ class TensorNames:
         name = ""
         if tensor is not None:
             name = find_access_path_in_program(tensor) or find_first_access_path(self._access_paths, tensor)
-        bound_names = program_text.find_statement(row.site).bound_names if row.kind == "operation" else []
+        bound_names = find_statement(row.site).bound_names if row.kind == "operation" else []
         name = name or row.name or next(iter(bound_names[row.output :] or bound_names), "")
         return name or (fill("the result of {op}", op=row.op) if row.kind == "operation" else row.op)

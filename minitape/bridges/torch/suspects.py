@@ -16,7 +16,12 @@ import torch
 
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
-from ...explain.reasons import program_text
+from ...explain.reasons.program_text import (
+    find_attribute_assignment_site,
+    find_binding_statements,
+    find_statement,
+    list_statements,
+)
 from ...explain.reasons.suspects import CheckedRun, Suspicion, build_row_suspicion
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, find_last_return_site, read_line_at_site
@@ -169,7 +174,7 @@ def find_learning_rate_site(step_site: Site) -> Site:
         step_site: The line of a step.
     """
     schedules = [scheduler.__name__ for scheduler in torch.optim.lr_scheduler.LRScheduler.__subclasses__()]
-    for statement in program_text.list_statements(step_site[0]):
+    for statement in list_statements(step_site[0]):
         if statement.find_call(*schedules) or "['lr']" in "".join(statement.bound_names):
             return statement.site
     return find_optimizer_creation_site(step_site)
@@ -181,11 +186,11 @@ def find_optimizer_creation_site(step_site: Site) -> Site:
     Args:
         step_site: The line of the step.
     """
-    statement = program_text.find_statement(step_site)
+    statement = find_statement(step_site)
     methods = [call.func for call in statement.calls if isinstance(call.func, ast.Attribute)]
     if not methods:
         return step_site
-    creating = program_text.find_binding_statements(ast.unparse(methods[0].value), statement)
+    creating = find_binding_statements(ast.unparse(methods[0].value), statement)
     return creating[-1].site if creating else step_site
 
 
@@ -204,7 +209,7 @@ def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -
     )
     for omitted in unregistered:
         if omitted.parameter is parameter:
-            return program_text.find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
+            return find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
     return NOWHERE, ""
 
 
@@ -257,7 +262,7 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
 
 def _is_paused_by_program(row: RecordedRow) -> bool:
     """Return whether the program itself, and not only ``sample()``, has switched gradients off for a row."""
-    statements = map(program_text.find_statement, get_extra(row).call_stack)
+    statements = map(find_statement, get_extra(row).call_stack)
     return any(statement.find_enclosing_block(*PAUSE_BLOCKS) for statement in statements)
 
 

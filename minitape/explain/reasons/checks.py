@@ -15,8 +15,8 @@ from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ..causes import find_kind_or_error_kind, get_kind_name
-from . import program_text
 from .object_names import find_name_bound_at_site
+from .program_text import Statement, find_binding_statements, find_last_name, find_statement, trace_value_to_statements
 from .question import (
     ADD_OPS,
     Finding,
@@ -191,7 +191,7 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
     reported = {finding.site for finding in known_findings}
     findings: list[Finding] = []
     for escape in question.escapes:
-        statement = program_text.find_statement(escape.site)
+        statement = find_statement(escape.site)
         if escape.row not in reached_from_source or escape.site in reported or escape.method in BRANCH_METHODS:
             continue
         if not statement or _is_comparison_only(statement):
@@ -203,13 +203,13 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
     return findings
 
 
-def _is_comparison_only(statement: program_text.Statement) -> bool:
+def _is_comparison_only(statement: Statement) -> bool:
     """Return whether a statement converts values to plain numbers only to compare them."""
     compared = {
         node for compare in ast.walk(statement.node) if isinstance(compare, ast.Compare) for node in ast.walk(compare)
     }
     calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
-    conversions = [call for call in calls if program_text.find_last_name(call.func) in CONVERSIONS]
+    conversions = [call for call in calls if find_last_name(call.func) in CONVERSIONS]
     return bool(conversions) and all(call in compared for call in conversions)
 
 
@@ -246,7 +246,7 @@ def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:
     """
     place = (finding.row, finding.site)
     escape = next((escape for escape in question.escapes if (escape.row, escape.site) == place), None)
-    if escape is None or not program_text.find_statement(escape.site):
+    if escape is None or not find_statement(escape.site):
         return False
     return not does_escape_reach_target(question, escape, follow_branches=False)
 
@@ -262,15 +262,15 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
     Returns:
         Whether the value reaches the target, or True if the text of the line is unknown.
     """
-    start = program_text.find_statement(escape.site)
+    start = find_statement(escape.site)
     if not start:
         return True
     rows = (question.rows[row] for row in question.ancestors.difference(question.source_rows))
     later_rows = (row for row in rows if row.was_created_after(escape) and not question.adapter.is_literal(row))
     sites = {site for row in later_rows for site in (row.site, *row.call_stack)}
-    reached = program_text.trace_value_to_statements(start, [site[0] for site in sites], follow_branches)
+    reached = trace_value_to_statements(start, [site[0] for site in sites], follow_branches)
     for site in sites:
-        statement = program_text.find_statement(site)
+        statement = find_statement(site)
         is_bare_expression = statement is start and isinstance(statement.node, ast.Expr)
         if statement in reached and not is_bare_expression:
             return True
@@ -290,7 +290,7 @@ def build_escape_finding(question: Question, escapes: Sequence[Escape]) -> Findi
 # -- another object --------------------------------------------------------------------------------
 
 
-def is_bound_to_variable_elsewhere(question: Question, statement: program_text.Statement) -> bool:
+def is_bound_to_variable_elsewhere(question: Question, statement: Statement) -> bool:
     """Return whether another statement assigns a variable to the same name.
 
     Args:
@@ -300,19 +300,17 @@ def is_bound_to_variable_elsewhere(question: Question, statement: program_text.S
     others = [
         other
         for name in statement.bound_names
-        for other in program_text.find_binding_statements(name, statement)
+        for other in find_binding_statements(name, statement)
         if other is not statement
     ]
     # A statement in another notebook cell counts only if this statement reads the assigned name.
     reads_own_name = bool(set(statement.bound_names) & statement.read_names)
     values = [other.value for other in others if reads_own_name or other.file == statement.file]
     parts = [part for value in values for part in getattr(value, "elts", [value])]
-    return any(
-        isinstance(part, ast.Call) and program_text.find_last_name(part.func) in VARIABLE_MAKERS for part in parts
-    )
+    return any(isinstance(part, ast.Call) and find_last_name(part.func) in VARIABLE_MAKERS for part in parts)
 
 
-def move_site_to_statement_start(statement: program_text.Statement, site: Site) -> Site:
+def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
     """Return the first line of a statement, with the exact position inside the statement if known.
 
     Args:
@@ -343,7 +341,7 @@ def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence
             depth = level
             break
     for site in reversed(call_stack[depth + 1 :]):
-        if any("." in name or "[" in name for name in program_text.find_statement(site).bound_names):
+        if any("." in name or "[" in name for name in find_statement(site).bound_names):
             return site
     return call_stack[depth]
 
@@ -361,7 +359,7 @@ def find_rebound_name(question: Question) -> Finding | None:
         return None
     row = question.rows[question.source_rows[0]]
     for site in reversed(row.call_stack):
-        statement = program_text.find_statement(site)
+        statement = find_statement(site)
         if not statement.bound_names:
             continue
         if _does_rebind_variable(question, row, statement):
@@ -372,7 +370,7 @@ def find_rebound_name(question: Question) -> Finding | None:
     return None
 
 
-def _does_rebind_variable(question: Question, row: RecordedRow, statement: program_text.Statement) -> bool:
+def _does_rebind_variable(question: Question, row: RecordedRow, statement: Statement) -> bool:
     """Return whether the statement that created a row rebinds a name that held a variable."""
     if is_bound_to_variable_elsewhere(question, statement) and not statement.find_call("Variable"):
         return True
@@ -397,15 +395,13 @@ def collect_names_bound_to_leaf(question: Question, leaf: RecordedRow) -> set[st
     """
     names = set[str]()
     for site in question.adapter.find_leaf_creation(leaf).call_stack:
-        statement = program_text.find_statement(site)
+        statement = find_statement(site)
         if len(statement.bound_names) == 1 or not isinstance(statement.value, ast.Call):
             names.update(statement.bound_names)
     return names
 
 
-def _iter_leaves_read_in_statement(
-    question: Question, row: RecordedRow, statement: program_text.Statement
-) -> Iterator[int]:
+def _iter_leaves_read_in_statement(question: Question, row: RecordedRow, statement: Statement) -> Iterator[int]:
     """Yield the leaves that a row was computed from within one statement."""
     for index in row.inputs:
         input_row = question.rows[index]
@@ -433,7 +429,7 @@ def find_leaf_replacing_source(question: Question) -> Finding | None:
         if question.adapter.is_literal(leaf) or leaf_created.clock == created.clock:
             continue
         leaf_is_newer = leaf_created.clock > created.clock
-        leaf_statements = [(program_text.find_statement(site), site) for site in reversed(leaf_created.call_stack)]
+        leaf_statements = [(find_statement(site), site) for site in reversed(leaf_created.call_stack)]
         for statement, site in own_statements:
             names = {*statement.bound_names, find_name_bound_at_site(site)}
             for leaf_statement, leaf_site in leaf_statements:
@@ -445,7 +441,7 @@ def find_leaf_replacing_source(question: Question) -> Finding | None:
                     question, leaf, statement, created.clock, leaf_created.clock
                 )
                 binds_same_name = leaf_statement is not statement and any(
-                    leaf_statement in program_text.find_binding_statements(name, statement) for name in names
+                    leaf_statement in find_binding_statements(name, statement) for name in names
                 )
                 if was_made_again or binds_same_name:
                     newer = (leaf_statement, leaf_site) if leaf_is_newer else (statement, site)
@@ -455,11 +451,11 @@ def find_leaf_replacing_source(question: Question) -> Finding | None:
     return None
 
 
-def _list_binding_statements(call_stack: Sequence[Site]) -> list[tuple[program_text.Statement, Site]]:
+def _list_binding_statements(call_stack: Sequence[Site]) -> list[tuple[Statement, Site]]:
     """Return a call stack's assignments, the innermost first, up to the first one outside a set-up method."""
-    statements: list[tuple[program_text.Statement, Site]] = []
+    statements: list[tuple[Statement, Site]] = []
     for site in reversed(call_stack):
-        statement = program_text.find_statement(site)
+        statement = find_statement(site)
         if not statement.bound_names:
             continue
         statements.append((statement, site))
@@ -469,7 +465,7 @@ def _list_binding_statements(call_stack: Sequence[Site]) -> list[tuple[program_t
 
 
 def _did_statement_create_both(
-    question: Question, leaf: RecordedRow, statement: program_text.Statement, leaf_statement: program_text.Statement
+    question: Question, leaf: RecordedRow, statement: Statement, leaf_statement: Statement
 ) -> bool:
     """Return whether the same statement created both the source and a leaf, for the same purpose."""
     if leaf_statement is not statement or not isinstance(statement.value, ast.Call):

@@ -15,8 +15,8 @@ from ..causes.cause import CauseText
 from ..explanation import Explanation, describe_remaining_breaks, warn_of_patch_errors
 from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..translated_sentences import fill, format_range
-from . import program_text
 from .object_names import find_access_path as find_access_path
+from .program_text import find_statement
 from .question import Finding, Question
 
 ESCAPE_WORDS = {  # Descriptions of how a value leaves the framework, by the method of the escape.
@@ -67,9 +67,7 @@ def describe_operation(question: Question, row: int) -> str:
         question: The question that contains the row.
         row: The row of the operation.
     """
-    statement = program_text.find_statement(
-        question.rows[row].site if question.rows[row].op in COMPARE_OPS else NOWHERE
-    )
+    statement = find_statement(question.rows[row].site if question.rows[row].op in COMPARE_OPS else NOWHERE)
     comparisons = [ast.unparse(node) for node in statement.nodes if isinstance(node, ast.Compare)]
     if len(comparisons) == 1 and len(comparisons[0]) <= 60:
         return comparisons[0]

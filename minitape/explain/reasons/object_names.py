@@ -15,7 +15,7 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import Site
 from ..caller import find_asking_or_innermost_frame
 from ..translated_sentences import fill
-from . import program_text
+from .program_text import collect_names_and_attributes, find_statement, list_statements, unparse
 
 if TYPE_CHECKING:
     from .adapter import Adapter
@@ -69,7 +69,7 @@ def find_name_bound_at_site(site: Site) -> str:
     Returns:
         A name or an expression such as "layers[0]", or "" if the statement assigns the object to no name.
     """
-    statement = program_text.find_statement(site)
+    statement = find_statement(site)
     value = statement.value
     place = getattr(site, "place", None)
     if value is None or not statement.bound_names:
@@ -88,12 +88,10 @@ def find_name_bound_at_site(site: Site) -> str:
     if isinstance(value, ast.Call):
         # The object may be an argument of the call, like ``x[0]`` in ``why = tape.explain(y, x[0])``.
         arguments = (part for part in value.args if isinstance(part, ast.Subscript) and contains_place(part))
-        return next((program_text.unparse(argument) for argument in arguments), name)
+        return next((unparse(argument) for argument in arguments), name)
     if isinstance(value, ast.Dict):
         keys = [
-            program_text.unparse(key)
-            for key, part in zip(value.keys, value.values, strict=True)
-            if key and contains_place(part)
+            unparse(key) for key, part in zip(value.keys, value.values, strict=True) if key and contains_place(part)
         ]
         return f"{name}[{keys[0]}]" if keys else name
     parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
@@ -139,10 +137,10 @@ def _build_access_paths(adapter: Adapter) -> list[AccessPaths]:
 def _find_loop_variable_names() -> set[str]:
     """Return the names of the loop variables of loops and comprehensions in the asking program."""
     frame = find_asking_or_innermost_frame()
-    statements = program_text.list_statements(None if frame is None else frame.f_code.co_filename)
+    statements = list_statements(None if frame is None else frame.f_code.co_filename)
     loops = (node for statement in statements for node in statement.nodes)
     targets = [loop.target for loop in loops if isinstance(loop, (ast.For, ast.comprehension))]
-    return program_text.collect_names_and_attributes(node for target in targets for node in ast.walk(target))
+    return collect_names_and_attributes(node for target in targets for node in ast.walk(target))
 
 
 class AccessPaths:

@@ -22,7 +22,7 @@ from ...common.shared_results import get_shared_result
 from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site
 from ..causes import Kind, find_kind_or_error_kind, get_kind_name
-from . import program_text
+from .program_text import find_statement, unparse
 
 if TYPE_CHECKING:
     from .adapter import Adapter
@@ -344,11 +344,11 @@ def is_training_target_detached(site: Site) -> bool:
     Args:
         site: The site of the line.
     """
-    statement = program_text.find_statement(site)
+    statement = find_statement(site)
     cut_call = statement.find_call("stop_gradient", "detach")
     if cut_call is None:
         return False
-    detached = program_text.unparse(cut_call.args[0] if cut_call.args else cut_call.func)
+    detached = unparse(cut_call.args[0] if cut_call.args else cut_call.func)
     if " - " in detached:  # A difference is usually the error of a prediction, whatever the names of its operands.
         return False
     return any(find_target_word(name) for name in (*statement.bound_names, detached))

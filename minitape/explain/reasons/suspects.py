@@ -29,8 +29,8 @@ from ..explanation import Explanation, explain_cause, warn_of_patch_errors
 from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
-from . import program_text
 from .finding_sentences import describe_escape_method
+from .program_text import find_operand_expressions, find_statement, trace_value_to_statements, unparse
 from .question import Finding, Question, find_nearest_tracked_consumers
 
 if TYPE_CHECKING:
@@ -306,7 +306,7 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
 
 def _name_operands(row: RecordedRow, column: int) -> dict[str, str]:
     """Return the operands as the program writes them, with ``x`` as the column and ``y`` as the row."""
-    operands = [program_text.unparse(operand) for operand in program_text.find_operand_expressions(row.site, row.op)]
+    operands = [unparse(operand) for operand in find_operand_expressions(row.site, row.op)]
     written = [f"({operand})" if " " in operand else operand for operand in operands]
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
@@ -423,7 +423,7 @@ def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
 
 def _find_called_loss_name(site: Site) -> str:
     """Return the name of a function called on a line, if it has the name of a loss."""
-    names = (ast.unparse(call.func) for call in program_text.find_statement(site).calls)
+    names = (ast.unparse(call.func) for call in find_statement(site).calls)
     return next(
         (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")
     )
@@ -537,17 +537,15 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Itera
         return
     seen_sites, files = set[Site](), {row.site[0] for row in run.rows if row.site[0]}
     for escape in run.escapes:
-        row, start = run.rows[escape.row], program_text.find_statement(escape.site)
+        row, start = run.rows[escape.row], find_statement(escape.site)
         is_variable_of_tape = run.recording is None and row.kind == "variable"
         has_gradient = row.tracked and (row.kind == "operation" or is_variable_of_tape)
         if not has_gradient or escape.is_condition or escape.site in seen_sites or not start:
             continue
         seen_sites.add(escape.site)
-        later = [
-            program_text.find_statement(addition.site) for addition in additions if addition.was_created_after(escape)
-        ]
+        later = [find_statement(addition.site) for addition in additions if addition.was_created_after(escape)]
         later = [statement for statement in later if statement]
-        if later and not program_text.trace_value_to_statements(start, files).isdisjoint(later):
+        if later and not trace_value_to_statements(start, files).isdisjoint(later):
             yield Suspicion("in_part", escape.site, {"what": run.describe_escape(escape.method)}, escape.row)
 
 

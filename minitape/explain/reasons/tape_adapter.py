@@ -46,9 +46,10 @@ from ..layer_lookup import LayerOwners
 from ..operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, TENSORFLOW_OPERATIONS, ZERO_OPS_BY_CAUSE
 from ..replayed_sweep import MAX_ROWS, build_unit_seeds, replay_sweep
 from ..translated_sentences import fill
-from . import program_text, suspects, tape_sentences
+from . import suspects, tape_sentences
 from .adapter import Adapter
 from .object_names import find_source_name
+from .program_text import LOOP_NODES, Statement, find_last_name_of_call, find_statement
 from .question import Creation, Finding, Question
 
 if TYPE_CHECKING:
@@ -374,7 +375,7 @@ class TapeAdapter(Adapter):
             place = node.find_creation_place() if is_leaf(node) else node.find_computation_or_first_use_place()
             return Creation(clock, build_call_stack(place))
         call_stack = build_call_stack(find_origin_place(origin))
-        innermost = program_text.find_statement(find_innermost_site(call_stack))
+        innermost = find_statement(find_innermost_site(call_stack))
         if innermost.find_call("Variable", "add_weight", "deepcopy", "copy") is not None:
             return Creation(clock, call_stack)
         layer = self.owners.find_owner(obj)
@@ -433,7 +434,7 @@ class TapeAdapter(Adapter):
         self,
         question: Question,
         leaf: RecordedRow,
-        statement: program_text.Statement,
+        statement: Statement,
         source_clock: int,
         leaf_clock: int,
     ) -> bool:
@@ -446,7 +447,7 @@ class TapeAdapter(Adapter):
             source_clock: When the source was created.
             leaf_clock: When the leaf was created.
         """
-        is_in_loop = any(isinstance(enclosing.node, program_text.LOOP_NODES) for enclosing in statement.enclosing)
+        is_in_loop = any(isinstance(enclosing.node, LOOP_NODES) for enclosing in statement.enclosing)
         return is_in_loop or self.is_after_block_begin(source_clock) != self.is_after_block_begin(leaf_clock)
 
     def find_sentence_fields(self, question: Question, finding: Finding) -> dict[str, str]:
@@ -483,7 +484,7 @@ class TapeAdapter(Adapter):
         label = node.find_operation_name()
         if label == "function":
             return fill("the tf.function")
-        called_name = program_text.find_last_name_of_call(question.rows[row].site)
+        called_name = find_last_name_of_call(question.rows[row].site)
         if not label or not called_name or called_name in (label, "__call__"):
             return label or question.rows[row].op
         if label == "custom_gradient":

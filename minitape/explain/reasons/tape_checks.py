@@ -22,8 +22,9 @@ from ..explanation import Explanation
 from ..layer_lookup import list_variables_of_owner
 from ..replayed_sweep import replay_call_on_new_tape, replay_sweep
 from ..translated_sentences import fill
-from . import checks, finding_sentences, program_text, zero_nan
+from . import checks, finding_sentences, zero_nan
 from .check_order import FrameworkChecks, combine_checks, find_nothing, find_path_break, run_checks
+from .program_text import find_statement
 from .question import ADD_OPS, Finding, find_nearest_tracked_consumers
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
 
@@ -129,7 +130,7 @@ def _is_site_in_pause(site: Site) -> bool:
     Args:
         site: The line.
     """
-    return program_text.find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
+    return find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
 
 
 def find_rule_without_gradient(question: TapeQuestion) -> Finding | None:
@@ -157,7 +158,7 @@ def find_cause_behind_break(question: TapeQuestion, finding: Finding, row: Recor
     if rule is not NOWHERE:
         return Finding("custom_rule", rule, row.index, variant="none", more=finding.more)
     edge = next(edge for path_row, edge in question.path if path_row == row.index and edge.cause)
-    if edge.detail in ("OnesLike", "ZerosLike") and program_text.find_statement(finding.site).find_call("gradient"):
+    if edge.detail in ("OnesLike", "ZerosLike") and find_statement(finding.site).find_call("gradient"):
         # The row is the seed of another gradient, so the target does not depend on the source.
         return Finding("independent")
     if finding.cause == "outside_tape":
@@ -180,10 +181,9 @@ def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding, row: Rec
     if row.extra.record is None and _is_site_in_pause(finding.site):
         finding.cause = "recording_paused"
     # The calls that led to the block are unknown, so the comparison starts in the function that contains the block.
-    block = program_text.find_statement(question.adapter.find_block_site())
+    block = find_statement(question.adapter.find_block_site())
     functions = [
-        statement.enclosing_functions if statement else None
-        for statement in map(program_text.find_statement, row.call_stack)
+        statement.enclosing_functions if statement else None for statement in map(find_statement, row.call_stack)
     ]
     start = functions.index(block.enclosing_functions) if block and block.enclosing_functions in functions else 0
     block_call_stack = question.adapter.find_block_call_stack()

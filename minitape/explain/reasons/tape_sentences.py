@@ -16,8 +16,9 @@ from ..caller import format_bracketed_place
 from ..fixes.edits import format_variable_assignment
 from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from ..translated_sentences import fill
-from . import checks, program_text
+from . import checks
 from .object_names import find_name_bound_at_site
+from .program_text import collect_names_and_attributes, find_last_name, find_statement, read_program, unparse
 from .question import Finding, Question
 
 if TYPE_CHECKING:
@@ -72,17 +73,17 @@ class BlamedPlace:
         self.adapter = adapter
         self.question = question
         self.finding = finding
-        self.statement = program_text.find_statement(finding.site)
+        self.statement = find_statement(finding.site)
         self.place = getattr(finding.site, "place", None)
         self.row = None if finding.row is None else question.rows[finding.row]
         self.node: ValueNode | None = None if self.row is None else self.row.extra
         self.call: Any = None if self.place is None else self.statement.find_expression(self.place.span)
-        self.function_text = program_text.unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
+        self.function_text = unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
 
     def calls_module_function(self) -> bool:
         """Return whether the blamed expression calls a function of a module, such as ``tf.math.round``."""
         root = self.function_text.partition(".")[0]
-        is_imported = root in program_text.read_program(self.statement.file).imported_modules
+        is_imported = root in read_program(self.statement.file).imported_modules
         root_value = dict(self.adapter.list_names_and_values()).get(root)
         return "." in self.function_text and (is_imported or root == "tf" or hasattr(root_value, "__loader__"))
 
@@ -95,7 +96,7 @@ class BlamedPlace:
         name = self.finding.detail or ("" if self.row is None else self.row.op) or fill("the value")
         if self.calls_module_function():
             return self.function_text
-        text = "" if self.call is None else program_text.unparse(self.call)
+        text = "" if self.call is None else unparse(self.call)
         if isinstance(self.call, ast.Call):
             if is_whole_call and len(text) <= 30:
                 return text
@@ -148,7 +149,7 @@ def describe_escape(blamed: BlamedPlace) -> Fields:
         The sentence fields.
     """
     method = blamed.finding.detail
-    name = program_text.find_last_name(blamed.call.func) if blamed.function_text else ""
+    name = find_last_name(blamed.call.func) if blamed.function_text else ""
     if method == "bool" or checks.is_escape_only_control_flow(blamed.question, blamed.finding):
         return {"kind": "choice"}
     if name in ("numpy_function", "py_func") or method in ("tf.numpy_function", "tf.py_function"):
@@ -174,25 +175,21 @@ def describe_stored_value(blamed: BlamedPlace) -> Fields:
         if not names:
             return {"kind": "variable", "code": ""}
         return {"kind": "variable before" if was_before_block else "variable", "code": names[0]}
-    assigns = [
-        call_node
-        for call_node in blamed.statement.calls
-        if program_text.find_last_name(call_node.func).startswith("assign")
-    ]
+    assigns = [call_node for call_node in blamed.statement.calls if find_last_name(call_node.func).startswith("assign")]
     call: Any = None
     if blamed.call in assigns:
         call = blamed.call
     elif len(assigns) == 1:
         call = assigns[0]
-    if call is None or blamed.calls_module_function() or len(program_text.unparse(call.func)) > MAX_CODE_LENGTH:
+    if call is None or blamed.calls_module_function() or len(unparse(call.func)) > MAX_CODE_LENGTH:
         return {"what": f"{blamed.function_text}(...)"} if 0 < len(blamed.function_text) <= MAX_CODE_LENGTH else {}
-    variable = program_text.unparse(call.func.value)
-    value = program_text.unparse(call.args[0]) if call.args else ""
+    variable = unparse(call.func.value)
+    value = unparse(call.args[0]) if call.args else ""
     fields = {"what": f"{variable}.{call.func.attr}", "code": variable}
     prefix = {"assign": "", "assign_add": f"{variable} + ", "assign_sub": f"{variable} - "}.get(call.func.attr)
     if was_before_block or prefix is None or not 0 < len(value) <= MAX_CODE_LENGTH:
         return fields | {"kind": "before" if was_before_block else ""}
-    reads_variable = prefix or variable in program_text.collect_names_and_attributes(ast.walk(call.args[0]))
+    reads_variable = prefix or variable in collect_names_and_attributes(ast.walk(call.args[0]))
     return fields | {"kind": "changed" if reads_variable else "expression", "instead": f"{prefix}{value}"}
 
 
@@ -205,7 +202,7 @@ def describe_outside_operation(blamed: BlamedPlace) -> Fields:
     kind = ""
     begins = adapter.rules.block_begins
     if node.origin is not None and begins:
-        block = program_text.find_statement(adapter.find_block_site())
+        block = find_statement(adapter.find_block_site())
         is_behind_block = blamed.place is not None and blamed.place.line > block.last_line
         if not adapter.is_after_block_begin(node.origin.clock):
             is_setup = blamed.statement.function_name in checks.SETUP_METHODS
@@ -224,9 +221,7 @@ def describe_outside_operation(blamed: BlamedPlace) -> Fields:
 def describe_pause(blamed: BlamedPlace) -> Fields:
     """Describe the block in which recording is paused."""
     pause_statement = blamed.statement.find_enclosing_block("stop_recording", "init_scope")
-    is_init_scope = pause_statement is not None and "init_scope" in program_text.collect_names_and_attributes(
-        pause_statement.nodes
-    )
+    is_init_scope = pause_statement is not None and "init_scope" in collect_names_and_attributes(pause_statement.nodes)
     return {"function": "init_scope" if is_init_scope else "stop_recording"}
 
 
@@ -278,9 +273,9 @@ def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
     value = node.value
     ancestors = blamed.question.find_ancestors(blamed.question.source_rows)
     rows: list[ValueNode] = [blamed.question.rows[row].extra for row in ancestors]
-    called_name = program_text.find_last_name(getattr(value, "func", node))
+    called_name = find_last_name(getattr(value, "func", node))
     if called_name.startswith("assign"):
-        return name, program_text.unparse(value)
+        return name, unparse(value)
     changes_part = not name.isidentifier() and any(
         row.variable is not None or is_variable_state(row.origin) for row in rows
     )
@@ -301,7 +296,7 @@ def describe_unreached_source(blamed: BlamedPlace) -> Fields:
         row in question.find_ancestors(question.source_rows) for row in question.target_rows
     ):
         return {"kind": "swapped"}
-    statement = program_text.find_statement(target_row.site)
+    statement = find_statement(target_row.site)
     if statement.find_call("gradient", "jacobian", "batch_jacobian", "gradients"):
         return {"kind": "derivative"}
     node: ValueNode = target_row.extra

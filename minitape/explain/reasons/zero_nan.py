@@ -19,8 +19,8 @@ from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
 from ..operation_families import MOVING_OPS, VARIANT_OF_POINT_OP
 from ..translated_sentences import fill
-from . import program_text
 from .object_names import find_access_path
+from .program_text import find_statement, list_statements, unparse
 from .question import Finding, Question
 
 # The names of clipping functions, which may be implemented with maximum and minimum.
@@ -103,9 +103,9 @@ def find_blamed_return_of_rule(question: Question, row: int) -> Site:
         The site, or `NOWHERE` if the program has no rule for the operation.
     """
     last_return = question.adapter.find_last_return_of_rule(question.rows[row])
-    functions = program_text.find_statement(last_return).enclosing_functions
-    for statement in program_text.list_statements(last_return[0]):
-        if statement.enclosing_functions == functions and matches_zero_return(program_text.unparse(statement.node)):
+    functions = find_statement(last_return).enclosing_functions
+    for statement in list_statements(last_return[0]):
+        if statement.enclosing_functions == functions and matches_zero_return(unparse(statement.node)):
             return statement.site
     return last_return
 
