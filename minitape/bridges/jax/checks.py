@@ -24,7 +24,7 @@ from ...explain.reasons.program_text import (
     pair_targets_with_values,
     read_program,
 )
-from ...explain.reasons.question import Finding
+from ...explain.reasons.question import Finding, OptionalFinding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
 from ...recording.recorded_rows import Escape, RecordedRow
@@ -51,7 +51,7 @@ CONVERSIONS = "int float round item tolist range".split()
 # -- what JAX refuses ------------------------------------------------------------------------------
 
 
-def find_function_with_nondiff_argnums(function: Any) -> Finding | None:
+def find_function_with_nondiff_argnums(function: Any) -> OptionalFinding:
     """Find a function whose derivative rule receives some arguments undifferentiated.
 
     JAX keeps such an argument as it is. If the argument is a traced array, it is then used after its trace has ended.
@@ -68,7 +68,7 @@ def find_function_with_nondiff_argnums(function: Any) -> Finding | None:
     return None
 
 
-def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
+def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
     """Find out why the function could not be traced.
 
     Args:
@@ -113,7 +113,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
     return Finding("refused", site, variant=variant, detail=fields.get("what", message.partition("\n")[0]))
 
 
-def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
+def find_attribute_that_keeps_tracer(read_at: Site) -> OptionalFinding:
     """Find the statement that stores a tracer in an attribute that the next call to the function reads.
 
     Args:
@@ -156,7 +156,7 @@ def describe_reader_of_tracer(error: Exception, library_function: str) -> str:
     return f"{library_function}()" if library_function else fill("This line")
 
 
-def find_invalid_result(question: JaxQuestion) -> Finding | None:
+def find_invalid_result(question: JaxQuestion) -> OptionalFinding:
     """Find a result that is not a single real number.
 
     Args:
@@ -183,7 +183,7 @@ def find_invalid_result(question: JaxQuestion) -> Finding | None:
     return None
 
 
-def find_cause_of_backward_error(question: JaxQuestion) -> Finding | None:
+def find_cause_of_backward_error(question: JaxQuestion) -> OptionalFinding:
     """Find out why JAX's backward pass ended with an error.
 
     Args:
@@ -211,7 +211,7 @@ def find_cause_of_backward_error(question: JaxQuestion) -> Finding | None:
 # -- the argument ----------------------------------------------------------------------------------
 
 
-def find_integer_source(question: JaxQuestion) -> Finding | None:
+def find_integer_source(question: JaxQuestion) -> OptionalFinding:
     """Find a differentiated argument that does not contain floats.
 
     Args:
@@ -230,7 +230,7 @@ def find_integer_source(question: JaxQuestion) -> Finding | None:
     return None
 
 
-def find_undifferentiated_argument(question: JaxQuestion) -> Finding | None:
+def find_undifferentiated_argument(question: JaxQuestion) -> OptionalFinding:
     """Find an argument with respect to which the function is not differentiated.
 
     Args:
@@ -252,7 +252,7 @@ def find_undifferentiated_argument(question: JaxQuestion) -> Finding | None:
     )
 
 
-def find_array_from_outside(question: JaxQuestion) -> Finding | None:
+def find_array_from_outside(question: JaxQuestion) -> OptionalFinding:
     """Find a source that the function reads from an enclosing scope instead of taking it as an argument.
 
     Args:
@@ -331,7 +331,7 @@ def collect_names_computed_from(source_name: str, end_statement: Statement) -> s
     return names
 
 
-def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
+def find_reason_for_no_use(question: JaxQuestion) -> OptionalFinding:
     """Find out whether the source was unused because another branch ran, or because another value was used.
 
     Args:
@@ -351,7 +351,7 @@ def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
     return None
 
 
-def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLeaf) -> Finding | None:
+def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLeaf) -> OptionalFinding:
     """Find an argument whose value the function reads from outside instead, for example from a global.
 
     Args:
@@ -373,7 +373,7 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
+def find_rule_or_loop_without_share(question: JaxQuestion) -> OptionalFinding:
     """Find a loop, or one of the program's custom rules, that sent no share to the source.
 
     Args:
@@ -464,7 +464,7 @@ def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, sco
     return bool(sizes) and all(input_size == output_size for input_size, output_size in sizes)
 
 
-def _explain_zeros_of_where_in_activation(question: JaxQuestion, row: RecordedRow) -> Finding | None:
+def _explain_zeros_of_where_in_activation(question: JaxQuestion, row: RecordedRow) -> OptionalFinding:
     """Explain the zeros of a ``where`` in an activation, or of a relu written with ``where``."""
     curve = next((name for name in row.scope if name in PIECEWISE_ACTIVATIONS), "")
     if curve:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...explain.operation_families import OperationNames
@@ -11,6 +10,7 @@ from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
     CheckedRun,
     Suspicion,
+    Suspicions,
     build_row_suspicion,
     compute_max_abs,
     find_rows_with_tiny_adjoint,
@@ -70,7 +70,7 @@ def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None
 
 
-def check_gradients_without_effect(run: CheckedRun) -> Iterator[Suspicion]:
+def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
     """Find a program that computes gradients step after step without changing any parameter.
 
     If some parameters change, the unchanged parameters are considered frozen and are not reported.
@@ -99,7 +99,7 @@ def check_gradients_without_effect(run: CheckedRun) -> Iterator[Suspicion]:
     yield Suspicion("not_applied", site, fields, min(unchanged_counts), only_rows=unchanged_counts, variant=variant)
 
 
-def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:
+def check_cancellation(run: CheckedRun) -> Suspicions:
     """Find shares that arrive at a value on several paths and cancel, except for rounding errors.
 
     This happens in a softmax or a normalization, whose steps are separate rows in JAX.

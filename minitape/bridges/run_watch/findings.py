@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 
 from ...explain.caller import format_bracketed_place
 from ...explain.reasons.suspects import format_step_count
@@ -29,7 +29,7 @@ from .accounts import (
     Route,
     RunAccounts,
 )
-from .run_finding import RunFinding
+from .run_finding import RunFinding, RunFindings
 from .schedules import find_layers_in_wrong_mode, find_misused_schedules
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
@@ -63,7 +63,7 @@ def find_run_findings(
 Rule = Callable[[RunAccounts], Iterable[RunFinding]]
 
 
-def find_gradients_switched_off(run: RunAccounts) -> Iterator[RunFinding]:
+def find_gradients_switched_off(run: RunAccounts) -> RunFindings:
     """Find the line that permanently switched gradients off.
 
     Args:
@@ -73,7 +73,7 @@ def find_gradients_switched_off(run: RunAccounts) -> Iterator[RunFinding]:
         yield RunFinding("grad_off", "", run.paused_at, {"n": run.passes})
 
 
-def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
+def find_leftover_gradients(run: RunAccounts) -> RunFindings:
     """Find passes that were added to a leftover gradient of another loss, already used by another optimizer.
 
     Args:
@@ -92,7 +92,7 @@ def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
                 yield RunFinding("leftover", "", route.site, fields, [key])
 
 
-def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
+def find_cleared_gradients(run: RunAccounts) -> RunFindings:
     """Find gradients that were cleared before any step used them.
 
     Args:
@@ -108,7 +108,7 @@ def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
                 yield from _check_cleared_route(run, account, route, occurrences.count)
 
 
-def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> Iterator[RunFinding]:
+def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> RunFindings:
     """Report a route that ends in clearing if it was taken at least as often as the routes that end in a step.
 
     Args:
@@ -142,7 +142,7 @@ def _has_almost_only_empty_steps(optimizer: OptimizerAccount) -> bool:
     return optimizer.followed_steps > 1 and optimizer.empty_steps >= optimizer.followed_steps - 1
 
 
-def find_reused_gradients(run: RunAccounts) -> Iterator[RunFinding]:
+def find_reused_gradients(run: RunAccounts) -> RunFindings:
     """Find steps that reused gradients from earlier steps of the same optimizer.
 
     Args:
@@ -157,7 +157,7 @@ def find_reused_gradients(run: RunAccounts) -> Iterator[RunFinding]:
             yield RunFinding("accumulated", "", sums[-1].site, fields, [account.key])
 
 
-def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
+def find_wrong_clipping(run: RunAccounts) -> RunFindings:
     """Find clipping calls that clip nothing, or that clip gradients that are still scaled.
 
     Args:
@@ -181,7 +181,7 @@ def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
                 yield RunFinding("not_clipped", variant, site, {"n": count, "all": calls.calls})
 
 
-def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
+def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
     """Find parameters that got gradients together with others, but that no optimizer holds or has changed.
 
     Args:
@@ -225,7 +225,7 @@ def _count_passes(route_and_occurrences: tuple[Route, Occurrences]) -> int:
     return len(route.pass_sites) * occurrences.count
 
 
-def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> Iterator[RunFinding]:
+def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> RunFindings:
     """Report a parameter if steps used the gradients of other parameters from the same passes, but not its own.
 
     Args:
@@ -257,7 +257,7 @@ def _find_largest_sum(run: RunAccounts, account: Account) -> int:
     return max((len(route.pass_sites) for route, _ in run.iter_routes(account)), default=0)
 
 
-def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
+def find_optimizers_without_effect(run: RunAccounts) -> RunFindings:
     """Find optimizers that never step, whose steps change nothing, or that are recreated for each step.
 
     Args:
@@ -282,7 +282,7 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
             yield from _find_rounded_or_undone_updates(run, optimizer)
 
 
-def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: Collection[int]) -> Iterator[RunFinding]:
+def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: Collection[int]) -> RunFindings:
     """Report an optimizer whose learning rate was too small in most steps to change anything."""
     if optimizer.tiny_rate_steps > max(10, optimizer.steps // 2):
         counts = {"n": optimizer.tiny_rate_steps, "all": optimizer.steps}
@@ -291,7 +291,7 @@ def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: Coll
         yield RunFinding("not_applied", "decayed", sites[-1] if sites else optimizer.site, counts | rates, keys)
 
 
-def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Iterator[RunFinding]:
+def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccount) -> RunFindings:
     """Find parameters that did not change in steps with a gradient, or whose changes did not last.
 
     Args:
@@ -326,7 +326,7 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
             yield RunFinding("not_applied", "rounded", optimizer.site, fields, keys)
 
 
-def find_growth(run: RunAccounts) -> Iterator[RunFinding]:
+def find_growth(run: RunAccounts) -> RunFindings:
     """Find optimizers whose gradients exploded, or whose learning rate had grown before the first non-finite value.
 
     Args:
@@ -343,7 +343,7 @@ def find_growth(run: RunAccounts) -> Iterator[RunFinding]:
             yield RunFinding("exploding", "rate", optimizer.site, fields)
 
 
-def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
+def find_remade_optimizers(run: RunAccounts) -> RunFindings:
     """Find a line that recreates an optimizer for each step, so that the optimizer loses its moments.
 
     Args:
@@ -359,7 +359,7 @@ def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
             yield RunFinding("optimizer_remade", "", site, {"n": len(optimizers)}, next(iter(held_keys)))
 
 
-def find_misused_scalers(run: RunAccounts) -> Iterator[RunFinding]:
+def find_misused_scalers(run: RunAccounts) -> RunFindings:
     """Find gradient scalers that are never updated, that skip all steps, or that a loss or a step bypasses.
 
     Args:
@@ -379,7 +379,7 @@ def find_misused_scalers(run: RunAccounts) -> Iterator[RunFinding]:
         yield from _find_steps_on_scaled_gradients(run, idle[0].scales[1])
 
 
-def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> Iterator[RunFinding]:
+def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> RunFindings:
     """Find optimizers whose ``step`` was called without the scaler that scaled the loss."""
     for account in run.accounts.values():
         for route, occurrences in run.iter_routes(account):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...explain.explanation import Explanation, explain_cause
@@ -35,3 +35,6 @@ class RunFinding(NamedTuple):
             framework: The name of the framework, such as "torch".
         """
         return explain_cause(framework, self.cause, self.site, self.variant, self.fields)
+
+
+RunFindings = Iterator[RunFinding]

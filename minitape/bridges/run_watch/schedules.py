@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...explain.caller import format_bracketed_place
 from ...recording.sites import NOWHERE, Site
 from .accounts import OptimizerAccount
-from .run_finding import RunFinding
+from .run_finding import RunFinding, RunFindings
 
 if TYPE_CHECKING:
     from .accounts import RunAccounts
@@ -63,7 +62,7 @@ class LayerMode:
     site: Site = NOWHERE
 
 
-def find_misused_schedules(run: RunAccounts) -> Iterator[RunFinding]:
+def find_misused_schedules(run: RunAccounts) -> RunFindings:
     """Find schedules that are stepped too often or too rarely, or that change the rate of an idle optimizer.
 
     Args:
@@ -90,7 +89,7 @@ def find_misused_schedules(run: RunAccounts) -> Iterator[RunFinding]:
             yield RunFinding("schedule", "slow", schedule.site, fields, keys)
 
 
-def find_layers_in_wrong_mode(run: RunAccounts) -> Iterator[RunFinding]:
+def find_layers_in_wrong_mode(run: RunAccounts) -> RunFindings:
     """Find layers that were in training mode in an evaluation, or in evaluation mode during training.
 
     Both may be intended, so these findings are remarks.

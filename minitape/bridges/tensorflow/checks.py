@@ -27,7 +27,7 @@ from ...explain.reasons.program_text import (
     trace_value_to_statements,
     unparse,
 )
-from ...explain.reasons.question import Finding
+from ...explain.reasons.question import Finding, OptionalFinding
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
@@ -66,7 +66,7 @@ PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "P
 # -- the source ------------------------------------------------------------------------------------
 
 
-def find_undifferentiable_target(question: TensorFlowQuestion) -> Finding | None:
+def find_undifferentiable_target(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a target that is not a tensor, or that is itself a gradient returned by a tape.
 
     If the target is None, check the source first.
@@ -88,7 +88,7 @@ def find_undifferentiable_target(question: TensorFlowQuestion) -> Finding | None
     return Finding("computed_after_tape", site, detail="tape.gradient", variant="gradient")
 
 
-def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
+def find_integer_source(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a source that is not a float, and the line that created it, even if only the program's text shows it.
 
     Args:
@@ -178,7 +178,7 @@ def _changes_trainable(statement: Statement) -> bool:
     return "trainable" in (*keywords, *attributes)
 
 
-def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | None:
+def find_variable_filled_from_source(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a variable created from the source, or assigned the source's value, before the tape began.
 
     Args:
@@ -198,7 +198,7 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
     return None
 
 
-def find_missing_backward_pass(question: TensorFlowQuestion) -> Finding | None:
+def find_missing_backward_pass(question: TensorFlowQuestion) -> OptionalFinding:
     """Find out why no gradient was requested, if no target is known.
 
     Args:
@@ -234,7 +234,7 @@ class SourceUse(NamedTuple):
         return self.leaf is not None and self.leaf.kind == "variable"
 
 
-def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
+def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a source that the question's tape does not watch.
 
     Args:
@@ -278,7 +278,7 @@ def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
     )
 
 
-def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
     """Find a call to ``tape.watch`` that came after the source was used, or a use before the tape began.
 
     Args:
@@ -294,7 +294,7 @@ def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | 
     return build_row_finding(question, "watched_late", late_row, site=find_recorded_or_first_use_site(question))
 
 
-def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
     """Find a source that no tape watches automatically because it is a non-trainable variable.
 
     Args:
@@ -311,7 +311,7 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Findi
     return finding
 
 
-def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
     """Find a use of a variable or watched tensor while the tape was not recording.
 
     Args:
@@ -323,7 +323,7 @@ def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> Fin
     return _find_cause_of_untimely_row(question, use.first_recorded_use.index)
 
 
-def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
     """Report that a tape other than the question's tape watches the source.
 
     Args:
@@ -333,7 +333,7 @@ def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> F
     return Finding("not_watched", question.adapter.find_block_site(), variant="other") if use.watchers else None
 
 
-def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
     """Find a computed source that depends on nothing that a tape watches, for example after a name was rebound.
 
     Args:
@@ -352,7 +352,7 @@ def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Find
     )
 
 
-def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
     """Find a tensor that no tape watches.
 
     Args:
@@ -418,7 +418,7 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
     return checks.find_call_stack_divergence(call_stack, block_stack) if call_stack else block_stack[-1]
 
 
-def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | None:
+def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a source that is a value read from a variable, instead of the variable itself.
 
     Args:
@@ -437,7 +437,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | N
     return Finding("wrong_object", question.sweep.site, row.index, variant="read", other_name=name)
 
 
-def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Finding | None:
+def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> OptionalFinding:
     """Return a finding about the state of the tape during an operation, or None if the tape was recording.
 
     Args:
@@ -552,7 +552,7 @@ def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
         finding.site = mapping[-1].site if mapping else finding.site
 
 
-def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding | None:
+def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a recorded operation that has no derivative for its input.
 
     Args:
@@ -596,7 +596,7 @@ def _find_path_row_without_gradient(question: TensorFlowQuestion) -> int | None:
     return None
 
 
-def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
+def find_cause_in_compiled_step(question: TensorFlowQuestion) -> OptionalFinding:
     """Find the cause within a ``tf.function`` that contains the tape.
 
     Args:
@@ -637,7 +637,7 @@ def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) ->
     ]
 
 
-def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> Finding | None:
+def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> OptionalFinding:
     """Find the break on the source's path inside a ``tf.function`` call by repeating the call.
 
     Args:
@@ -653,7 +653,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
     if replay is None or recorded_row.output >= len(replay.results):
         return None
     inner_recording, target = replay.recording, replay.results[recorded_row.output]
-    finding: Finding | None = None
+    finding: OptionalFinding = None
     variables = recording.log.tensor_rows.variables_by_handle
     input_tensors = [rows[item].extra.tensor_or_handle for item in recorded_row.inputs if item in dependent_rows]
     inner_sources = [variables.get(id(item), item) for item in input_tensors]
@@ -742,7 +742,7 @@ def find_keras_numpy_function(statement: Statement) -> str:
 # -- another object --------------------------------------------------------------------------------
 
 
-def _find_variable_of_copy(question: TensorFlowQuestion) -> Finding | None:
+def _find_variable_of_copy(question: TensorFlowQuestion) -> OptionalFinding:
     """Find the variable that was used instead of the source, if the source is a copy of the variable's value.
 
     Args:
@@ -757,7 +757,7 @@ def _find_variable_of_copy(question: TensorFlowQuestion) -> Finding | None:
     return Finding("wrong_object", copy_site, variant="copied")
 
 
-def _find_variable_replacing_source(question: TensorFlowQuestion) -> Finding | None:
+def _find_variable_replacing_source(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a variable that took the place of the source, unless the program still refers to both.
 
     Args:
@@ -775,7 +775,7 @@ def _find_variable_replacing_source(question: TensorFlowQuestion) -> Finding | N
     return replacement
 
 
-def _find_derived_source(question: TensorFlowQuestion) -> Finding | None:
+def _find_derived_source(question: TensorFlowQuestion) -> OptionalFinding:
     """Find an unused source that was computed from an ancestor of the target.
 
     Args:
@@ -787,7 +787,7 @@ def _find_derived_source(question: TensorFlowQuestion) -> Finding | None:
     return derived
 
 
-def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Finding | None:
+def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> OptionalFinding:
     """Find an object with the source's values or name that was used instead.
 
     Args:
@@ -809,7 +809,7 @@ def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Finding
     return finding
 
 
-def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
+def _find_used_namesake(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a variable with the source's name and shape, if the program no longer refers to one of the two.
 
     Args:
@@ -835,7 +835,7 @@ def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
     return None
 
 
-def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | None:
+def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> OptionalFinding:
     """Find an uncalled layer that contains the source.
 
     Args:
@@ -879,7 +879,7 @@ def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding, ro
     return move_finding_into_call(question, finding, row)
 
 
-def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
+def find_missing_tape(question: TensorFlowQuestion) -> OptionalFinding:
     """Report that no tape recorded anything that involves the source.
 
     Args:
@@ -896,7 +896,7 @@ def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
     return None if has_tape else Finding("no_backward", variant="tape")
 
 
-def find_source_left_out_by_keras(question: TensorFlowQuestion) -> Finding | None:
+def find_source_left_out_by_keras(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a variable for which Keras computed no gradient because it is not trainable.
 
     Args:

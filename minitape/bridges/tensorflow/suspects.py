@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import tensorflow as tf
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import TENSORFLOW_OPERATIONS
 from ...explain.reasons.program_text import Statement, find_statement, list_statements, unparse
-from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
+from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import BackwardPass, RecordedRow
 from ...recording.sites import NOWHERE, Site
@@ -69,7 +69,7 @@ def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]
     }
 
 
-def check_gradients_without_effect(run: CheckedRun) -> Iterator[Suspicion]:
+def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
     """Find gradients that were computed several times without ever changing a variable.
 
     Either the program took no step, or the learning rate is 0, or the program computed new values and discarded them.
@@ -139,7 +139,7 @@ def _are_gradients_summed(run: CheckedRun) -> bool:
     return bool((stores | log.handles_with_stored_gradients) - run.sources_with_gradient.keys())
 
 
-def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
+def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
     """Find variables with a gradient that no optimizer manages, although optimizers took steps."""
     recording: TensorFlowRecording = run.recording
     steps = recording.log.optimizer_steps
@@ -160,7 +160,7 @@ def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
         yield Suspicion("not_optimized", steps[-1].site, sentence_fields, source_keys=missing_handle_ids)
 
 
-def check_untracked_variables(run: CheckedRun) -> Iterator[Suspicion]:
+def check_untracked_variables(run: CheckedRun) -> Suspicions:
     """Find variables that a Keras layer holds but does not track, so that nothing trains them.
 
     A variable that the program assigns to itself, such as a weight that grows from epoch to epoch, is not supposed to
@@ -201,7 +201,7 @@ def _list_held_objects(layer: Any) -> list[tuple[str, Any]]:  # An attribute may
     return [(name, part) for name in parts for part in parts[name]]
 
 
-def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Iterator[Suspicion]:
+def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
     """Yield a suspicion for each variable created with ``trainable=True`` on which a target depends.
 
     Args:

@@ -25,7 +25,7 @@ from ...explain.reasons.program_text import (
     list_statements,
     trace_value_to_statements,
 )
-from ...explain.reasons.question import Finding
+from ...explain.reasons.question import Finding, OptionalFinding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import Escape, RecordedRow
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # -- errors ----------------------------------------------------------------------------------------
 
 
-def find_cause_of_backward_error(question: TorchQuestion) -> Finding | None:
+def find_cause_of_backward_error(question: TorchQuestion) -> OptionalFinding:
     """Find the line that explains the error that ended a backward pass.
 
     Returns None if the error has no known explanation, or if there was no error.
@@ -96,7 +96,7 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 # -- the source ------------------------------------------------------------------------------------
 
 
-def find_undifferentiable_target(question: TorchQuestion) -> Finding | None:
+def find_undifferentiable_target(question: TorchQuestion) -> OptionalFinding:
     """Find a target that is not a tensor. If the target is None, check the source first.
 
     Args:
@@ -107,7 +107,7 @@ def find_undifferentiable_target(question: TorchQuestion) -> Finding | None:
     return Finding("not_tensor", detail=type(question.target).__name__)
 
 
-def find_source_without_requires_grad(question: TorchQuestion) -> Finding | None:
+def find_source_without_requires_grad(question: TorchQuestion) -> OptionalFinding:
     """Find a source that does not require a gradient, or did not require one when it was used.
 
     Args:
@@ -286,7 +286,7 @@ def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Findi
 # -- another object --------------------------------------------------------------------------------
 
 
-def find_replaced_source(question: TorchQuestion) -> Finding | None:
+def find_replaced_source(question: TorchQuestion) -> OptionalFinding:
     """Find a different parameter, or a copy, that the program used instead of the source.
 
     Args:
@@ -316,7 +316,7 @@ def _find_rows_with_path_to_target(question: TorchQuestion) -> set[int]:
     return question.find_ancestors(tracked_targets, open_only=True) or question.ancestors
 
 
-def find_use_of_deep_copy(question: TorchQuestion) -> Finding | None:
+def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
     """Find a use of a deep copy of the source.
 
     Args:
@@ -330,7 +330,7 @@ def find_use_of_deep_copy(question: TorchQuestion) -> Finding | None:
     return next(findings, None)
 
 
-def find_use_in_unrecorded_call(question: TorchQuestion) -> Finding | None:
+def find_use_in_unrecorded_call(question: TorchQuestion) -> OptionalFinding:
     """Find a call to a transform, such as ``torch.func.grad``, that used the source but recorded no rows.
 
     Args:
@@ -349,7 +349,7 @@ def find_use_in_unrecorded_call(question: TorchQuestion) -> Finding | None:
     return None
 
 
-def find_uncalled_layer_of_source(question: TorchQuestion) -> Finding | None:
+def find_uncalled_layer_of_source(question: TorchQuestion) -> OptionalFinding:
     """Find a layer that the source belongs to and that the program never called.
 
     The finding names the line that assigns the layer to the model.
@@ -405,7 +405,7 @@ def _is_one_of_several_choices(question: TorchQuestion, root: torch.nn.Module, l
 # -- .grad -----------------------------------------------------------------------------------------
 
 
-def find_cause_of_lost_grad(question: TorchQuestion) -> Finding | None:
+def find_cause_of_lost_grad(question: TorchQuestion) -> OptionalFinding:
     """Find out why an adjoint arrived but did not become ``.grad``.
 
     Args:
@@ -427,7 +427,7 @@ def find_cause_of_lost_grad(question: TorchQuestion) -> Finding | None:
     return None
 
 
-def _find_cause_of_lost_leaf_grad(question: TorchQuestion, row: int) -> Finding | None:
+def _find_cause_of_lost_leaf_grad(question: TorchQuestion, row: int) -> OptionalFinding:
     """Find out why a leaf's gradient was returned, cleared, or replaced with zeros."""
     log, sweep, source = question.adapter.log, question.sweep, question.source
     assert sweep is not None
@@ -487,7 +487,7 @@ def refine_zero_finding(question: TorchQuestion, finding: Finding, row: Recorded
     return finding
 
 
-def find_missing_backward_pass(question: TorchQuestion) -> Finding | None:
+def find_missing_backward_pass(question: TorchQuestion) -> OptionalFinding:
     """Report that no backward pass ran, if no target is known.
 
     Args:

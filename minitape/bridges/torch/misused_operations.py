@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from ...explain.reasons.program_text import find_statement
-from ...explain.reasons.suspects import CheckedRun, Suspicion, build_row_suspicion
+from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspicion
 from ..run_watch.accounts import RunAccounts
 
 RANGES = {"relu": (0, math.inf), "softplus": (0, math.inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
@@ -19,7 +18,7 @@ RECURRENT_OPS = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 MIN_ZERO_STEPS = 3
 
 
-def check_unreachable_targets(run: CheckedRun) -> Iterator[Suspicion]:
+def check_unreachable_targets(run: CheckedRun) -> Suspicions:
     """Find targets outside the range of the activation that computed the prediction.
 
     Args:
@@ -42,7 +41,7 @@ def check_unreachable_targets(run: CheckedRun) -> Iterator[Suspicion]:
             yield build_row_suspicion(prediction, "loss_input", fields, "unreached")
 
 
-def check_index_of_labels(run: CheckedRun) -> Iterator[Suspicion]:
+def check_index_of_labels(run: CheckedRun) -> Suspicions:
     """Find ``log_probs[:, labels]``, which pairs each sample with the labels of all samples.
 
     Args:
@@ -61,7 +60,7 @@ def check_index_of_labels(run: CheckedRun) -> Iterator[Suspicion]:
             yield build_row_suspicion(row, "broadcast", {"n": count}, "labels")
 
 
-def check_repeated_index(run: CheckedRun) -> Iterator[Suspicion]:
+def check_repeated_index(run: CheckedRun) -> Suspicions:
     """Find ``x[index] += y`` with repeated indices, which keeps only one of the additions to an element.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -22,7 +22,7 @@ from ...explain.reasons.program_text import (
     find_statement,
     list_statements,
 )
-from ...explain.reasons.suspects import CheckedRun, Suspicion, build_row_suspicion
+from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, build_row_suspicion
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, find_last_return_site, read_line_at_site
 from ..run_watch.accounts import RunAccounts
@@ -126,7 +126,7 @@ def get_torch_recording(run: CheckedRun) -> TorchRecording:
 # -- optimizers ------------------------------------------------------------------------------------
 
 
-def check_accounts(run: CheckedRun) -> Iterator[Suspicion]:
+def check_accounts(run: CheckedRun) -> Suspicions:
     """Find gradients that got lost, or that changed, between a backward pass and the weights.
 
     Args:
@@ -216,7 +216,7 @@ def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -
 # -- custom derivatives ----------------------------------------------------------------------------
 
 
-def check_custom_functions(run: CheckedRun) -> Iterator[Suspicion]:
+def check_custom_functions(run: CheckedRun) -> Suspicions:
     """Find autograd Functions of the program whose backward is not the derivative of their forward.
 
     Args:
@@ -238,7 +238,7 @@ def check_custom_functions(run: CheckedRun) -> Iterator[Suspicion]:
 # -- samples ---------------------------------------------------------------------------------------
 
 
-def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
+def check_samples_without_gradient(run: CheckedRun) -> Suspicions:
     """Find a sample that blocks gradients, and that the target uses for more than its log-probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
@@ -266,7 +266,7 @@ def _is_paused_by_program(row: RecordedRow) -> bool:
     return any(statement.find_enclosing_block(*PAUSE_BLOCKS) for statement in statements)
 
 
-def check_state_cut_in_loop(run: CheckedRun) -> Iterator[Suspicion]:
+def check_state_cut_in_loop(run: CheckedRun) -> Suspicions:
     """Find a state that is detached in each step of a loop, so that only the last step has a gradient.
 
     No result that was cut off is used anywhere else. If a loss uses the results of all steps, nothing is lost.
@@ -348,7 +348,7 @@ def _is_log_prob_row(row: RecordedRow) -> bool:
 # -- losses ----------------------------------------------------------------------------------------
 
 
-def check_loss_inputs(run: CheckedRun) -> Iterator[Suspicion]:
+def check_loss_inputs(run: CheckedRun) -> Suspicions:
     """Find inputs or targets outside the range that a loss expects.
 
     Args:

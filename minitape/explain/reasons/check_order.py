@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from ...recording.recorded_rows import Escape, RecordedRow
 from . import checks, zero_nan
-from .question import Finding
+from .question import Finding, OptionalFinding
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
 FindCause: TypeAlias = Callable[[FrameworkQuestion], Finding | None]
@@ -38,7 +38,7 @@ def combine_checks(*checks: FindCause) -> FindCause:
         *checks: The checks.
     """
 
-    def run_combined_checks(question: FrameworkQuestion) -> Finding | None:
+    def run_combined_checks(question: FrameworkQuestion) -> OptionalFinding:
         findings = (check(question) for check in checks)
         return next((finding for finding in findings if finding is not None), None)
 
@@ -105,7 +105,7 @@ class FrameworkChecks:
     refine_zero_finding: Refine = keep_finding
 
 
-def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
+def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find the break on the path from the source to the target, in the framework's terms.
 
     Args:
@@ -120,7 +120,7 @@ def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> 
     return framework.find_cause_behind_break(question, finding, question.rows[finding.row])
 
 
-def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
+def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find a value computed from the source that left the framework, and then came back or decided which code ran.
 
     Args:
@@ -136,7 +136,7 @@ def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Find
     return framework.build_escape_finding(question, reported) if reported else None
 
 
-def find_replaced_source(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
+def find_replaced_source(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find a different object that was used in place of the source.
 
     Args:
@@ -146,7 +146,7 @@ def find_replaced_source(question: FrameworkQuestion, framework: FrameworkChecks
     return None if question.used_source_rows else framework.find_replaced_source(question)
 
 
-def find_cause_of_unused_source(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
+def find_cause_of_unused_source(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find out why the target was not computed from the source.
 
     Args:
@@ -163,7 +163,7 @@ def find_cause_of_unused_source(question: FrameworkQuestion, framework: Framewor
     )
 
 
-def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
+def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find where a NaN or an infinity arose.
 
     Args:
@@ -176,7 +176,7 @@ def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks
     return framework.refine_nonfinite_finding(question, finding, question.rows[finding.row])
 
 
-def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
+def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find the operation that produced the zeros in a gradient.
 
     Args:

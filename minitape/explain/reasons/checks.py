@@ -20,6 +20,7 @@ from .program_text import Statement, find_binding_statements, find_last_name, fi
 from .question import (
     ADD_OPS,
     Finding,
+    OptionalFinding,
     PathStep,
     Question,
     is_training_target_detached,
@@ -37,7 +38,7 @@ BRANCH_METHODS = ("bool", "__bool__", "index")
 CONVERSIONS = {"float", "int", "numpy", "item", "tolist"}
 
 
-def find_non_float_source(question: Question) -> Finding | None:
+def find_non_float_source(question: Question) -> OptionalFinding:
     """Find a source that cannot have a gradient because it is an integer, a truth value or a string.
 
     Args:
@@ -58,7 +59,7 @@ def find_non_float_source(question: Question) -> Finding | None:
 # -- breaks on the path ----------------------------------------------------------------------------
 
 
-def find_path_break(question: Question) -> Finding | None:
+def find_path_break(question: Question) -> OptionalFinding:
     """Find the break that is nearest to the source on the cheapest path.
 
     Args:
@@ -213,7 +214,7 @@ def _is_comparison_only(statement: Statement) -> bool:
     return bool(conversions) and all(call in compared for call in conversions)
 
 
-def find_break_before_escape(question: Question, escape: Escape) -> Finding | None:
+def find_break_before_escape(question: Question, escape: Escape) -> OptionalFinding:
     """Find the break on the path from the source to a value that left the framework.
 
     Args:
@@ -346,7 +347,7 @@ def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence
     return call_stack[depth]
 
 
-def find_rebound_name(question: Question) -> Finding | None:
+def find_rebound_name(question: Question) -> OptionalFinding:
     """Find a statement, such as ``w = w - rate * g``, that rebound the name of a variable or watched tensor.
 
     Args:
@@ -411,7 +412,7 @@ def _iter_leaves_read_in_statement(question: Question, row: RecordedRow, stateme
             yield from _iter_leaves_read_in_statement(question, input_row, statement)
 
 
-def find_leaf_replacing_source(question: Question) -> Finding | None:
+def find_leaf_replacing_source(question: Question) -> OptionalFinding:
     """Find a leaf of the target that took the place of the source.
 
     Either the source's name was assigned to the leaf, or the statement that created the source ran again.
@@ -488,7 +489,7 @@ def find_shared_ancestors(question: Question) -> set[int]:
     return {row.index for row in rows if row.kind == "variable" or row.tracked}
 
 
-def find_unused_derived_source(question: Question) -> Finding | None:
+def find_unused_derived_source(question: Question) -> OptionalFinding:
     """Find a source that was computed from an ancestor of the target and then never used.
 
     Args:
@@ -507,7 +508,7 @@ def find_unused_derived_source(question: Question) -> Finding | None:
     return Finding("wrong_object", find_innermost_site(call_stack), first_row)
 
 
-def find_leaf_equal_to_source(question: Question) -> Finding | None:
+def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     """Find a leaf of the target that has the same values as the unused source.
 
     A leaf whose elements are all equal is ignored, because a match is then likely to be a coincidence, unless a tape
@@ -552,7 +553,7 @@ def build_unused_finding(question: Question) -> Finding:
     return Finding(question.adapter.unused_cause)
 
 
-def find_dropped_result(question: Question) -> Finding | None:
+def find_dropped_result(question: Question) -> OptionalFinding:
     """Find the last result computed from the source, if the target does not depend on any such result.
 
     Args:

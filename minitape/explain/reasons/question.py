@@ -91,6 +91,9 @@ class Finding:
     has_gradient: bool = False
 
 
+OptionalFinding = Finding | None  # None means that a check found nothing.
+
+
 @dataclass(eq=False)
 class Question:
     """The question of why the gradient of a target with respect to a source is missing or wrong.

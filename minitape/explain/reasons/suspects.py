@@ -85,6 +85,9 @@ class Suspicion(NamedTuple):
         return answer
 
 
+Suspicions = Iterator[Suspicion]  # What a check yields.
+
+
 def build_row_suspicion(
     row: RecordedRow, cause: str, fields: Mapping[str, Any], variant: str = "", only_rows: Iterable[int] = ()
 ) -> Suspicion:
@@ -261,7 +264,7 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
+def check_broadcast(run: CheckedRun) -> Suspicions:
     """Find an operation on a column (N, 1) and a row (N,) that makes the loss average N × N terms by mistake.
 
     Args:
@@ -402,7 +405,7 @@ def _is_made_from_columns_and_vectors(run: CheckedRun, row: RecordedRow) -> bool
 # -- functions -------------------------------------------------------------------------------------
 
 
-def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
+def check_activation_twice(run: CheckedRun) -> Suspicions:
     """Find a loss that expects logits but receives the result of an activation.
 
     Args:
@@ -481,7 +484,7 @@ def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
 # -- missing terms ---------------------------------------------------------------------------------
 
 
-def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
+def check_term_without_gradient(run: CheckedRun) -> Suspicions:
     """Find a term of the target that passes no gradient because of a step function, a cut or an escape.
 
     Args:
@@ -498,9 +501,7 @@ def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
             )
 
 
-def _check_untracked_term(
-    run: CheckedRun, row: RecordedRow, terms: Collection[int], sweep: BackwardPass
-) -> Iterator[Suspicion]:
+def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[int], sweep: BackwardPass) -> Suspicions:
     """Yield a suspicion if a term is untracked although one of its inputs is tracked."""
     cause = next((edge.cause for edge in row.edges if edge.cause), "flat")
     # A computed gradient that the program uses again appears as a leaf.
@@ -526,7 +527,7 @@ def _check_untracked_term(
             yield Suspicion("in_part", row.site, {"what": run.find_display_name(row)}, tracked_inputs[0], variant="cut")
 
 
-def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Iterator[Suspicion]:
+def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspicions:
     """Find a number that left the framework and whose value is added to the target again.
 
     Args:
@@ -591,7 +592,7 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
+def check_rounding_only(run: CheckedRun) -> Suspicions:
     """Find a normalization with equal adjoints for all elements, so that only rounding errors remain of the gradient.
 
     A source that also has another path to a target is not affected.
@@ -631,7 +632,7 @@ class RowSize(NamedTuple):
     size: float
 
 
-def check_strongest_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
+def check_strongest_repeated_scaling(run: CheckedRun) -> Suspicions:
     """Find the operation whose repetitions, in a loop or a deep network, scaled the adjoint most.
 
     Args:
@@ -692,7 +693,7 @@ def _does_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
     return any(find_selection_word(run.rows[index].op) and run.consumers[index][0] > previous for index in rows)
 
 
-def check_saturation(run: CheckedRun) -> Iterator[Suspicion]:
+def check_saturation(run: CheckedRun) -> Suspicions:
     """Find an activation that passed on almost nothing of the adjoint.
 
     Args:
@@ -760,7 +761,7 @@ def find_rows_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) 
     return rows
 
 
-def check_growing_gradients(run: CheckedRun) -> Iterator[Suspicion]:
+def check_growing_gradients(run: CheckedRun) -> Suspicions:
     """Find a source whose gradient and value grow from one optimizer step to the next.
 
     Args:

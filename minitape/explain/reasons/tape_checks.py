@@ -25,7 +25,7 @@ from ..translated_sentences import fill
 from . import checks, finding_sentences, zero_nan
 from .check_order import FrameworkChecks, combine_checks, find_nothing, find_path_break, run_checks
 from .program_text import find_statement
-from .question import ADD_OPS, Finding, find_nearest_tracked_consumers
+from .question import ADD_OPS, Finding, OptionalFinding, find_nearest_tracked_consumers
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
 MAX_CALL_DEPTH = 3  # The maximum number of nested calls to enter.
 
 
-def find_unwatched_source(question: TapeQuestion) -> Finding | None:
+def find_unwatched_source(question: TapeQuestion) -> OptionalFinding:
     """Find a source that the tape did not watch when it was used.
 
     Args:
@@ -59,7 +59,7 @@ def find_unwatched_source(question: TapeQuestion) -> Finding | None:
     return _find_cause_of_missing_watch(question, first_use)
 
 
-def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow | None) -> Finding | None:
+def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow | None) -> OptionalFinding:
     """Find out why no tape watched the source, which may be frozen or replaced by a tensor, for example.
 
     Args:
@@ -107,7 +107,7 @@ def _was_watched_after_last_use(question: TapeQuestion) -> bool:
     return all(0 <= use.position < min(watched_since) for use in question.list_direct_source_uses())
 
 
-def _find_late_watch(question: TapeQuestion) -> Finding | None:
+def _find_late_watch(question: TapeQuestion) -> OptionalFinding:
     """Find a call to ``tape.watch`` that ran too late, or that ran while recording was paused.
 
     Args:
@@ -133,7 +133,7 @@ def _is_site_in_pause(site: Site) -> bool:
     return find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
 
 
-def find_rule_without_gradient(question: TapeQuestion) -> Finding | None:
+def find_rule_without_gradient(question: TapeQuestion) -> OptionalFinding:
     """Find a custom derivative rule that returned None on a path without breaks.
 
     Args:
@@ -190,7 +190,7 @@ def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding, row: Rec
     finding.site = checks.find_call_stack_divergence(row.call_stack[start:], block_call_stack)
 
 
-def find_unused_layer(question: TapeQuestion) -> Finding | None:
+def find_unused_layer(question: TapeQuestion) -> OptionalFinding:
     """Find a layer that was not called, if the source is one of its variables.
 
     Args:
@@ -219,7 +219,7 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
     return Finding("unused_layer", find_innermost_site(call_stack), detail=detail)
 
 
-def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
+def find_leaf_equal_to_source(question: TapeQuestion) -> OptionalFinding:
     """Find a different object of the same kind with equal values.
 
     Variables of layers are ignored, because the initial weights of several layers are often equal.
@@ -403,7 +403,7 @@ def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
     )
 
 
-def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
+def find_cause_of_nonfinite_target(question: TapeQuestion) -> OptionalFinding:
     """Find the operation that produced the NaN or infinity in a target. Only the rows are read, and no sweep runs.
 
     Args:
@@ -415,7 +415,7 @@ def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
     return None if target_row is None else zero_nan.find_origin_of_nonfinite(question, target_row)
 
 
-def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> Finding | None:
+def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> OptionalFinding:
     """Find out why an existing gradient is zero or nonfinite.
 
     Args:
@@ -490,7 +490,7 @@ def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> Backwa
     return replay_sweep(rules, adapter.row_of_node, starts, rules.sources)
 
 
-def find_cut_that_makes_zero(question: TapeQuestion) -> Finding | None:
+def find_cut_that_makes_zero(question: TapeQuestion) -> OptionalFinding:
     """Find the cut that makes a gradient zero, if every path through a loop or a branch is cut.
 
     Args:

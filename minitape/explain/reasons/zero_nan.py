@@ -21,7 +21,7 @@ from ..operation_families import MOVING_OPS, VARIANT_OF_POINT_OP
 from ..translated_sentences import fill
 from .object_names import find_access_path
 from .program_text import find_statement, list_statements, unparse
-from .question import Finding, Question
+from .question import Finding, OptionalFinding, Question
 
 # The names of clipping functions, which may be implemented with maximum and minimum.
 find_clip_word = re.compile(r"\bclip\w*").search
@@ -153,7 +153,7 @@ def find_last_reached_row(question: Question) -> int | None:
 # -- NaN and infinities ----------------------------------------------------------------------------
 
 
-def find_cause_of_nonfinite(question: Question) -> Finding | None:
+def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
     """Find out whether a NaN or an infinity arose in the data, in a computed value or in a derivative.
 
     Args:
@@ -187,7 +187,7 @@ def find_cause_of_nonfinite(question: Question) -> Finding | None:
     return build_row_finding(question, "nan_backward", question.used_source_rows[-1])
 
 
-def find_first_cause_of_nonfinite(question: Question) -> Finding | None:
+def find_first_cause_of_nonfinite(question: Question) -> OptionalFinding:
     """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN.
 
     Args:
@@ -299,7 +299,7 @@ def may_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) 
 # -- zeros -----------------------------------------------------------------------------------------
 
 
-def find_cause_of_zero(question: Question) -> Finding | None:
+def find_cause_of_zero(question: Question) -> OptionalFinding:
     """Find the operation that turned adjoints into the zeros that arrived at the source.
 
     Args:
@@ -465,7 +465,7 @@ def _has_tiny_half_adjoint(question: Question, row: int) -> bool:
     return adjoint is not None and bool(np.abs(adjoint).max(initial=0.0) < SMALLEST_NORMAL_HALF)
 
 
-def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) -> Finding | None:
+def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) -> OptionalFinding:
     """Explain the zeros of a maximum or minimum that the program uses for clipping or as a relu."""
     clip_word = find_clip_word(" ".join([*operation.scope, read_line_at_site(operation.site)]))
     if clip_word:
@@ -561,7 +561,7 @@ def does_product_underflow(question: Question, row: int, factors: Iterable[np.nd
     return any(0 < product < np.finfo(dtype).smallest_subnormal for product in products)
 
 
-def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
+def find_cause_of_earlier_zero(question: Question, row: int) -> OptionalFinding:
     """Find the relu or step function that made the input of a row zero, as in ``relu(x) ** 2``.
 
     Args:
