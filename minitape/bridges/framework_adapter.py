@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..explain.caller import find_asking_or_innermost_frame
-from ..explain.reasons.adapter import Adapter
+from ..explain.reasons.adapter import Adapter, NamesAndValues
 from ..explain.reasons.program_text import Statement, list_statements
 from ..picture.reader_base import collect_namespaces
 from ..recording.variable_names import list_collected_namespaces
@@ -33,7 +33,7 @@ class FrameworkAdapter(Adapter):
     The adapter of each framework adds its own members.
     """
 
-    list_names_and_values: Callable[[], Iterable[tuple[str, Any]]] = staticmethod(list_named_program_objects)
+    list_names_and_values: Callable[[], NamesAndValues] = staticmethod(list_named_program_objects)
     """Returns a (name, object) pair for each name in the program."""
 
 

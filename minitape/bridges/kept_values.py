@@ -11,7 +11,7 @@ import weakref
 from typing import Any, Generic, TypeVar
 
 from ..picture.shown_values import ArraySummary, to_value_fields
-from ..picture.snapshot_types import ValueFields
+from ..picture.snapshot_types import OptionalValue, ValueFields
 from ..recording.value_summary import ValueSummary
 
 BYTE_LIMIT = 64 * 2**20
@@ -38,7 +38,7 @@ class KeptValue(ValueSummary):
         super().__init__(content)
         self._summary: ValueFields | ArraySummary | None = None
 
-    def shown(self) -> ValueFields | None:
+    def shown(self) -> OptionalValue:
         """Return the ``ValueFields`` for a snapshot, or None if the elements are gone. The result is cached."""
         if isinstance(self._summary, ArraySummary):
             self._summary = self._summary.shown()

@@ -7,7 +7,7 @@ import traceback
 from typing import NamedTuple
 
 from ..engine.record.user_frames import is_minitape_or_library_file
-from ..explain.explanation import Explanation, explain_cause
+from ..explain.explanation import OptionalExplanation, explain_cause
 from ..recording.sites import NOWHERE, Site
 
 # Each line has a framework, a cause, the variant of its sentences, and a pattern for the message. The first line that
@@ -104,7 +104,7 @@ def find_known_error(framework: str, error: BaseException) -> tuple[str, str, di
     return "", "", {}
 
 
-def explain_raised_error(framework: str, error: BaseException, blamed: Site = NOWHERE) -> Explanation | None:
+def explain_raised_error(framework: str, error: BaseException, blamed: Site = NOWHERE) -> OptionalExplanation:
     """Explain the error that ended a program by its message.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..explain.explanation import Explanation, explain_cause
+from ..explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ..recording.recorded_rows import RecordedRow, collect_ancestors
 from ..recording.value_summary import ValueSummary
 
@@ -26,7 +26,7 @@ VARIANTS = {
 }
 
 
-def explain_first_nonfinite_value(recording: Recording) -> Explanation | None:
+def explain_first_nonfinite_value(recording: Recording) -> OptionalExplanation:
     """Explain the first non-finite result computed from finite values.
 
     Args:
@@ -40,7 +40,7 @@ def explain_first_nonfinite_value(recording: Recording) -> Explanation | None:
     )
 
 
-def explain_nonfinite_target(recording: Recording, target: int) -> Explanation | None:
+def explain_nonfinite_target(recording: Recording, target: int) -> OptionalExplanation:
     """Explain why a target, such as a loss, is NaN or infinite.
 
     Args:

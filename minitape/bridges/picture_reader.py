@@ -15,19 +15,20 @@ from ..explain.reasons.object_names import share_results
 from ..picture.gradient_results import MAX_EXPLAINED, MAX_SOURCES, find_reason_and_blamed_line
 from ..picture.known_rules import KnownRule, find_known_rule
 from ..picture.path_breaks import is_zero
-from ..picture.picture_rows import PictureRow
+from ..picture.picture_rows import PictureRow, PictureRows
 from ..picture.reader_base import Reader
 from ..picture.shown_values import to_value_fields
 from ..picture.snapshot_types import (
     EdgeFields,
     EventFields,
+    OptionalRow,
+    OptionalValue,
     ResultFields,
     RowFields,
     SourceFields,
     StepFields,
     SweepFields,
     TapeFields,
-    ValueFields,
 )
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
@@ -127,7 +128,7 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
         "by": None,
         "scope": [shorten_name(part) for part in recorded_row.scope],
     }
-    own_fields: RowFields | None = (
+    own_fields: OptionalRow = (
         None if recorded_row.tangent is None else {"tangent": to_snapshot_value(recorded_row.tangent)}
     )
     return PictureRow(recorded_row.index, fields, tuple(recorded_row.operands), None, value, own_fields)
@@ -299,7 +300,7 @@ def _build_source_fields(
     }
 
 
-def _find_updated_value(recording: Recording, row: int) -> ValueFields | None:
+def _find_updated_value(recording: Recording, row: int) -> OptionalValue:
     """Return the value that an optimizer step in the block gave to a row's source, or None if there was no step."""
     named_source = map_rows_to_trained_sources(recording).get(row)
     if named_source is None or recording.is_recording:
@@ -418,7 +419,7 @@ class RecordingReader(Reader):
             self.begin_recording(self.recording)
         return self.record is not None
 
-    def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
+    def read_new_rows(self, limit: int | None = None) -> PictureRows:
         """Return at most ``limit`` of the rows that have not been read yet."""
         if not self._begin_if_complete():
             return []
@@ -426,7 +427,7 @@ class RecordingReader(Reader):
         self.row_count = len(self.recording) if limit is None else min(len(self.recording), first + limit)
         return [self._build_picture_row_with_rule(row) for row in range(first, self.row_count)]
 
-    def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
+    def read_first_and_last_rows(self, limit: int) -> PictureRows:
         """Return the first and last rows, ``limit`` in total, or all rows if there are at most ``limit``."""
         if not self._begin_if_complete() or len(self.recording) <= limit:
             return self.read_new_rows()

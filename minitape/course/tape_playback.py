@@ -20,7 +20,7 @@ from .call_log import MAX_TAPES, ObservedRun
 from .course_texts import read_lesson
 
 if TYPE_CHECKING:
-    from ..picture.snapshot_types import RowFields, Snapshot
+    from ..picture.snapshot_types import OptionalRow, RowFields, Snapshot
     from .exercise import Answer, NamedValues, Program
 
 MAX_VALUE_LENGTH = 60
@@ -195,7 +195,7 @@ def _describe_equal_beginning(kind: str, line: str) -> str:
     return say("Up to your line {line}, both tapes are the same.", line=line)
 
 
-def _format_name(row: RowFields | None, expressions: Expressions) -> str:
+def _format_name(row: OptionalRow, expressions: Expressions) -> str:
     """Return the name of a row, or else its expression.
 
     Args:
@@ -219,11 +219,11 @@ def _format_expression(row: RowFields, expressions: Expressions) -> str:
     return re.sub(ROW_NUMBER, "…", expressions.list_texts_longest_first(row)[0])
 
 
-def _find_line(row: RowFields | None) -> str:
+def _find_line(row: OptionalRow) -> str:
     return linecache.getline(row["file"] or "", row["line"] or 0).strip() if row else ""
 
 
-def _describe_row(row: RowFields | None, expressions: Expressions) -> str:
+def _describe_row(row: OptionalRow, expressions: Expressions) -> str:
     """Describe a row.
 
     Returns:

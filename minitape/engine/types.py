@@ -35,14 +35,20 @@ if TYPE_CHECKING:
     Array: TypeAlias = Any
     # An array or, in a recorded sweep, a tensor. The same formula computes with both.
     Adjoint: TypeAlias = Any
+    # The adjoints of several outputs or inputs.
+    Adjoints: TypeAlias = list[Adjoint]
     # A function that returns the adjoint of a row, or None if the row has none.
     AdjointLookup: TypeAlias = Callable[[int], Adjoint]
     # A tensor or a tuple of tensors, depending on the number of outputs of the primitive.
     Result: TypeAlias = Any
     # Anything that converts to a tensor: tensors, variables, arrays, numbers, strings, and lists of these.
     Value: TypeAlias = Any
+    # The outputs of an operation, or a list argument after conversion.
+    Tensors: TypeAlias = list[Tensor]
     # A tensor, a variable, or a wrapper around a variable. With a union, type checkers would not find `shape`.
     TargetOrSource: TypeAlias = Any
+    # The targets or the sources of a gradient, as a flat list.
+    TargetsOrSources: TypeAlias = list[TargetOrSource]
     # A variable, or None after ``read_value=False``. With a union, every caller would have to check for None.
     VariableOrNone: TypeAlias = Any
     # A tensor or another leaf, or nested lists, tuples, dictionaries and named tuples of leaves.
@@ -80,6 +86,8 @@ if TYPE_CHECKING:
     Attributes: TypeAlias = dict[str, Any]
     # A function whose arguments and result only its caller can check.
     Function: TypeAlias = Callable
+    # Functions by their names in a formula, or operators by the names of their methods.
+    FunctionsByName: TypeAlias = dict[str, Function]
 
     class GradientSource(Protocol):
         """A gradient source: a tensor or a variable, including Keras variables."""

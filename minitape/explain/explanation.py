@@ -184,6 +184,9 @@ class Explanation:
         return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'
 
 
+OptionalExplanation = Explanation | None  # None means that there is nothing to explain.
+
+
 def explain_cause(
     framework: str, cause: str, site: Site = NOWHERE, variant: str = "", fields: Mapping[str, object] | None = None
 ) -> Explanation:

@@ -22,7 +22,7 @@ from .tape_answers import explain_flat_sources
 from .translated_sentences import fill
 
 if TYPE_CHECKING:
-    from ..engine.types import TargetOrSource
+    from ..engine.types import TargetOrSource, TargetsOrSources
 
 MAX_FRAMES = 40  # The maximum number of callers to search for a tape.
 MAX_SOURCES = 20  # The maximum number of sources to explain.
@@ -51,7 +51,7 @@ class NoneCall(NamedTuple):
     """
 
     tape: GradientTape
-    sources: list[TargetOrSource]
+    sources: TargetsOrSources
     frame: FrameType
 
 
@@ -115,7 +115,7 @@ def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
 
 
 def add_refusal_reason(
-    error: Exception, tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
+    error: Exception, tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources
 ) -> Exception:
     """Add a note that names the line to the error about an operation with no registered gradient.
 
@@ -199,7 +199,7 @@ def _list_frame_and_callers(frame: FrameType) -> list[FrameType]:
     return [outer_frame for outer_frame, _ in walk_stack(frame)][:MAX_FRAMES]
 
 
-def _find_call_that_gave_none(frames: list[FrameType], wanted_sources: list[TargetOrSource] | None) -> NoneCall | None:
+def _find_call_that_gave_none(frames: list[FrameType], wanted_sources: TargetsOrSources | None) -> NoneCall | None:
     """Find the nearest call to ``gradient`` that returned None for some sources.
 
     If `wanted_sources` is None, only the last call counts, because the error is about a None that it returned.

@@ -27,7 +27,7 @@ from ..recording.tape_reachability import TapeRules
 from ..recording.value_summary import ValueSummary
 
 if TYPE_CHECKING:
-    from ..engine.types import ArraysByRow, TargetOrSource
+    from ..engine.types import ArraysByRow, TargetOrSource, TargetsOrSources
 
 MAX_ROWS = 20_000  # Sweeps are not repeated for recordings with more rows than this.
 
@@ -109,7 +109,7 @@ def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> 
 
 def replay_call_on_new_tape(
     rules: TapeRules, row: int
-) -> tuple[GradientTape, list[TargetOrSource], list[TargetOrSource]] | None:
+) -> tuple[GradientTape, TargetsOrSources, TargetsOrSources] | None:
     """Rerun a ``tf.function`` call on a separate tape.
 
     Effects are not repeated, because their results are stored with the call.

@@ -25,7 +25,7 @@ from .reasons.tape_checks import explain_gradient
 from .translated_sentences import fill
 
 if TYPE_CHECKING:
-    from ..engine.types import Structure, TargetOrSource
+    from ..engine.types import Structure, TargetOrSource, TargetsOrSources
 
 
 def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
@@ -64,9 +64,7 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
     return to_explanation_page(nest.pack_sequence_as(sources, answers))
 
 
-def explain_flat_sources(
-    tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
-) -> list[Explanation]:
+def explain_flat_sources(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> list[Explanation]:
     """Return one explanation for each source of a flat list.
 
     Args:
@@ -84,9 +82,7 @@ def explain_flat_sources(
         memory.is_explaining = was_running
 
 
-def _explain_each_source(
-    tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
-) -> list[Explanation]:
+def _explain_each_source(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> list[Explanation]:
     """Return an explanation for each source, or a fallback if explaining a source fails."""
     plain_targets = [target for target in targets if not _is_tensor_or_variable(target)][:1]
     adapter = None
@@ -155,7 +151,7 @@ def warn(on: bool = True) -> None:
     GradientTape._warns_of_none = on
 
 
-def warn_about_none(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> None:
+def warn_about_none(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> None:
     """Issue one RuntimeWarning for each reason why the gradients of some sources are None.
 
     Args:

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from .snapshot_types import (
         AlarmFields,
         EventFields,
+        OptionalRow,
+        OptionalValue,
         ResultFields,
         RowFields,
         Snapshot,
         SourceFields,
         SweepFields,
-        ValueFields,
     )
     from .source import PictureSource
 
@@ -73,7 +74,7 @@ def build_alarms_and_breaks(
     return {"alarms": alarms, "torn": path_breaks}
 
 
-def _build_alarm(kind: str, title: str, text: str, row: RowFields | None, is_backward: bool = False) -> AlarmFields:
+def _build_alarm(kind: str, title: str, text: str, row: OptionalRow, is_backward: bool = False) -> AlarmFields:
     return {
         "kind": kind,
         "title": title,
@@ -127,7 +128,7 @@ def _list_nonfinite_alarms(
     return []
 
 
-def _name_nonfinite_kind(value: ValueFields | None) -> str:
+def _name_nonfinite_kind(value: OptionalValue) -> str:
     """Return "NaN" or "infinite" if a value contains such an element, or else ""."""
     if value is None:
         return ""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..engine.backward.tape import GradientTape
     from ..engine.types import Structure
-    from .snapshot_types import RowFields, Snapshot, SourceFields, ValueFields
+    from .snapshot_types import OptionalValue, RowFields, Snapshot, SourceFields
 
 MAX_LAYER_ROWS = 40  # With more layers, a figure shows a model's blocks.
 MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
@@ -216,7 +216,7 @@ def format_count(count: int, noun: str) -> str:
 
 
 def _describe_node_row(
-    row: RowFields, adjoint: ValueFields | None, assigned_source: SourceFields | None, is_broken: bool
+    row: RowFields, adjoint: OptionalValue, assigned_source: SourceFields | None, is_broken: bool
 ) -> str:
     inputs = translate(" of {rows}", rows=join_first_items(row["inputs"], MAX_PORTS)) if row["inputs"] else ""
     value_text, adjoint_text, new_value_text = (

@@ -55,7 +55,7 @@ from .value_display import format_magnitude
 
 if TYPE_CHECKING:
     from ..engine.types import Object
-    from .snapshot_types import RowFields, Snapshot, StepFields, ValueFields
+    from .snapshot_types import OptionalRow, RowFields, Snapshot, StepFields, ValueFields
 
 # Lengths are in pixels.
 MARGIN = 8  # The margin around the figure.
@@ -92,7 +92,7 @@ class Node:
         y: The top edge in pixels.
     """
 
-    row: RowFields | None
+    row: OptionalRow
     inputs: list[tuple[int, int]]
     tier: int = 0
     line: int = 0

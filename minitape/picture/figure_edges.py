@@ -13,13 +13,13 @@ from .svg_elements import EDGE_COLOR, MUTED_COLOR, NODE_WIDTH, SMALL_STYLE, SWEP
 from .truncation import measure_width, shorten_name
 
 if TYPE_CHECKING:
-    from .snapshot_types import RowFields
+    from .snapshot_types import OptionalRow
 
 MAX_REFERENCE_LETTERS = 6
 DETOUR = 10  # The distance between a column and the bends of an edge that passes it.
 
 
-def format_reference(input_row: RowFields | None) -> str:
+def format_reference(input_row: OptionalRow) -> str:
     """Return the short name of a row, or its number.
 
     Args:

@@ -20,8 +20,8 @@ from .truncation import shorten_name
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
-    from ..engine.types import ArraysByRow, Namespaces, Object, Structure, TargetOrSource
-    from .snapshot_types import BlamedLine, ResultFields, SourceFields, TargetFields, ValueFields
+    from ..engine.types import ArraysByRow, Namespaces, Object, Structure, TargetOrSource, TargetsOrSources
+    from .snapshot_types import BlamedLine, OptionalValue, ResultFields, SourceFields, TargetFields
 
 MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
 MAX_SOURCES = 64  # Only this many sources and targets of a call are listed.
@@ -182,7 +182,7 @@ def _build_gradient_result(
     return result
 
 
-def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -> tuple[ValueFields | None, int]:
+def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -> tuple[OptionalValue, int]:
     """Return the current value of a variable, and the number of assignments after its last state on the tape.
 
     Such an assignment is usually an optimizer step. Returns (None, 0) if there was no assignment.
@@ -201,7 +201,7 @@ def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -
 
 
 def _add_reasons_and_blame_to_first_sources(
-    tape: GradientTape, targets: list[TargetOrSource], unexplained: list[tuple[TargetOrSource, SourceFields]]
+    tape: GradientTape, targets: TargetsOrSources, unexplained: list[tuple[TargetOrSource, SourceFields]]
 ) -> None:
     """Add to the results of sources the reasons why their gradients are None or zero, and the line and row to blame.
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import graphviz
 
     from .figure import Figure
-    from .snapshot_types import RowFields, ValueFields
+    from .snapshot_types import OptionalValue, RowFields
 
 MAX_TEXT_LETTERS = 30  # A node has room for this many letters of an expression.
 MAX_NUMBER_LETTERS = 15
@@ -248,7 +248,7 @@ def build_node_label(figure: Figure, row: RowFields) -> str:
     return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="1">{cells}</table>>'
 
 
-def format_node_value(value: ValueFields | None, shape: Iterable[int]) -> str:
+def format_node_value(value: OptionalValue, shape: Iterable[int]) -> str:
     """Return a value as a node shows it: the number, or the magnitude and the shape of a larger array.
 
     Args:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..engine.record.record import Record
     from ..engine.types import Object
-    from .picture_rows import PictureRow
+    from .picture_rows import PictureRows
     from .snapshot_types import RowFields
 
 MAX_ROWS = 2000  # Longer recordings have no second tier.
@@ -35,7 +35,7 @@ MAX_ELEMENTS = 1_000_000  # A gradient with more elements has no second tier.
 MAX_NAME_LETTERS = 9  # The maximum length of a target or source name in a node's title.
 
 
-def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> list[RowFields]:
+def locate_and_name_gradient_rows(record: Record, rows: PictureRows) -> list[RowFields]:
     """Return the fields "below" and "name" of rows written by gradients.
 
     Args:

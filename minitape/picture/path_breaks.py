@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from .snapshot_types import (
         BlamedLine,
         EventFields,
+        OptionalValue,
         PathBreakFields,
         ResultFields,
         RowFields,
         SourceFields,
         SweepFields,
-        ValueFields,
     )
 
 MAX_BREAKS = 8
@@ -26,7 +26,7 @@ ESCAPE_PATTERN = re.compile(
 )
 
 
-def is_zero(value: ValueFields | None) -> bool:
+def is_zero(value: OptionalValue) -> bool:
     """Return whether all elements of a value are zero.
 
     Args:

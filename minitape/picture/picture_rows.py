@@ -16,7 +16,7 @@ from .shown_values import unpack_value
 if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
     from ..engine.types import Returned
-    from .snapshot_types import PackedValue, RowFields
+    from .snapshot_types import OptionalRow, PackedValue, RowFields
 
 
 @dataclass(slots=True, eq=False)
@@ -42,7 +42,7 @@ class PictureRow:
     first_input: int | Sequence[int]
     second_input: int | None
     value: PackedValue
-    own_fields: RowFields | None = None
+    own_fields: OptionalRow = None
 
     @property
     def inputs(self) -> list[int]:
@@ -75,6 +75,9 @@ class PictureRow:
             part: The fields with their new values.
         """
         self.own_fields = {**(self.own_fields or {}), **part}
+
+
+PictureRows = list[PictureRow]
 
 
 class RowContext(NamedTuple):

@@ -25,6 +25,7 @@ from ..recording.variable_names import iter_public_names_and_values
 from .events import list_escapes_and_assignments
 from .picture_rows import (
     PictureRow,
+    PictureRows,
     RowContext,
     build_primitive_fields,
     find_subject_at_row,
@@ -116,7 +117,7 @@ class TapeReader(Reader):
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
+    def read_new_rows(self, limit: int | None = None) -> PictureRows:
         """Return the rows written since the last call.
 
         Args:
@@ -130,9 +131,9 @@ class TapeReader(Reader):
         self._update_tapes_and_borders()
         return self._build_rows_from_columns(record, cells)
 
-    def _build_rows_from_columns(self, record: Record, columns: Columns) -> list[PictureRow]:
+    def _build_rows_from_columns(self, record: Record, columns: Columns) -> PictureRows:
         """Return the rows in the given columns of the recording, which begin at row ``row_count``."""
-        rows: list[PictureRow] = []
+        rows: PictureRows = []
         tapes_by_row = self.tapes_by_row
         watchers_by_row = self._watchers_by_row
         context = None
@@ -159,7 +160,7 @@ class TapeReader(Reader):
             self.row_count += 1
         return rows
 
-    def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
+    def read_first_and_last_rows(self, limit: int) -> PictureRows:
         """Return at most ``limit`` rows, half of them from each end of a longer recording.
 
         Call this only from the thread that records.
@@ -464,7 +465,7 @@ class TapeReader(Reader):
                 names.setdefault(named_row, name)
         return names
 
-    def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
+    def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
         """Update rows in place with fields that can be computed only after the recording has ended.
 
         These fields are the tangents of a ForwardAccumulator, and the status "ghost" of rows whose gradients are

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..recording.sites import read_source_lines
 from ..recording.variable_names import iter_public_names_and_values
-from .picture_rows import PictureRow, get_row_number
+from .picture_rows import PictureRows, get_row_number
 from .truncation import join_and_truncate_lines
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Reader(ABC):
     # -- what each kind of reader does -----------------------------------------------------------------
 
     @abstractmethod
-    def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
+    def read_new_rows(self, limit: int | None = None) -> PictureRows:
         """Return the rows written since the last call.
 
         Args:
@@ -100,7 +100,7 @@ class Reader(ABC):
         """
 
     @abstractmethod
-    def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
+    def read_first_and_last_rows(self, limit: int) -> PictureRows:
         """Return at most ``limit`` rows, half of them from each end of a longer recording.
 
         Args:
@@ -143,7 +143,7 @@ class Reader(ABC):
             is_requested: Whether to recompute arrays of any size. If False, only small arrays are recomputed.
         """
 
-    def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
+    def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
         """Update rows in place after the recording has ended. By default, rows do not change.
 
         Args:
@@ -169,7 +169,7 @@ class Reader(ABC):
 
     # -- what all readers share --------------------------------------------------------------------
 
-    def update_names_and_leaf_states(self, rows: list[PictureRow]) -> list[RowFields]:
+    def update_names_and_leaf_states(self, rows: PictureRows) -> list[RowFields]:
         """Update rows in place with Python names and late watches.
 
         Args:
@@ -218,7 +218,7 @@ class Reader(ABC):
         return next(names, default_name)
 
 
-def merge_parts_and_return_merged(rows: list[PictureRow], parts: Iterable[RowFields]) -> list[RowFields]:
+def merge_parts_and_return_merged(rows: PictureRows, parts: Iterable[RowFields]) -> list[RowFields]:
     """Merge parts into their rows, and return only the merged parts. Set a name only if the row has none.
 
     Args:

@@ -15,13 +15,13 @@ from .truncation import shorten_text
 
 if TYPE_CHECKING:
     from ..engine.types import Array, Sizes
-    from .snapshot_types import PackedValue, Plain, ValueFields
+    from .snapshot_types import OptionalValue, PackedValue, Plain, ValueFields
 
 
 MAX_STRING_LETTERS = 1000  # Longer strings in a tensor are shortened.
 
 
-def to_value_fields(value: Array) -> ValueFields | None:
+def to_value_fields(value: Array) -> OptionalValue:
     """Return the snapshot's ``ValueFields`` for a NumPy scalar or array.
 
     Args:
@@ -59,7 +59,7 @@ def pack_value(value: Array) -> PackedValue:
     return str(value) if type(value) is np.float64 else to_value_fields(value)
 
 
-def unpack_value(packed: PackedValue) -> ValueFields | None:
+def unpack_value(packed: PackedValue) -> OptionalValue:
     """Return the ``ValueFields`` of a packed value.
 
     Args:

@@ -24,6 +24,7 @@ class ValueFields(TypedDict, total=False):
 
 
 PackedValue: TypeAlias = str | ValueFields | None
+OptionalValue: TypeAlias = ValueFields | None
 
 
 class RowFields(TypedDict, total=False):
@@ -63,6 +64,7 @@ class RowFields(TypedDict, total=False):
     scope: list[str]  # The name scopes or modules, the outermost first.
 
 
+OptionalRow: TypeAlias = RowFields | None
 RowPart: TypeAlias = RowFields  # The number and the changed fields of a row.
 
 

@@ -18,7 +18,7 @@ from .source import PictureSource, get_picture_source
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
     from ..engine.types import Structure
-    from .picture_rows import PictureRow
+    from .picture_rows import PictureRows
     from .snapshot_types import Snapshot
 
 
@@ -80,7 +80,7 @@ def build_snapshot(
     target: Structure,
     sources: Structure,
     reader: Reader,
-    rows: list[PictureRow],
+    rows: PictureRows,
     since: int = 0,
     has_results: bool = True,
 ) -> Snapshot:

@@ -31,8 +31,17 @@ from .shown_values import to_value_fields
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
     from ..engine.table.primitives import Rule, Rules
-    from ..engine.types import Adjoint, AdjointsByRow, Array, ArraysByRow, Object, Structure, TargetOrSource
-    from .snapshot_types import EdgeFields, StepFields, SweepFields, ValueFields
+    from ..engine.types import (
+        Adjoint,
+        Adjoints,
+        AdjointsByRow,
+        Array,
+        ArraysByRow,
+        Object,
+        Structure,
+        TargetsOrSources,
+    )
+    from .snapshot_types import EdgeFields, OptionalValue, StepFields, SweepFields, ValueFields
 
 MAX_EAGER_ROWS = 20_000  # The steps of a longer sweep are computed on demand.
 
@@ -43,7 +52,7 @@ def build_tape_stepper(
     sources: Structure = None,
     kept_arrays: ArraysByRow | None = None,
     show: Callable[[Array], Object] = to_value_fields,
-    adjoints: list[Adjoint] | None = None,
+    adjoints: Adjoints | None = None,
 ) -> Stepper | None:
     """Return the stepper of the tape's last gradient call, or of the gradient from ``target`` to ``sources``.
 
@@ -77,7 +86,7 @@ def build_tape_stepper(
     return stepper if stepper.can_rerun_sweep() else None
 
 
-def list_seeds_of_shown_sweep(request: GradientRequest) -> list[Adjoint]:
+def list_seeds_of_shown_sweep(request: GradientRequest) -> Adjoints:
     """Return the seed of each target of a gradient call, where None means ones.
 
     For a Jacobian, the seed is 1 at the element of the target whose sweep is shown, and 0 elsewhere.
@@ -135,7 +144,7 @@ class SweepSteps(Protocol):
         """
 
     @abstractmethod
-    def list_source_gradients(self) -> list[ValueFields | None]:
+    def list_source_gradients(self) -> list[OptionalValue]:
         """Return each source's gradient after the steps so far, or None for a source that no adjoint has reached."""
 
     @abstractmethod
@@ -162,9 +171,9 @@ class Stepper(SweepSteps):
     def __init__(
         self,
         tape: GradientTape,
-        targets: list[TargetOrSource],
-        sources: list[TargetOrSource],
-        adjoints: list[Adjoint] | None,
+        targets: TargetsOrSources,
+        sources: TargetsOrSources,
+        adjoints: Adjoints | None,
         kept_arrays: ArraysByRow,
         show: Callable[[Array], Object],
     ) -> None:
@@ -274,9 +283,9 @@ class Stepper(SweepSteps):
         self.remaining_rows = 0
         return steps
 
-    def list_source_gradients(self) -> list[ValueFields | None]:
+    def list_source_gradients(self) -> list[OptionalValue]:
         """Return each source's gradient after the steps so far, or None for a source that no adjoint has reached."""
-        gradients: list[ValueFields | None] = []
+        gradients: list[OptionalValue] = []
         for source, parts in zip(self._sources, self.list_state_adjoints_by_source(), strict=True):
             adjoints = [adjoint for _, adjoint in parts]
             if not adjoints:  # A source without rows may still be the target itself, as in ``y = x``.

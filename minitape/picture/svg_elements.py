@@ -10,7 +10,7 @@ from .truncation import elide_text, replace_unprintable
 from .value_display import draw_thumbnail, format_shape, format_value
 
 if TYPE_CHECKING:
-    from .snapshot_types import RowFields, ValueFields
+    from .snapshot_types import OptionalValue, RowFields
 
 NODE_WIDTH, NODE_HEIGHT = 120, 52
 MAX_VALUE_LETTERS = 15  # The number of characters for which a node has room in a value.
@@ -128,7 +128,7 @@ def choose_border_and_fill_colors(row: RowFields) -> tuple[str, str]:
     return color, fill
 
 
-def choose_text_color(value: ValueFields | None, default_color: str = TEXT_COLOR) -> str:
+def choose_text_color(value: OptionalValue, default_color: str = TEXT_COLOR) -> str:
     """Return the color for the text of a value.
 
     Args:
@@ -138,9 +138,7 @@ def choose_text_color(value: ValueFields | None, default_color: str = TEXT_COLOR
     return CUT_COLOR if value and re.search(r"\bnan\b", value.get("text", "")) else default_color
 
 
-def draw_value_in_node(
-    x: float, y: float, padding: float, prefix: str, value: ValueFields | None, row: RowFields
-) -> str:
+def draw_value_in_node(x: float, y: float, padding: float, prefix: str, value: OptionalValue, row: RowFields) -> str:
     """Return the text of a value in a node, or the shape and thumbnail of a large array.
 
     Args:
@@ -163,7 +161,7 @@ def draw_value_in_node(
 
 
 def draw_text_with_thumbnail(
-    x: float, y: float, padding: float, text: str, value: ValueFields | None, color: str, is_bold: bool = False
+    x: float, y: float, padding: float, text: str, value: OptionalValue, color: str, is_bold: bool = False
 ) -> str:
     """Return a text in a node and, if there is room to its right, the thumbnail of an array.
 

@@ -18,14 +18,14 @@ from .picture_texts import translate
 from .truncation import elide_text
 
 if TYPE_CHECKING:
-    from .snapshot_types import RowFields, Snapshot, StepFields, ValueFields
+    from .snapshot_types import OptionalRow, OptionalValue, RowFields, Snapshot, StepFields
 
 MAX_ALIGNED_ROWS = 2000
 """The maximum number of operations after the first difference that are aligned."""
 RTOL = 1e-5
 COMMUTATIVE_OPERATIONS = {"add", "multiply", "maximum", "minimum"}
 
-RowPair: TypeAlias = "tuple[RowFields | None, RowFields | None]"
+RowPair: TypeAlias = "tuple[OptionalRow, OptionalRow]"
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Alignment:
         self.changed_rows: tuple[list[int], list[int]] = [], []
         self.difference: TapeDifference | None = None
 
-    def iter_pairs(self) -> Iterator[tuple[RowFields | None, RowFields | None, RowPair]]:
+    def iter_pairs(self) -> Iterator[tuple[OptionalRow, OptionalRow, RowPair]]:
         """Yield pairs of matching operations from both tapes, in order, and operations that only one tape has.
 
         Yields:
@@ -132,7 +132,7 @@ class Alignment:
                     yield *pair, next_rows
 
     def compare_rows_and_record_difference(
-        self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair
+        self, own_row: OptionalRow, other_row: OptionalRow, next_rows: RowPair
     ) -> None:
         """Compare two matching operations, and record a difference if one is missing or if they are not alike."""
         if own_row is None or other_row is None or _get_operation(own_row) != _get_operation(other_row):
@@ -182,7 +182,7 @@ class Alignment:
             for own_input, other_input in zip(own_inputs, other_inputs, strict=True)
         )
 
-    def _has_same_value(self, own_row: RowFields | None, other_row: RowFields | None) -> bool:
+    def _has_same_value(self, own_row: OptionalRow, other_row: OptionalRow) -> bool:
         if own_row is None or other_row is None or bool(own_row["inputs"]) != bool(other_row["inputs"]):
             return False
         return _is_same_value(own_row["value"], other_row["value"])
@@ -196,7 +196,7 @@ class Alignment:
         self.record_first_difference(kind, own_row, other_row)
 
     def record_first_difference(
-        self, kind: str, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair | None = None
+        self, kind: str, own_row: OptionalRow, other_row: OptionalRow, next_rows: RowPair | None = None
     ) -> None:
         """Record a difference, unless an earlier one is already recorded.
 
@@ -271,7 +271,7 @@ def _get_role(leaf: RowFields) -> tuple[str, str | None]:
     return leaf["kind"], leaf["name"]
 
 
-def _is_same_value(own_value: ValueFields | None, other_value: ValueFields | None) -> bool:
+def _is_same_value(own_value: OptionalValue, other_value: OptionalValue) -> bool:
     """Return whether two values agree, up to rounding."""
     if own_value is None or other_value is None:
         return own_value is other_value
@@ -283,11 +283,11 @@ def _is_same_value(own_value: ValueFields | None, other_value: ValueFields | Non
     return _format_value(own_value) == _format_value(other_value)
 
 
-def _format_value(value: ValueFields | None) -> str:
+def _format_value(value: OptionalValue) -> str:
     return "" if value is None else " ".join(value["text"].split())
 
 
-def _describe_row_with_value(row: RowFields | None, rows: dict[int, RowFields]) -> str:
+def _describe_row_with_value(row: OptionalRow, rows: dict[int, RowFields]) -> str:
     if row is None:
         return ""
     value = elide_text(_format_value(row["value"]) or translate("released"), 60)

@@ -16,7 +16,7 @@ from .picture_texts import translate
 from .truncation import elide_text, measure_width
 
 if TYPE_CHECKING:
-    from .snapshot_types import Plain, ValueFields
+    from .snapshot_types import OptionalValue, Plain, ValueFields
 
 DIGITS = 4
 MAX_EXACT_LETTERS = 6  # Numbers up to this length are not rounded.
@@ -174,7 +174,7 @@ def _format_elements(data: Plain, digits: int) -> str:
 # -- thumbnails ------------------------------------------------------------------------------------
 
 
-def draw_thumbnail(value: ValueFields | None, x: float, y: float, max_width: float, max_height: float) -> str:
+def draw_thumbnail(value: OptionalValue, x: float, y: float, max_width: float, max_height: float) -> str:
     """Draw an array as a small SVG image with the array's proportions.
 
     If the image has fewer cells than the array has elements, each cell shows the element of largest magnitude in its
@@ -234,7 +234,7 @@ def _choose_cell_color(level: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(ZERO_COLOR, end, strict=True))
 
 
-def _to_thumbnail_lines(value: ValueFields | None) -> np.ndarray:
+def _to_thumbnail_lines(value: OptionalValue) -> np.ndarray:
     """Return the elements of a value as a two-dimensional array for a thumbnail.
 
     A vector becomes a single line. If an array has more than two axes, all but the last are stacked. A value that is

@@ -27,7 +27,7 @@ from .value_origins import ValueOrigin, to_value_origin
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
-    from ..engine.types import Array, TargetOrSource
+    from ..engine.types import Array, TargetOrSource, TargetsOrSources
 
 
 class BlockBegin(NamedTuple):
@@ -71,9 +71,7 @@ class TapeRules:
         target_nodes: The current node of each target.
     """
 
-    def __init__(
-        self, tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource] | None = None
-    ) -> None:
+    def __init__(self, tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources | None = None) -> None:
         """Create the graph of a tape, and find the nodes of the targets."""
         self.tape = tape
         self.targets = targets

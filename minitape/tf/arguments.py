@@ -20,7 +20,7 @@ from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Object, Result, ShapeLike, Sizes, Value
+    from ..engine.types import DTypeLike, Object, Result, ShapeLike, Sizes, Tensors, Value
 
 _KIND_NAMES = {"f": "floats", "c": "complex numbers", "i": "integers", "u": "", "b": "bools", "s": "strings"}
 
@@ -61,7 +61,7 @@ def is_tensor_like(x: Value) -> bool:
     return isinstance(x, Tensor) or hasattr(x, "_read_state")
 
 
-def convert_to_one_dtype(*values: Value) -> list[Tensor]:
+def convert_to_one_dtype(*values: Value) -> Tensors:
     """Convert operands to tensors of a single dtype.
 
     The first tensor or variable determines the dtype. If all operands are Python values or arrays, the first operand
@@ -86,7 +86,7 @@ def convert_to_one_dtype(*values: Value) -> list[Tensor]:
     return tensors
 
 
-def convert_with_dtype_hint(x: Value, y: Value) -> list[Tensor]:
+def convert_with_dtype_hint(x: Value, y: Value) -> Tensors:
     """Convert two operands to tensors, and unify their dtypes if possible.
 
     The second operand receives the dtype of the first operand if its value allows this.

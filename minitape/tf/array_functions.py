@@ -21,7 +21,7 @@ from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, is_tensor_like, normalize_axis, to_integer_vector, to_integers, to_tensor
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, GraphName, ShapeLike, Sizes, Value
+    from ..engine.types import DTypeLike, GraphName, ShapeLike, Sizes, Tensors, Value
 
 newaxis = None
 
@@ -298,7 +298,7 @@ def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
 # -- joining tensors -------------------------------------------------------------------------------
 
 
-def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor]:
+def _convert_list_to_one_dtype(values: Value, function_name: str) -> Tensors:
     """Convert a list to tensors that share a dtype.
 
     Args:
@@ -317,7 +317,7 @@ def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor
         return [tensor[i] for i in range(len(tensor))]
     values = list(values)
     dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
-    tensors: list[Tensor] = []
+    tensors: Tensors = []
     for value in values:
         tensors.append(to_tensor(value, dtype))
         dtype = dtype or tensors[0].dtype
@@ -421,7 +421,7 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
     return stack_tensors(tensors, _normalize_axis(axis, tensors[0].ndim + 1))
 
 
-def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
+def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> Tensors:
     """Return the coordinates of all points in a grid.
 
     This function is differentiable.
@@ -460,7 +460,7 @@ def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list
 # -- splitting tensors -----------------------------------------------------------------------------
 
 
-def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "unstack") -> Tensors:
     """Split a tensor into its slices along an axis.
 
     This function is differentiable.
@@ -492,14 +492,14 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
     return _to_tensor_list(apply_primitive("unstack", x, axis=axis)) if count else []
 
 
-def _to_tensor_list(results: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
+def _to_tensor_list(results: Tensor | tuple[Tensor, ...]) -> Tensors:
     """Return the results of an operation as a list, even if the operation has only one result."""
     return list(results) if isinstance(results, tuple) else [results]
 
 
 def split(
     value: Value, num_or_size_splits: Value, axis: Value = 0, num: int | None = None, name: str = "split"
-) -> list[Tensor]:
+) -> Tensors:
     """Split a tensor into parts along an axis.
 
     This function is differentiable.

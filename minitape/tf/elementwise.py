@@ -32,7 +32,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Function, GraphName, Value
+    from ..engine.types import DTypeLike, Function, GraphName, Tensors, Value
 
 FLOAT_KINDS = "f"
 REAL_KINDS = "fiu"
@@ -177,7 +177,7 @@ def _define_binary(
     example: str,
     kinds: str = NUMBER_KINDS,
     primitive_name: str = "",
-    convert: Callable[[Value, Value], list[Tensor]] = convert_to_one_dtype,
+    convert: Callable[[Value, Value], Tensors] = convert_to_one_dtype,
     note: str = "",
 ) -> Callable[..., Tensor]:
     """Define a public elementwise function of two tensors whose shapes broadcast.

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from ...recording.recorded_rows import BackwardPass
-from .row_log import JaxCall, JaxLog, JaxVariable, is_inexact
+from .row_log import JaxCall, JaxLog, JaxVariables, is_inexact
 
 
 class JaxBackwardPass:
@@ -31,7 +31,7 @@ class JaxBackwardPass:
         partial_sums: The sums of the shares sent so far to rows whose adjoints are still incomplete.
     """
 
-    def __init__(self, log: JaxLog, target_row: int, sources: list[JaxVariable]) -> None:
+    def __init__(self, log: JaxLog, target_row: int, sources: JaxVariables) -> None:
         """Prepare a backward pass from a target to the given sources."""
         self.log = log
         self.rows = log.rows

@@ -22,7 +22,7 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..framework_patches import FrameworkPatches
 from ..recording import ROW_LIMIT
-from .row_log import NORMALIZING_FUNCTIONS, BranchChoice, JaxLog, JaxPlace, JaxVariable, find_place
+from .row_log import NORMALIZING_FUNCTIONS, BranchChoice, JaxLog, JaxPlace, JaxVariable, JaxVariables, find_place
 
 try:
     from jax._src.config import eager_constant_folding
@@ -66,9 +66,7 @@ class JaxprRunner:
             "cond": self._run_taken_branch,
         }
 
-    def run_jaxpr(
-        self, jaxpr: Any, consts: list[JaxVariable], args: list[JaxVariable], scope: Scope = ()
-    ) -> list[JaxVariable]:
+    def run_jaxpr(self, jaxpr: Any, consts: JaxVariables, args: JaxVariables, scope: Scope = ()) -> JaxVariables:
         """Run a jaxpr and return its results.
 
         Args:
@@ -89,7 +87,7 @@ class JaxprRunner:
             variables.update(zip(eqn.outvars, results, strict=True))
         return [read_atom(atom) for atom in jaxpr.outvars]
 
-    def run_closed_jaxpr(self, closed_jaxpr: Any, args: list[JaxVariable], scope: Scope = ()) -> list[JaxVariable]:
+    def run_closed_jaxpr(self, closed_jaxpr: Any, args: JaxVariables, scope: Scope = ()) -> JaxVariables:
         """Run a closed jaxpr, which contains its constants, and return its results.
 
         Args:
@@ -100,7 +98,7 @@ class JaxprRunner:
         jaxpr = getattr(closed_jaxpr, "jaxpr", closed_jaxpr)
         return self.run_jaxpr(jaxpr, [JaxVariable(const) for const in getattr(closed_jaxpr, "consts", ())], args, scope)
 
-    def _run_equation(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+    def _run_equation(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         scope = (*scope, *(scope_part for scope_part in str(eqn.source_info.name_stack).split("/") if scope_part))
         opener = self.openers.get(eqn.primitive.name)
         outer_site = self.site
@@ -128,7 +126,7 @@ class JaxprRunner:
             self.site = outer_site
 
     def _bind_result_name(
-        self, eqn: Any, results: list[JaxVariable], last_place: JaxPlace, last_row: int | None
+        self, eqn: Any, results: JaxVariables, last_place: JaxPlace, last_row: int | None
     ) -> tuple[JaxPlace, int | None]:
         """Give a result its name in the program, and remove the name from any earlier results of the same expression.
 
@@ -143,7 +141,7 @@ class JaxprRunner:
         self.log.bind_name(row, place.bound_name, last_row if is_same_statement else None)
         return place, row
 
-    def _run_as_one_row(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+    def _run_as_one_row(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         name = eqn.primitive.name
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
             return inputs  # The dtype stays the same; only its weak type changes.
@@ -155,7 +153,7 @@ class JaxprRunner:
 
     # -- calls that are opened ---------------------------------------------------------------------
 
-    def _run_opened_call(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+    def _run_opened_call(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         closed_jaxpr = eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
         is_library_code = is_minitape_or_library_file(find_source_file(closed_jaxpr))
         self.library_depth += is_library_code
@@ -164,7 +162,7 @@ class JaxprRunner:
         finally:
             self.library_depth -= is_library_code
 
-    def _run_opened_scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+    def _run_opened_scan(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         """Run a ``scan`` step by step, as ``jax.disable_jit`` does."""
         params = eqn.params
         site = self.site
@@ -205,7 +203,7 @@ class JaxprRunner:
             ),
         ]
 
-    def _run_taken_branch(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+    def _run_taken_branch(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         branches = eqn.params["branches"]
         branch_index = int(inputs[0].value)
         branch_index = min(max(branch_index, 0), len(branches) - 1)

@@ -25,6 +25,7 @@ from .row_log import (
     JaxExtra,
     JaxLog,
     JaxVariable,
+    JaxVariables,
     is_inexact,
     list_leaf_names_by_argument,
     read_dtype_and_shape,
@@ -413,9 +414,9 @@ def _trace_function_or_store_error(
 
 def _add_argument_leaves(
     recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
-) -> list[JaxVariable]:
+) -> JaxVariables:
     """Add rows for the argument leaves. A leaf that is not a number, such as a string, has no row."""
-    variables: list[JaxVariable] = []
+    variables: JaxVariables = []
     for index, (argument, names) in enumerate(zip(args, list_leaf_names_by_argument(function, args), strict=True)):
         for leaf, name in zip(jax.tree_util.tree_leaves(argument), names, strict=True):
             if not hasattr(leaf, "dtype") and not isinstance(leaf, NUMBER_TYPES):
@@ -429,7 +430,7 @@ def _add_argument_leaves(
     return variables
 
 
-def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: list[JaxVariable], result_shape: Any) -> bool:
+def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariables, result_shape: Any) -> bool:
     """Run the function's equations, and return whether all its values are known."""
     log = recording.log
     runner = JaxprRunner(recording.log)
@@ -465,7 +466,7 @@ def _run_backward(
     args: tuple,
     argnums: Any,
     has_aux: bool,
-    sources: list[JaxVariable],
+    sources: JaxVariables,
 ) -> None:
     """Run JAX's backward pass if the result is a float scalar and the arguments contain floats.
 

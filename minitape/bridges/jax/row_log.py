@@ -102,6 +102,9 @@ class JaxVariable:
         return self.row
 
 
+JaxVariables = list[JaxVariable]
+
+
 class JaxExtra(NamedTuple):
     """The facts about a row that only the JAX checks need.
 
@@ -127,7 +130,7 @@ class JaxCall(NamedTuple):
     """
 
     compute: Callable[..., list]
-    inputs: list[JaxVariable]
+    inputs: JaxVariables
     rows: list[int]
 
 
@@ -281,12 +284,12 @@ class JaxLog:
         self,
         op: str,
         compute: Callable[..., list],
-        inputs: list[JaxVariable],
+        inputs: JaxVariables,
         site: Site,
         scope: tuple[str, ...] = (),
         label: str = "",
         custom_rule: str = "",
-    ) -> list[JaxVariable]:
+    ) -> JaxVariables:
         """Run an operation, and record its results as rows.
 
         If none of the inputs has a row, the results have no rows either.
@@ -354,7 +357,7 @@ class JaxLog:
             return "integer_cast" if op == "convert_element_type" else "no_derivative"
         return "zero_derivative" if op in STEP_OPS else ""
 
-    def _format_label_with_number(self, label: str, op: str, inputs: list[JaxVariable]) -> str:
+    def _format_label_with_number(self, label: str, op: str, inputs: JaxVariables) -> str:
         """Return a label such as "× 2.0" for an operation on an array and a number."""
         numbers = [variable for variable in inputs if variable.row is None and np.ndim(variable.value) == 0]
         if len(inputs) != 2 or len(numbers) != 1:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...explain.explanation import Explanation, explain_cause
+from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import list_statements
 from .recording import JaxRecording, jax
 from .row_log import is_inexact
@@ -17,7 +17,7 @@ from .row_log import is_inexact
 MAX_DEPTH = 8
 
 
-def explain_static_field(recording: JaxRecording) -> Explanation | None:
+def explain_static_field(recording: JaxRecording) -> OptionalExplanation:
     """Explain that an array in a static field of an argument gets no gradient.
 
     Args:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tensorflow as tf
 
-from ...explain.explanation import Explanation, explain_cause
+from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import find_statement, list_statements, unparse
 from ...recording.sites import NOWHERE
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 find_use_of_losses = re.compile(r"\.losses\b|\bcompute_loss\(|\bcompiled_loss\(").search
 
 
-def explain_unscaled_loss(recording: TensorFlowRecording) -> Explanation | None:
+def explain_unscaled_loss(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a ``LossScaleOptimizer`` took a step with gradients of a loss that was not scaled.
 
     Args:
@@ -46,7 +46,7 @@ def explain_unscaled_loss(recording: TensorFlowRecording) -> Explanation | None:
     return explain_cause("tensorflow", "scaler", site, "unscaled_loss")
 
 
-def explain_remade_optimizer(recording: TensorFlowRecording) -> Explanation | None:
+def explain_remade_optimizer(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that each step creates a new optimizer.
 
     Args:
@@ -65,7 +65,7 @@ def explain_remade_optimizer(recording: TensorFlowRecording) -> Explanation | No
     return explain_cause("tensorflow", "optimizer_remade", site, fields={"n": len(recording.log.optimizer_steps)})
 
 
-def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | None:
+def explain_forgotten_losses(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that the target of a tape lacks the losses of layers, from ``add_loss`` or a regularizer.
 
     Args:
@@ -90,7 +90,7 @@ def explain_forgotten_losses(recording: TensorFlowRecording) -> Explanation | No
     return None
 
 
-def explain_loss_input(recording: TensorFlowRecording) -> Explanation | None:
+def explain_loss_input(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a Keras loss received logits instead of probabilities, or its arguments in the wrong order.
 
     Args:
@@ -105,7 +105,7 @@ def explain_loss_input(recording: TensorFlowRecording) -> Explanation | None:
     return None
 
 
-def explain_unused_statistics(recording: TensorFlowRecording) -> Explanation | None:
+def explain_unused_statistics(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a trained ``BatchNormalization`` layer used the initial values of its moving statistics.
 
     Args:
@@ -119,7 +119,7 @@ def explain_unused_statistics(recording: TensorFlowRecording) -> Explanation | N
     return None
 
 
-def explain_unused_clipping(file: str | None) -> Explanation | None:
+def explain_unused_clipping(file: str | None) -> OptionalExplanation:
     """Explain that nothing reads the result of clipping the gradients, or return None if something does.
 
     Args:
@@ -133,7 +133,7 @@ def explain_unused_clipping(file: str | None) -> Explanation | None:
     return None
 
 
-def explain_ignored_rate(file: str | None) -> Explanation | None:
+def explain_ignored_rate(file: str | None) -> OptionalExplanation:
     """Explain that the program sets an attribute ``lr``, which Keras optimizers do not have.
 
     Args:

@@ -26,7 +26,7 @@ from .traced_values import explain_stale_trace, note_traced_values
 from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ...explain.explanation import Explanation
+    from ...explain.explanation import Explanation, OptionalExplanation
     from ...explain.reasons.suspects import CheckedRun
 
 
@@ -105,7 +105,7 @@ class TensorFlowRecording(FrameworkRecording):
 
         return read_weights_around_last_step(self, source)
 
-    def explain_failed_gradient_call(self, args: tuple, kwargs: Mapping[str, Any]) -> Explanation | None:
+    def explain_failed_gradient_call(self, args: tuple, kwargs: Mapping[str, Any]) -> OptionalExplanation:
         """Explain why ``tape.gradient`` raised an error.
 
         Args:

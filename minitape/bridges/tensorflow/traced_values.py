@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ...explain.explanation import Explanation, explain_cause
+from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import list_statements
 from ...recording.sites import Site, find_user_site
 from ..framework_adapter import list_named_program_objects
@@ -68,7 +68,7 @@ def note_traced_values(function: Any) -> None:
     state.trace_count = trace_count
 
 
-def explain_stale_trace(function: Any) -> Explanation | None:
+def explain_stale_trace(function: Any) -> OptionalExplanation:
     """Explain that a ``tf.function`` used a value that the program had replaced, or return None if it did not.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...explain.fixes.dialects import TORCH
@@ -14,6 +13,7 @@ from .row_log import get_extra
 
 if TYPE_CHECKING:
     from ...engine.types import Function
+    from ...explain.reasons.adapter import NamesAndValues
     from .recording import TorchRecording
 
 
@@ -66,7 +66,7 @@ class TorchAdapter(FrameworkAdapter):
         self.sweeps = recording.sweeps
         self.log = recording.log
 
-    def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
+    def list_names_and_values(self) -> NamesAndValues:
         """Return a (name, object) pair for each variable of the program that called ``explain``.
 
         Names that are not valid identifiers are omitted.

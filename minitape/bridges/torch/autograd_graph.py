@@ -20,7 +20,7 @@ from ...recording.sites import NOWHERE, Site
 from ..recording import RecordedRow
 
 if TYPE_CHECKING:
-    from .kept_tensors import TorchValue
+    from .kept_tensors import OptionalTensor, Tensors, TorchValue
     from .row_log import TorchLog
 
 
@@ -90,7 +90,7 @@ class TorchGraph:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
                 hooks[key] = hooks.pop(key)
 
-    def attach_hooks_to_call(self, output_rows: list[int], outputs: list[torch.Tensor]) -> None:
+    def attach_hooks_to_call(self, output_rows: list[int], outputs: Tensors) -> None:
         """Attach the hooks that read the shares that a call sends to its input rows.
 
         Args:
@@ -225,7 +225,7 @@ class TorchGraph:
             self._sweep.keeps_graph = self.keeps_graph
         return self._sweep
 
-    def _record_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:
+    def _record_complete_adjoint(self, row: int, is_leaf: bool, adjoint: OptionalTensor) -> None:
         """Record the complete adjoint of a row."""
         if adjoint is None:  # The target does not depend on this result of the call.
             return

@@ -8,6 +8,7 @@ runs on the tensor's device, and its results are copied to the host when the rec
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -16,6 +17,8 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summaries, summarize_on_device
 from .distributed_tensors import get_local_part
 
+Tensors: TypeAlias = list[torch.Tensor]
+OptionalTensor: TypeAlias = torch.Tensor | None  # None means that it was not kept, or not given.
 HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices without a copy.
 
 
@@ -36,9 +39,9 @@ class TorchValue(KeptValue):
         self.tensor_version = count_in_place_changes(tensor)
         self.device_summary: DeviceSummary | None = None
 
-    def get_unchanged_tensor(self) -> torch.Tensor | None:
+    def get_unchanged_tensor(self) -> OptionalTensor:
         """Return the tensor, or None if it was released or has changed without being noticed."""
-        tensor: torch.Tensor | None = self.content
+        tensor: OptionalTensor = self.content
         return None if tensor is None or count_in_place_changes(tensor) != self.tensor_version else tensor
 
     def replace_tensor_by_copy(self) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..kept_values import IdentityMap
+from .kept_tensors import OptionalTensor
 
 
 class ParameterCopy(NamedTuple):
@@ -42,7 +43,7 @@ class ParameterHistory:
         self._insertions: list[tuple[weakref.ref, Site]] = []
         self.freezing_sites: IdentityMap[Site] = IdentityMap()
 
-    def find_deep_copy_site(self, tensor: torch.Tensor | None, original: torch.Tensor) -> Site:
+    def find_deep_copy_site(self, tensor: OptionalTensor, original: torch.Tensor) -> Site:
         """Return the line of the last copy in the chain of copies from ``original`` to a leaf.
 
         Args:

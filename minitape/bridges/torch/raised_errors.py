@@ -9,7 +9,7 @@ import torch
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_bracketed_place
-from ...explain.explanation import Explanation, explain_cause
+from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_results
 from ...explain.reasons.program_text import find_statement, list_statements
 from ...explain.translated_sentences import fill
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .recording import TorchRecording
 
 
-def explain_raised_error(recording: TorchRecording, error: BaseException) -> Explanation | None:
+def explain_raised_error(recording: TorchRecording, error: BaseException) -> OptionalExplanation:
     """Explain the error that ended a program.
 
     Args:
@@ -37,7 +37,7 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
         return _explain_by_message(recording, error)
 
 
-def explain_known_message(error: BaseException) -> Explanation | None:
+def explain_known_message(error: BaseException) -> OptionalExplanation:
     """Explain the error that ended a program by its message alone.
 
     Args:
@@ -54,7 +54,7 @@ def explain_known_message(error: BaseException) -> Explanation | None:
     return known_errors.explain_raised_error("torch", error, next(named, NOWHERE))
 
 
-def _explain_by_message(recording: TorchRecording, error: BaseException) -> Explanation | None:
+def _explain_by_message(recording: TorchRecording, error: BaseException) -> OptionalExplanation:
     """Explain an error with the check that fits the error's message.
 
     Args:
@@ -76,7 +76,7 @@ def _explain_by_message(recording: TorchRecording, error: BaseException) -> Expl
     return None
 
 
-def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
+def _explain_by_checks(recording: TorchRecording) -> OptionalExplanation:
     """Explain an error by running the checks for any source that the failed pass would have reached.
 
     Args:
@@ -92,7 +92,7 @@ def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
 # -- a second backward pass through the same graph -------------------------------------------------
 
 
-def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames) -> Explanation | None:
+def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
     """Name the value that carries the graph of an earlier pass into this pass.
 
     Args:
@@ -145,7 +145,7 @@ def _find_growing_list(name: str, carrier: RecordedRow, later: list[RecordedRow]
 # -- autograd.grad ---------------------------------------------------------------------------------
 
 
-def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) -> Explanation | None:
+def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
     """Name the input of ``autograd.grad`` on which the output does not depend, and the nearest related row.
 
     Args:
@@ -203,7 +203,7 @@ def _find_first_use(rows: list[RecordedRow], relative: RecordedRow, used: set[in
     return next((row.site for row in rows if relative.index in row.inputs and row.index in used), None)
 
 
-def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> Explanation | None:
+def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
     """Name the tensor without a history, either an input of ``autograd.grad`` or the target of a backward pass.
 
     Args:
@@ -229,7 +229,7 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 # -- .grad of a result -----------------------------------------------------------------------------
 
 
-def _explain_grad_of_result(recording: TorchRecording, error: BaseException, names: TensorNames) -> Explanation | None:
+def _explain_grad_of_result(recording: TorchRecording, error: BaseException, names: TensorNames) -> OptionalExplanation:
     """Explain an error that arose because the program read ``.grad`` of a tensor that is not a leaf.
 
     Args:

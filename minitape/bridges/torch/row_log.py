@@ -15,7 +15,7 @@ from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT, RecordedRow
 from .autograd_graph import TorchGraph, find_autograd_node, strip_node_name
 from .distributed_tensors import map_sharded_parameters
-from .kept_tensors import KeptTensors, count_in_place_changes, get_storage_id
+from .kept_tensors import KeptTensors, OptionalTensor, Tensors, count_in_place_changes, get_storage_id
 from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
 
@@ -57,7 +57,7 @@ class TorchExtra:
         self.node_name = "" if node is None else node.name()
         self.custom_rule = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
-    def find_object(self) -> torch.Tensor | None:
+    def find_object(self) -> OptionalTensor:
         """Return the tensor, or None if it no longer exists."""
         return self.tensor_ref()
 
@@ -138,7 +138,7 @@ class TorchLog:
         self._current_rows: IdentityMap[tuple[int, int]] = IdentityMap()  # The values are (row, tensor version).
         self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()
         # Only leaves that require gradients are stored here.
-        self._leaves_by_storage: dict[int, Callable[[], torch.Tensor | None]] = {}
+        self._leaves_by_storage: dict[int, Callable[[], OptionalTensor]] = {}
         self._leaf_origins: IdentityMap[LeafOrigin] = IdentityMap()
         self.creations: IdentityMap[Site] = IdentityMap()
 
@@ -254,7 +254,7 @@ class TorchLog:
             recorded_row.cause in ("data", "detach") and self.rows[recorded_row.inputs[0]].kind != "operation"
         )
 
-    def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> torch.Tensor | None:
+    def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> OptionalTensor:
         """Return the leaf that shares a tensor's memory, or None if none exists.
 
         This leaf is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
@@ -348,7 +348,7 @@ class TorchLog:
         return row
 
     def record_operation(
-        self, op: str, input_rows: list[int], outputs: list[torch.Tensor], cause: str = "", site: Site = NOWHERE
+        self, op: str, input_rows: list[int], outputs: Tensors, cause: str = "", site: Site = NOWHERE
     ) -> list[int]:
         """Add rows for the results of a call.
 

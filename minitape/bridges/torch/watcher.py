@@ -27,6 +27,7 @@ from .parameter_history import ParameterCopy
 from .row_log import GradClearing, TorchLog, is_differentiable
 
 if TYPE_CHECKING:
+    from .kept_tensors import Tensors
     from .recording import TorchRecording
 
 ESCAPE_METHODS = set("item numpy tolist __float__ __int__ __bool__ __array__ __index__ __complex__".split())
@@ -328,7 +329,7 @@ class TorchWatcher(Watcher):
             self._run_safely(self._record_result, function_name, inputs, rows_before, changed_tensors, result)
         return result
 
-    def _prepare_in_place_change(self, inputs: list[torch.Tensor], changed_tensors: list[torch.Tensor]) -> list[int]:
+    def _prepare_in_place_change(self, inputs: Tensors, changed_tensors: Tensors) -> list[int]:
         """Copy the kept values that an in-place change would overwrite.
 
         Returns:
@@ -341,9 +342,9 @@ class TorchWatcher(Watcher):
     def _record_result(
         self,
         function_name: str,
-        inputs: list[torch.Tensor],
+        inputs: Tensors,
         rows_before: list[int] | None,
-        changed_tensors: list[torch.Tensor],
+        changed_tensors: Tensors,
         result: Any,
     ) -> None:
         """Record an operation's results, or the new values of arguments changed in place."""
@@ -374,7 +375,7 @@ class TorchWatcher(Watcher):
                 (rows[position], row) for position, input_tensor in enumerate(inputs) if input_tensor is tensor
             ]
 
-    def _note_assignment_to_leaf_memory(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
+    def _note_assignment_to_leaf_memory(self, tensor: torch.Tensor, inputs: Tensors) -> bool:
         """Record that a leaf has new values if a tensor shares the leaf's memory.
 
         The tensor remains a leaf, and its next use adds a new row.
@@ -529,7 +530,7 @@ def uses_only_argument_shape(function_name: str) -> bool:
     return function_name.endswith("_like") or (function_name.startswith("new_") and function_name not in COPY_FUNCTIONS)
 
 
-def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dict) -> list[torch.Tensor]:
+def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dict) -> Tensors:
     """Return the tensors that a call changes in place, either those in ``out=`` or the first argument.
 
     Args:
@@ -553,7 +554,7 @@ def _list_last_target_rows(log: TorchLog) -> list[int]:
     return sweeps[-1].target if sweeps else []
 
 
-def _find_break_cause_by_name(function_name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
+def _find_break_cause_by_name(function_name: str, inputs: Tensors, outputs: Tensors) -> str:
     """Return why no gradient passes through a call, or "" if the function's name does not show a cause."""
     if function_name in ("detach", "detach_", "data"):
         return function_name.strip("_")
@@ -564,14 +565,14 @@ def _find_break_cause_by_name(function_name: str, inputs: list[torch.Tensor], ou
     return ""
 
 
-def _find_or_add_rows_unless_full(log: TorchLog, tensors: list[torch.Tensor]) -> list[int]:
+def _find_or_add_rows_unless_full(log: TorchLog, tensors: Tensors) -> list[int]:
     """Return the rows of some tensors, adding missing rows. If the log is full, tensors without a row are left out."""
     return [
         log.find_or_add_row(tensor) for tensor in tensors if not log.is_full or log.find_current_row(tensor) is not None
     ]
 
 
-def _record_returned_gradients(log: TorchLog, targets: list[torch.Tensor], result: Any) -> None:
+def _record_returned_gradients(log: TorchLog, targets: Tensors, result: Any) -> None:
     """Record the gradients returned by ``torch.autograd.grad``, because the program may compute with them."""
     for tensor in iter_tensors((result,)):
         if log.find_current_row(tensor) is None and not log.is_full:

@@ -24,7 +24,7 @@ from .sweep import run_sweep
 from .targets_and_sources import ONE_BY_TYPE, build_seed, compute_gradient_if_also_target, find_rows_in_recording
 
 if TYPE_CHECKING:
-    from ..types import Adjoint, AdjointLookup, AdjointsByRow, Result, TargetOrSource
+    from ..types import Adjoint, AdjointLookup, Adjoints, AdjointsByRow, Result, TargetOrSource, TargetsOrSources
     from .tape import GradientTape
 
 _NO_ADJOINTS: AdjointsByRow = {}
@@ -33,7 +33,7 @@ _get_watched = itemgetter(2)  # The third field of an entry in ``Record.tape_ent
 
 
 def compute_gradients(
-    tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource], output_gradients: list[Adjoint]
+    tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources, output_gradients: Adjoints
 ) -> list[Result]:
     """Compute the gradient of the sum of the targets with respect to each source.
 
@@ -228,8 +228,8 @@ def _collect_gradient(
     adjoint_of: AdjointLookup,
     source: TargetOrSource,
     rows: Sequence[int],
-    targets: list[TargetOrSource],
-    output_gradients: list[Adjoint],
+    targets: TargetsOrSources,
+    output_gradients: Adjoints,
 ) -> Result:
     """Add up the adjoints of a source's rows.
 

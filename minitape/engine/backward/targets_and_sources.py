@@ -24,7 +24,7 @@ from .reachability import mark_rows_on_tape
 from .row_values import iter_operations_backward
 
 if TYPE_CHECKING:
-    from ..types import Adjoint, Object, Result, Structure, TargetOrSource
+    from ..types import Adjoint, Adjoints, Object, Result, Structure, TargetOrSource, TargetsOrSources
     from .tape import GradientTape
 
 PLAIN_SOURCE_TYPES = {EagerTensor, ResourceVariable}  # Sources of these types are not nested structures.
@@ -65,9 +65,9 @@ class GradientRequest(NamedTuple):
         results: The Jacobians that the call returned. Empty for ``gradient``.
     """
 
-    targets: list[TargetOrSource]
-    sources: list[TargetOrSource]
-    output_gradients: list[Adjoint]
+    targets: TargetsOrSources
+    sources: TargetsOrSources
+    output_gradients: Adjoints
     is_none: list[bool]
     method: str
     results: list[Result]
@@ -98,7 +98,7 @@ def should_return_zeros(unconnected_gradients: object) -> bool:
         raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
 
 
-def convert_output_gradients(output_gradients: Structure, target_count: int) -> list[Adjoint]:
+def convert_output_gradients(output_gradients: Structure, target_count: int) -> Adjoints:
     """Convert the ``output_gradients`` of a call to a list with the adjoint of each target.
 
     Args:
@@ -159,7 +159,7 @@ def unwrap_keras_variable(value: TargetOrSource) -> TargetOrSource:
     )
 
 
-def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrSource], list[TargetOrSource]]:
+def flatten_with_gradient_carriers(structure: Structure) -> tuple[TargetsOrSources, TargetsOrSources]:
     """Flatten a structure of targets or sources, and find the values that carry their gradients.
 
     The gradient of a Keras variable belongs to the variable that it wraps. All other values carry their own gradients.
@@ -178,7 +178,7 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
     return values, values
 
 
-def flatten_targets(structure: Structure) -> list[TargetOrSource]:
+def flatten_targets(structure: Structure) -> TargetsOrSources:
     """Flatten a structure of targets to the values that carry their gradients.
 
     Args:
@@ -200,7 +200,7 @@ def flatten_targets(structure: Structure) -> list[TargetOrSource]:
     return flatten_with_gradient_carriers(structure)[1]
 
 
-def pack_gradients_like(structure: Structure, values: list[TargetOrSource], gradients: list[Result]) -> Structure:
+def pack_gradients_like(structure: Structure, values: TargetsOrSources, gradients: list[Result]) -> Structure:
     """Pack gradients into the structure of their sources.
 
     Args:
@@ -262,7 +262,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
     return output_gradient if is_recorded else unbroadcast(output_gradient.array, tuple(target.shape))
 
 
-def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource]) -> bool:
+def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: TargetsOrSources) -> bool:
     """Return whether any operation that the targets depend on reads a source that is not on the tape.
 
     TensorFlow then returns None for the source, even if the source is also a target. For a variable, only calls of a
@@ -294,8 +294,8 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
 
 
 def list_seeds_if_also_target(
-    tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource], output_gradients: list[Adjoint]
-) -> list[Adjoint]:
+    tape: GradientTape, source: TargetOrSource, targets: TargetsOrSources, output_gradients: Adjoints
+) -> Adjoints:
     """Return the seeds that add up to the gradient of a source whose rows have no adjoint.
 
     Args:
@@ -319,7 +319,7 @@ def list_seeds_if_also_target(
 
 
 def compute_gradient_if_also_target(
-    tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource], output_gradients: list[Adjoint]
+    tape: GradientTape, source: TargetOrSource, targets: TargetsOrSources, output_gradients: Adjoints
 ) -> Result:
     """Compute the gradient of a source whose rows have no adjoint.
 
@@ -353,7 +353,7 @@ def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
     return build_zeros_like_source(source)
 
 
-def replace_none_by_zeros(gradients: list[Result], carriers: list[TargetOrSource]) -> list[Result]:
+def replace_none_by_zeros(gradients: list[Result], carriers: TargetsOrSources) -> list[Result]:
     """Return gradients with zeros in place of None.
 
     Args:

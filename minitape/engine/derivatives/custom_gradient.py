@@ -28,7 +28,7 @@ from ..values import nest
 
 if TYPE_CHECKING:
     from ..tensor.variable import ResourceVariable
-    from ..types import Adjoint, Function, Object, Result, Structure
+    from ..types import Adjoint, Adjoints, Function, Object, Result, Structure, Tensors
 
 # -- state of the thread ---------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class CustomCall:
     variables: list[ResourceVariable]
     argument_count: int
 
-    def compute_shares(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
+    def compute_shares(self, adjoints: Sequence[Adjoint]) -> Adjoints:
         """Call the user's gradient function to compute the gradients with respect to the arguments and variables.
 
         Args:
@@ -170,7 +170,7 @@ def pass_adjoints_as_list(rule: Rule) -> Rule:
 
 
 @pass_adjoints_as_list
-def _apply_custom_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> list[Adjoint]:
+def _apply_custom_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> Adjoints:
     is_recorded = any(isinstance(adjoint, Tensor) for adjoint in adjoints)
     shares = call.compute_shares([convert_adjoint_to_tensor(adjoint) for adjoint in adjoints])
     return shares if is_recorded else [convert_share_to_array(share) for share in shares]
@@ -298,7 +298,7 @@ def call_with_custom_gradient(
     return nest.pack_sequence_as(result, [*outputs])
 
 
-def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: list[Tensor]) -> list[EagerTensor]:
+def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: Tensors) -> list[EagerTensor]:
     record = state.record
     if record is not None and all(row is None or row in record.untracked for row in map(record.find_row, inputs)):
         # No argument is watched, so gradients flow through the rows that the function itself wrote.

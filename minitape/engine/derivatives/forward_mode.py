@@ -34,7 +34,7 @@ from ..tensor.tensor import Tensor
 from ..values import nest
 
 if TYPE_CHECKING:
-    from ..types import ExitProperty, Structure, TargetOrSource
+    from ..types import ExitProperty, Structure, TargetOrSource, TargetsOrSources
 
 
 class ForwardTape(GradientTape):
@@ -88,7 +88,7 @@ class ForwardAccumulator:
         Raises:
             ValueError: If a primal occurs twice, or the tangents do not match the primals.
         """
-        self._primals: list[TargetOrSource] = nest.flatten(primals)
+        self._primals: TargetsOrSources = nest.flatten(primals)
         self._tape = ForwardTape(self)
         self._outer_tapes: list[GradientTape] = []  # The tapes that were open when the block began.
         if len({id(primal) for primal in self._primals}) != len(self._primals):

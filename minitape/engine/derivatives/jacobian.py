@@ -32,7 +32,19 @@ if TYPE_CHECKING:
 
     from ..backward.tape import GradientTape
     from ..record.record import Record
-    from ..types import Adjoint, AdjointsByRow, Array, Function, Object, Result, Sizes, Structure, TargetOrSource
+    from ..types import (
+        Adjoint,
+        Adjoints,
+        AdjointsByRow,
+        Array,
+        FunctionsByName,
+        Object,
+        Result,
+        Sizes,
+        Structure,
+        TargetOrSource,
+        TargetsOrSources,
+    )
 
 MAX_KEPT_NUMBERS = 100_000  # For pictures, a tape keeps Jacobians with up to this many elements.
 
@@ -152,7 +164,7 @@ def _begin_jacobian(tape: GradientTape, method_name: str, parallel_iterations: i
 
 
 def _compute_stacked_gradients(
-    tape: GradientTape, target: TargetOrSource, sources: list[TargetOrSource], seeds: ndarray
+    tape: GradientTape, target: TargetOrSource, sources: TargetsOrSources, seeds: ndarray
 ) -> list[Result]:
     """Compute the gradients for a stack of seeds.
 
@@ -177,7 +189,7 @@ def _compute_stacked_gradients(
 
 
 def _sweep_stacked_seeds(
-    tape: GradientTape, target: TargetOrSource, sources: list[TargetOrSource], stacked_seeds: ndarray
+    tape: GradientTape, target: TargetOrSource, sources: TargetsOrSources, stacked_seeds: ndarray
 ) -> list[Result]:
     """Compute the gradients for a stack of seeds in a single sweep, without recording it.
 
@@ -316,7 +328,7 @@ def _shift_axis_past_stack_axis(axis: int | Sizes | None, rank: int) -> int | Si
 
 
 # For each attribute that depends on the positions of axes, a function that adapts it to an additional first axis.
-_ATTRIBUTE_SHIFTS: dict[str, Function] = {
+_ATTRIBUTE_SHIFTS: FunctionsByName = {
     "axis": _shift_axis_past_stack_axis,
     "perm": lambda perm, rank: (0, *[p % rank + 1 for p in perm]),
     "spec": lambda spec, rank: (slice(None), *spec),
@@ -327,8 +339,8 @@ def _end_jacobian(
     tape: GradientTape,
     method_name: str,
     target: TargetOrSource,
-    sources: list[TargetOrSource],
-    gradients: list[Adjoint],
+    sources: TargetsOrSources,
+    gradients: Adjoints,
     results: list[Result],
 ) -> None:
     """Finish the call, as ``gradient`` does, and store its results for pictures unless they are very large."""

@@ -27,7 +27,7 @@ from ..values.dtypes import DType, as_dtype
 from .custom_gradient import convert_share_to_array, pass_adjoints_as_list
 
 if TYPE_CHECKING:
-    from ..types import Adjoint, Function, Object, Structure, Value
+    from ..types import Adjoint, Adjoints, Function, Object, Structure, Tensors, Value
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
@@ -42,9 +42,9 @@ class PythonCall:
 
     tape: GradientTape | None
     inputs: list[EagerTensor]
-    outputs: list[Tensor]
+    outputs: Tensors
 
-    def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
+    def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> Adjoints:
         """Select the adjoints of the outputs that have a differentiable dtype.
 
         Args:
@@ -52,7 +52,7 @@ class PythonCall:
         """
         return [g for output, g in zip(self.outputs, adjoints, strict=True) if output.dtype.differentiable]
 
-    def compute_input_gradients(self, *adjoints: Tensor) -> list[Tensor]:
+    def compute_input_gradients(self, *adjoints: Tensor) -> Tensors:
         """Compute the gradients of the inputs.
 
         Args:
@@ -80,7 +80,7 @@ class PythonCall:
         zeros = (wrap_array_with_origin(input_tensor.dtype.as_numpy_dtype(0)) for input_tensor in sources)
         return [zero if g is None else convert_to_tensor(g) for g, zero in zip(gradients, zeros, strict=True)]
 
-    def compute_gradients_off_tape(self, adjoints: Sequence[Adjoint]) -> list[Tensor]:
+    def compute_gradients_off_tape(self, adjoints: Sequence[Adjoint]) -> Tensors:
         """Compute the gradients of the inputs, without recording the computation on any tape.
 
         Args:
@@ -102,7 +102,7 @@ class PythonCall:
 
 
 @pass_adjoints_as_list
-def _apply_python_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
+def _apply_python_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> Adjoints:
     if any(isinstance(adjoint, Tensor) for adjoint in adjoints):  # A recorded sweep needs a py_function for its rows.
         return py_function(
             call.compute_input_gradients, call.select_differentiable_adjoints(adjoints), [t.dtype for t in call.inputs]
@@ -174,7 +174,7 @@ def convert_error_to_op_error(error: Exception) -> errors.OpError:
     return error_class(None, None, f"{type(error).__name__}: {error} [Op:EagerPyFunc]")
 
 
-def _convert_results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
+def _convert_results(value: Structure, dtypes: list[DType]) -> Tensors:
     """Convert the return value of a Python function to tensors of the declared dtypes.
 
     If there are too many values, the superfluous values are dropped.

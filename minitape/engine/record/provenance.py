@@ -31,7 +31,7 @@ from .user_frames import OWN_FILES
 
 if TYPE_CHECKING:
     from ..tensor.tensor import Tensor
-    from ..types import Array, Object, Result, TargetOrSource
+    from ..types import Array, Object, Result, TargetOrSource, TargetsOrSources
     from .record import Record
 
 DEPTH = 40  # An origin keeps at most this many generations.
@@ -233,8 +233,8 @@ def _get_state_tensor(value: TargetOrSource) -> TargetOrSource:
 
 def set_gradient_origins(
     gradients: list[Result],
-    targets: list[TargetOrSource],
-    sources: list[TargetOrSource],
+    targets: TargetsOrSources,
+    sources: TargetsOrSources,
     place: Place,
 ) -> None:
     """Store the origin of each gradient.

@@ -23,14 +23,14 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..types import Function, Object
+    from ..types import Function, FunctionsByName, Object
 
 ARGUMENTS = "g, z, x, y=None"  # The arguments of a formula are the output's adjoint, the output and the inputs.
 
 _take_label_number = count(1).__next__
 
 
-def compile_expression(text: str, functions: dict[str, Function], arguments: str = ARGUMENTS) -> Function:
+def compile_expression(text: str, functions: FunctionsByName, arguments: str = ARGUMENTS) -> Function:
     """Compile an expression into a function.
 
     >>> compile_expression("twice(x) + y", {"twice": lambda v: 2 * v}, "x, y")(3, 1)

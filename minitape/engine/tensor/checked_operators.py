@@ -13,7 +13,7 @@ from .operation import apply, run_binary
 from .tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
-    from ..types import Function, Value
+    from ..types import FunctionsByName, Value
 
 
 def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
@@ -81,7 +81,7 @@ def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Ten
 
 
 # The functions that replace `run_binary`, keyed by Python's name for the operator.
-CHECKED_OPERATORS: dict[str, Function] = {
+CHECKED_OPERATORS: FunctionsByName = {
     "truediv": _divide_tensors,
     "matmul": _multiply_matrices,
     "and": _apply_logical_or_bitwise,

@@ -21,7 +21,7 @@ from ..values.shape import TensorShape
 from .tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
 
 if TYPE_CHECKING:
-    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
+    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Tensors, Value
 
 _PYTHON_NUMBERS = {float, int, bool, complex}
 _TEXT = (str, bytes)
@@ -386,7 +386,7 @@ def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
     return stack_tensors([convert_item(item) for item in value], 0)
 
 
-def stack_tensors(tensors: list[Tensor], axis: int) -> Tensor:
+def stack_tensors(tensors: Tensors, axis: int) -> Tensor:
     """Stack tensors of the same shape and dtype along a new axis.
 
     Args:

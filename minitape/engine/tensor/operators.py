@@ -23,7 +23,7 @@ from .operation import apply, run_binary
 from .tensor import EagerTensor, Tensor, wrap_array_with_origin
 
 if TYPE_CHECKING:
-    from ..types import Function, Result, Value
+    from ..types import Function, FunctionsByName, Result, Value
 
 # The names of the primitives, keyed by Python's name for the operator.
 ARITHMETIC = {
@@ -144,7 +144,7 @@ def _build_unary(name: str, boolean_name: str = "") -> Function:
 
 def install_operators() -> None:
     """Add the operators to ``EagerTensor``. All primitives must have been declared beforehand."""
-    operators_by_name: dict[str, Function] = {
+    operators_by_name: FunctionsByName = {
         "neg": fast.register_function(_build_unary("negative"), TABLE["negative"], "__neg__"),
         "abs": lambda a: apply(TABLE["complex_abs" if a.dtype.kind == "c" else "abs"], (a,), {}, _getframe(1)),
         "invert": _build_unary("bitwise_not", "logical_not"),

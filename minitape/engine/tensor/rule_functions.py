@@ -12,9 +12,9 @@ from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, RECORDED_FUNCTIO
 
 if TYPE_CHECKING:
     from ..table.primitives import Rule
-    from ..types import Function
+    from ..types import Function, FunctionsByName
 
-PYTHON_OPERATORS: dict[str, Function] = {
+PYTHON_OPERATORS: FunctionsByName = {
     "add": operator.add,
     "subtract": operator.sub,
     "multiply": operator.mul,
@@ -24,7 +24,7 @@ PYTHON_OPERATORS: dict[str, Function] = {
 
 
 @cache
-def build_recorded_functions() -> dict[str, Function]:
+def build_recorded_functions() -> FunctionsByName:
     """Return the functions that the rules of the table call in a recorded sweep.
 
     Returns:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .program_text import Statement
     from .question import Creation, Finding, Question
 
+NamesAndValues = Iterable[tuple[str, Any]]
+
 
 class Adapter:
     """The interface through which the checks learn about the objects and operations of a framework.
@@ -44,7 +46,7 @@ class Adapter:
     escape_cause: str
     sweeps: Sequence[BackwardPass] = ()
 
-    def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
+    def list_names_and_values(self) -> NamesAndValues:
         """Return the names and values of the variables in the program that asked."""
         raise NotImplementedError
 

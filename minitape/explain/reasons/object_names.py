@@ -18,7 +18,7 @@ from ..translated_sentences import fill
 from .program_text import collect_names_and_attributes, find_statement, list_statements, unparse
 
 if TYPE_CHECKING:
-    from .adapter import Adapter
+    from .adapter import Adapter, NamesAndValues
     from .question import Question
 
 PARTLESS_TYPES = (bool, int, float, str, type(None))
@@ -150,9 +150,7 @@ class AccessPaths:
     the search where the last one ended.
     """
 
-    def __init__(
-        self, named_values: Iterable[tuple[str, Any]], to_handle: Callable[[Any], Any] = lambda value: value
-    ) -> None:
+    def __init__(self, named_values: NamesAndValues, to_handle: Callable[[Any], Any] = lambda value: value) -> None:
         """Prepare the search.
 
         Args:
@@ -175,9 +173,7 @@ class AccessPaths:
                 return ""
         return self._found[key][0]
 
-    def _iter_searched_objects(
-        self, named_values: Iterable[tuple[str, Any]], to_handle: Callable[[Any], Any]
-    ) -> Iterator[bool]:
+    def _iter_searched_objects(self, named_values: NamesAndValues, to_handle: Callable[[Any], Any]) -> Iterator[bool]:
         """Store the path of one more object before each True that is yielded."""
         level = [(name, value) for name, value in named_values if name.isidentifier() and not name.startswith("_")]
         searched_ids = set[int]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -47,17 +47,17 @@ from ..operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, TENSORFLO
 from ..replayed_sweep import MAX_ROWS, build_unit_seeds, replay_sweep
 from ..translated_sentences import fill
 from . import suspects, tape_sentences
-from .adapter import Adapter
+from .adapter import Adapter, NamesAndValues
 from .object_names import find_source_name
 from .program_text import LOOP_NODES, Statement, find_last_name_of_call, find_statement
 from .question import Creation, Finding, Question
 
 if TYPE_CHECKING:
     from ...engine.table.primitives import Primitive
-    from ...engine.types import Function, TargetOrSource
+    from ...engine.types import Function, TargetsOrSources
 
 
-def build_tape_adapter(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:
+def build_tape_adapter(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> TapeAdapter:
     """Read the rows that a question about a tape may need.
 
     If all sources have gradients, values that escaped under other tapes are not read.
@@ -327,7 +327,7 @@ class TapeAdapter(Adapter):
         suspicions = [*suspects.check_broadcast(run), *suspects.check_activation_twice(run)]
         return [*suspicions, *suspects.check_term_without_gradient(run)]
 
-    def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
+    def list_names_and_values(self) -> NamesAndValues:
         """Return the names and values of the variables in the program that asked."""
         return collect_asking_variables().items()
 

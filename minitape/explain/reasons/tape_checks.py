@@ -29,7 +29,7 @@ from .question import ADD_OPS, Finding, OptionalFinding, find_nearest_tracked_co
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
 
 if TYPE_CHECKING:
-    from ...engine.types import TargetOrSource
+    from ...engine.types import TargetOrSource, TargetsOrSources
 
 FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
 MAX_CALL_DEPTH = 3  # The maximum number of nested calls to enter.
@@ -385,7 +385,7 @@ def is_blocked_path_needed(question: TapeQuestion, cut: Finding) -> bool:
     return cut.cause != "state" or cut.row not in question.source_rows
 
 
-def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
+def _describe_summed_targets(targets: TargetsOrSources) -> str:
     """Return a sentence about a target with several elements, or "" for a target with one element.
 
     Args:

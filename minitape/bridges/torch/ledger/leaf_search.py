@@ -9,6 +9,7 @@ import torch
 
 from ....recording.sites import Site
 from ...kept_values import IdentityMap
+from ..kept_tensors import Tensors
 
 # For each line, the search visits the graphs of the first passes, and then of passes 4, 8, 16 and so on.
 FIRST_SEARCHES = 3
@@ -51,8 +52,8 @@ class LeafSearch:
         self._tensors_seen_once: IdentityMap[bool] = IdentityMap()
 
     def find_leaves(
-        self, roots: list[torch.Tensor], site: Site, frame: FrameType | None, has_account: Callable[[int], bool]
-    ) -> list[torch.Tensor]:
+        self, roots: Tensors, site: Site, frame: FrameType | None, has_account: Callable[[int], bool]
+    ) -> Tensors:
         """Return the leaves that a backward pass reaches. Lines that have been searched often enough are skipped.
 
         A leaf that is not a parameter, such as an input whose gradient is needed, is counted only from its second

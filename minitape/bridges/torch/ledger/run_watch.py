@@ -38,6 +38,7 @@ from ...run_watch.accounts import (
 )
 from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
+from ..kept_tensors import OptionalTensor, Tensors
 from .leaf_search import LeafSearch
 from .misuse_watch import note_frozen_move, note_settings_without_effect
 from .scaler_watch import ScalerWatch
@@ -68,7 +69,7 @@ class FollowedOptimizer:
         self.tensor_accounts: list[TensorAccount] = []
         self.group_sizes: tuple[int, ...] = ()
         self.sample: WeightSample | None = None
-        self.before: torch.Tensor | None = None  # The sampled elements before the running step.
+        self.before: OptionalTensor = None  # The sampled elements before the running step.
         self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements before and after the last step.
 
 
@@ -285,7 +286,7 @@ class TorchRunWatch:
             self.failure = error
             raise
 
-    def _prepare_pass(self, roots: list[torch.Tensor], site: Site, frame: FrameType | None) -> None:
+    def _prepare_pass(self, roots: Tensors, site: Site, frame: FrameType | None) -> None:
         """Open accounts for the leaves that the pass will reach, and inspect all gradients before the pass.
 
         Args:
@@ -362,7 +363,7 @@ class TorchRunWatch:
             key = old.site, new.site, account.key
             self.accounts.sent_by_another[key] = self.accounts.sent_by_another.get(key, 0) + 1
 
-    def _note_loss(self, roots: list[torch.Tensor], scale: float | None, site: Site) -> None:
+    def _note_loss(self, roots: Tensors, scale: float | None, site: Site) -> None:
         if not roots:
             return
         root = roots[0].detach()
@@ -468,7 +469,7 @@ class TorchRunWatch:
         return result
 
     def _note_clip_and_list_clipped_accounts(
-        self, parameters: list[torch.Tensor], site: Site, limit: float
+        self, parameters: Tensors, site: Site, limit: float
     ) -> list[TensorAccount]:
         """Record a gradient-clipping call, and return the accounts of the clipped gradients.
 

@@ -15,6 +15,7 @@ from ...kept_values import IdentityMap
 from ...run_watch.accounts import SKIPPED, UNSCALED, GradientChange, ScalerAccount
 
 if TYPE_CHECKING:
+    from ..kept_tensors import Tensors
     from .run_watch import TorchRunWatch
 
 
@@ -45,7 +46,7 @@ class ScalerWatch:
         patches.wrap_function(GradScaler, "step", self._step_and_note_skip)
         patches.wrap_function(GradScaler, "update", self._count_and_run_update)
 
-    def find_loss_scale(self, roots: list[torch.Tensor]) -> float | None:
+    def find_loss_scale(self, roots: Tensors) -> float | None:
         """Return the scale of the first scaled loss, or None if no loss was scaled.
 
         Args:

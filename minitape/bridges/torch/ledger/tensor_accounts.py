@@ -10,6 +10,7 @@ import torch
 
 from ...run_watch.accounts import EDITED, Account, GradientChange, ParameterFacts, RunAccounts
 from ..distributed_tensors import get_local_part
+from ..kept_tensors import OptionalTensor, Tensors
 
 # After a gradient has been lost, this many weights are compared with their state during the backward pass.
 COMPARED_CLEARINGS = 4
@@ -49,8 +50,8 @@ class TensorAccount(Account):
         self.tensor_ref = weakref.ref(tensor)
         self.grad_ref: weakref.ref[torch.Tensor] | None = None
         self.grad_version = self.tensor_version = 0
-        self.first_fingerprint: torch.Tensor | None = None
-        self.pass_fingerprint: torch.Tensor | None = None
+        self.first_fingerprint: OptionalTensor = None
+        self.pass_fingerprint: OptionalTensor = None
         self.lost_gradients = 0
         self._is_parameter = isinstance(tensor, torch.nn.Parameter)
         self._dtype = str(tensor.dtype).removeprefix("torch.")
@@ -75,7 +76,7 @@ class TensorAccount(Account):
         tensor = self.tensor_ref()
         return tensor is not None and has_fingerprint(tensor, self.first_fingerprint)
 
-    def remember_gradient(self, gradient: torch.Tensor | None) -> None:
+    def remember_gradient(self, gradient: OptionalTensor) -> None:
         """Remember the current ``.grad``, so that later changes are noticed.
 
         Args:
@@ -85,7 +86,7 @@ class TensorAccount(Account):
         self.grad_version = 0 if gradient is None else int(gradient._version)
 
     @property
-    def gradient(self) -> torch.Tensor | None:
+    def gradient(self) -> OptionalTensor:
         """The leaf's ``.grad``, or None if there is none or the leaf no longer exists."""
         tensor = self.tensor_ref()
         return None if tensor is None else tensor.grad
@@ -165,7 +166,7 @@ def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
     return torch.stack([table.sum(), row_weights.dot(table.mv(column_weights))])
 
 
-def has_fingerprint(tensor: torch.Tensor, fingerprint: torch.Tensor | None) -> bool:
+def has_fingerprint(tensor: torch.Tensor, fingerprint: OptionalTensor) -> bool:
     """Return whether a tensor has a given fingerprint. A tensor without values has none.
 
     Args:
@@ -222,7 +223,7 @@ class WeightSample:
         tensors = ((account.tensor_ref(), view) for account, view in pairs)
         return all(tensor is not None and tensor.data_ptr() == view.data_ptr() for tensor, view in tensors)
 
-    def read_elements(self) -> torch.Tensor | None:
+    def read_elements(self) -> OptionalTensor:
         """Return the current elements as one vector.
 
         Returns:
@@ -235,7 +236,7 @@ class WeightSample:
         except RuntimeError:
             return None
 
-    def split_elements(self, vector: torch.Tensor) -> list[torch.Tensor]:
+    def split_elements(self, vector: torch.Tensor) -> Tensors:
         """Split a vector of elements into one part for each parameter.
 
         Args:
@@ -244,7 +245,7 @@ class WeightSample:
         return list(vector.split(self.sizes))
 
 
-def _is_sampled(tensor: torch.Tensor | None) -> bool:
+def _is_sampled(tensor: OptionalTensor) -> bool:
     return (
         tensor is not None
         and tensor.layout is torch.strided

@@ -33,7 +33,7 @@ from . import TABLE, Primitive, Rule, declare
 from .formula import ARRAY, SCALAR, find_variables
 
 if TYPE_CHECKING:
-    from ...types import Array, Function
+    from ...types import Array, FunctionsByName
 
 DERIVATIVES = """
 identity           Identity  id   | x                    | g
@@ -113,7 +113,7 @@ class Form:
 
     rules: tuple[Rule | None, ...]
 
-    def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
+    def __init__(self, texts: tuple[str, ...], functions: FunctionsByName) -> None:
         """Compile the formulas of the output and of the rules.
 
         Args:
@@ -226,4 +226,4 @@ def select_form_for_kind(primitive_code: int, value: Array) -> Form:
     return _FORMS_BY_TYPE[kind][primitive_code]
 
 
-RECORDED_FUNCTIONS: dict[str, Function] = {}
+RECORDED_FUNCTIONS: FunctionsByName = {}

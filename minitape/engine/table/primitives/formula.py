@@ -22,7 +22,7 @@ from ..accelerator import create_filled_array
 from ..generated_code import find_names
 
 if TYPE_CHECKING:
-    from ...types import Array, Function
+    from ...types import Array, Function, FunctionsByName
 
 
 SINGLE = np.dtype(np.float32)
@@ -82,7 +82,7 @@ LIBRARY = {
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
 }  # fmt: skip
 
-ARRAY: dict[str, Function] = {name: _round_correctly(function) for name, function in LIBRARY.items()} | {
+ARRAY: FunctionsByName = {name: _round_correctly(function) for name, function in LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": partial(_compute_correctly_rounded, np.arctan2), "pow": _compute_pow, "maximum": _compute_maximum,
     "minimum": np.minimum,
@@ -92,7 +92,7 @@ ARRAY: dict[str, Function] = {name: _round_correctly(function) for name, functio
 }  # fmt: skip
 
 
-def _build_scalar_functions(float_type: type) -> dict[str, Function]:
+def _build_scalar_functions(float_type: type) -> FunctionsByName:
     """Return the functions for scalars. They compute in double precision and round once to ``float_type``."""
 
     def round_off(quick: Callable[..., float], array_function: Function) -> Function:
