@@ -1,10 +1,11 @@
-"""Builds the documentation as pages that need no network: ``python docs/build.py`` writes ``build/docs/html``.
+"""Build the documentation as pages that need no network: ``python docs/build.py`` writes ``build/docs/html``.
 
-With ``--lite`` the lessons and the playground, which run in the reader's browser, are in its folder ``run``;
-``--pyodide FOLDER`` says where a Pyodide distribution is, else it is fetched.
+With ``--lite``, the folder ``run`` contains the lessons and the playground that run in the reader's browser.
+``--pyodide FOLDER`` names the folder of a Pyodide distribution. Without it, Pyodide is downloaded.
 
-The pages are those of the repository itself, the lessons with pictures that step, and every public name of ``tf``. They
-stand beside each other as in the repository, so that their links hold in both places. A broken link ends the build.
+The pages are the repository's own pages, the lessons with pictures that can be stepped through, and a reference of
+every public name in ``tf``. The pages have the same relative positions as in the repository, so their links work in
+both places. A broken link ends the build.
 """
 
 from __future__ import annotations
@@ -74,13 +75,13 @@ CAUSE_PAGES = sorted(
 
 # a page's link to the same in another language, which `build` writes, too
 TWIN_LINK = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)
-# the picture of the packages, which is drawn here and not kept: the page's text -> the same with the picture
+# The picture of the packages, which is drawn during the build: a text of the page, and the same text with the picture.
 PACKAGES_PICTURE = (
     "## The packages\n",
     "## The packages\n\n![The packages of minitape. Each may import from those below it, and from no "
     "other.](docs/packages.svg)\n",
 )
-# of README.md: the picture that moves, which is a live one here, and the three things one can do, which come first
+# The animated picture in README.md, which is a live picture here, and the three things to do, which come first here.
 FRONT_PICTURE = re.compile(
     r"<picture>\n[^\n]*\n[^\n]*docs/sweep\.(?:zh\.)?gif[^\n]*\n</picture>\n\n((?:- .*\n(?:  .*\n)*)+)"
 )
@@ -95,7 +96,7 @@ tape.gradient(y, x)
 
 
 def main() -> int:
-    """Write the sources of all pages, make the site of them, and check it."""
+    """Write the sources of all pages, build the site, and check it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--lite", action="store_true", help="also the lessons and the playground in the browser")
     parser.add_argument("--pyodide", type=Path, metavar="FOLDER", help="a Pyodide distribution for them")
@@ -250,7 +251,7 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
 
 
 def find_fields_by_page(language_code: str) -> dict[str, dict[str, str]]:
-    """Return what the search of an edition knows about its pages, and about those that exist in English only.
+    """Return the search fields of an edition's pages, and of the pages that exist in English only.
 
     Args:
         language_code: The language of the edition.
@@ -261,7 +262,7 @@ def find_fields_by_page(language_code: str) -> dict[str, dict[str, str]]:
     suffix = ".md" if language_code == ENGLISH else f".{language_code}.md"
     fields_by_page = {}
     for page in [*PAGES, *QUESTION_PAGES, *CAUSE_PAGES]:
-        name = "index" if page == "README.md" else page.removesuffix(".md")  # README is the site's front page
+        name = "index" if page == "README.md" else page.removesuffix(".md")  # The README is the site's front page.
         phrasings = get_phrasings(page, language_code)
         if (ROOT / page).with_suffix(suffix).exists():
             fields_by_page[name] = search_fields.find_fields(read_page(page, language_code), phrasings)
@@ -273,7 +274,7 @@ def find_fields_by_page(language_code: str) -> dict[str, dict[str, str]]:
 
 
 def read_page(page: str, language_code: str) -> str:
-    """Return the text of a page in a language, with the terms that it is found by and without the link to its twin.
+    """Return the text of a page in a language, with its search terms and without the link to its translation.
 
     Args:
         page: The English page, such as "docs/explain.md".

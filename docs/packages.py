@@ -1,9 +1,8 @@
-"""Draws the packages and their layers from the import contracts in `pyproject.toml`.
+"""Draw the packages and their layers from the import contracts in `pyproject.toml`.
 
-The docs site shows the picture; `python docs/packages.py` writes it to `docs/packages.svg`.
-
-A package rests on those that it may import. Its purpose is the first sentence of its `__init__.py`, and its size is
-counted: so the picture is drawn when the site is built, and not kept.
+The docs site shows the picture. `python docs/packages.py` writes it to `docs/packages.svg`. A package rests on the
+packages that it may import. Its purpose is the first sentence of its `__init__.py`, and its size is counted. The
+picture is therefore drawn when the site is built, and is not in the repository.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def read_import_contracts(contract_type: str) -> list[dict[str, Any]]:
 
 
 def list_layers() -> list[list[str]]:
-    """List the packages, those of one layer together, the highest layer first."""
+    """List the packages of each layer, starting with the highest layer."""
     (layers_contract,) = read_import_contracts("layers")
     return [[name.strip() for name in layer.split("|")] for layer in layers_contract["layers"]]
 
@@ -56,7 +55,7 @@ def find_packages_forbidden_to(package: str) -> set[str]:
 
 
 def get_package_folder(package: str) -> Path:
-    """Return the folder of a package's files."""
+    """Return the folder that contains a package's files."""
     parts = package.split(".")
     return REPOSITORY.joinpath("widgets", *parts) if parts[0] == "minitape_widgets" else REPOSITORY.joinpath(*parts)
 
@@ -69,7 +68,7 @@ def read_package_purpose(package: str) -> str:
 
 
 def describe_package_size(package: str) -> str:
-    """Say how many files and lines a package has, the lines to two digits."""
+    """Describe the number of a package's files and lines, with the lines rounded to two digits."""
     files = [path for path in get_package_folder(package).rglob("*.py") if "__pycache__" not in path.parts]
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
     digits = 10 ** max(len(str(lines)) - 2, 0)
@@ -79,11 +78,12 @@ def describe_package_size(package: str) -> str:
 def draw_package_box(
     package: str, x: float, y: float, width: float, height: float, text_width: float = 0, is_dashed: bool = False
 ) -> str:
-    """Draw a package, with its name, its purpose and its size; ``text_width`` leaves space for another one in it."""
+    """Draw a package with its name, purpose and size. ``text_width`` leaves space for another package inside it."""
     inner_width = text_width or width
     middle = y + height / 2
     lines = textwrap.wrap(read_package_purpose(package), int((inner_width - 2 * EDGE) / 6.6))
-    size_text = describe_package_size(package) if inner_width > 250 else ""  # narrow ones say it below
+    # Narrow boxes show the size below the purpose.
+    size_text = describe_package_size(package) if inner_width > 250 else ""
     lines += [] if size_text else ["", *describe_package_size(package).split(", ")]
     top = middle - 8 * len(lines) + 3
     text_lines = "".join(

@@ -1,7 +1,7 @@
-"""Every public name of ``tf`` as pages in reStructuredText: one page for each namespace, written from the docstrings.
+"""Write the reference of ``tf`` in reStructuredText from the docstrings, with one page for each namespace.
 
-The names are loaded when they are first asked for, so they are asked for, as a program would. An object that has
-several names is described once, under the shortest; its other names lead there.
+Names are loaded on first use, so this module uses each of them, as a program would. An object with several names is
+described once, under the shortest name. The other names link to that description.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Any
 import minitape as tf
 from minitape.tf.api import NAMES
 
-PLAIN_TYPES = (int, float, str, bytes, tuple, frozenset, type(None))  # equal ones are one object by chance only
-# The page of ``tf`` by topic: names, and the modules that give it names; what is left comes last.
+# Equal values of these types are the same object only by chance.
+PLAIN_TYPES = (int, float, str, bytes, tuple, frozenset, type(None))
+# The topics on the page of ``tf``, with their names or the modules that define their names. Other names come last.
 TOPICS = {
     "The tape": "GradientTape Variable constant",
     "Tensors": "engine.tensor.tensor engine.tensor.conversion tf.creation",
@@ -43,7 +44,7 @@ TensorFlow itself, whose programs
 
 
 def build_api_pages() -> dict[str, str]:
-    """Build all pages of the API: path -> text."""
+    """Build all pages of the reference. The keys are paths, and the values are texts."""
     namespace_by_path = collect_namespaces()
     names_by_id = defaultdict(list)  # id -> the paths that an object has
     for path, namespace in namespace_by_path.items():
@@ -79,7 +80,7 @@ def build_api_pages() -> dict[str, str]:
 
 
 def group_names_by_topic(names: list[str]) -> list[tuple[str, list[str]]]:
-    """Return pairs of a topic and the names of ``tf`` that belong to it, in the order of the table of ``tf``."""
+    """Return each topic with the names of ``tf`` that belong to it, in the order of the table of ``tf``."""
     names_by_module = {module: [name.partition("=")[0] for name in text.split()] for module, text in NAMES[""].items()}
     remaining, groups = list(names), []
     for topic, entries in TOPICS.items():
@@ -90,7 +91,7 @@ def group_names_by_topic(names: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def format_namespace_index(namespace_by_path: dict[str, Any]) -> str:
-    """Format the page that lists the namespaces, those of TensorFlow 1 last."""
+    """Format the page that lists the namespaces. The namespaces of TensorFlow 1 come last."""
     paths = sorted(namespace_by_path, key=lambda path: (path.startswith(("tf.compat", "tf.python")), path))
     lines = [f"- [{path}]({path}.rst)" for path in paths]
     for number, path in enumerate(paths):
@@ -100,7 +101,7 @@ def format_namespace_index(namespace_by_path: dict[str, Any]) -> str:
 
 
 def collect_namespaces() -> dict[str, Any]:
-    """Return path -> namespace, for ``tf`` and everything below it, each once."""
+    """Return ``tf`` and all namespaces below it, keyed by path. Each namespace occurs once."""
     namespace_by_path, pending = {}, [("tf", tf)]
     while pending:
         path, namespace = pending.pop(0)
@@ -113,7 +114,7 @@ def collect_namespaces() -> dict[str, Any]:
 
 
 def is_namespace(value: Any) -> bool:
-    """Return whether a value is a part of ``tf``: a module of minitape, or a namespace below one."""
+    """Return whether a value belongs to ``tf``, as a module of minitape or a namespace below such a module."""
     return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == "minitape"
 
 
@@ -122,7 +123,7 @@ def list_public_names(value: Any) -> list[str]:
 
 
 def build_home_sort_key(pair: tuple[str, Any]) -> tuple[Any, ...]:
-    """Build what is smallest for the name under which an object is described: its own, short, not of TensorFlow 1."""
+    """Build a sort key that puts an object's main name first: not from TensorFlow 1, short, and its own name."""
     path, value = pair
     is_own_name = path.rpartition(".")[2] == getattr(value, "__name__", getattr(value, "name", None))
     return ".compat." in path, ".python." in path, path.count("."), not is_own_name, path
@@ -133,13 +134,13 @@ def build_heading_lines(title: str, underline_character: str) -> list[str]:
 
 
 def find_first_sentence(namespace: Any) -> str:
-    """Return what the docstring of a module says first; nothing for a namespace that is no module."""
+    """Return the first sentence of a module's docstring, or "" for a namespace that is not a module."""
     doc = inspect.getdoc(namespace) if isinstance(namespace, types.ModuleType) else None
     return to_restructured_text(re.split(r"(?<=\.)\s", doc or "", maxsplit=1)[0])
 
 
 def iter_description_lines(path: str, value: Any, other_names: list[str], home_by_id: dict[int, str]) -> Iterator[str]:
-    """Yield the lines about one name: how it is called, what it does, and for a class its methods."""
+    """Yield the lines about one name: its signature, its description and, for a class, its methods."""
     if inspect.isclass(value):
         kind = "exception" if issubclass(value, BaseException) else "class"
         yield f".. py:{kind}:: {path}{'' if issubclass(value, enum.Enum) else format_signature(value)}"
@@ -173,7 +174,7 @@ def iter_other_name_lines(other_names: list[str]) -> Iterator[str]:
 
 
 def iter_described_members(cls: type, home_by_id: dict[int, str]) -> Iterator[tuple[str, Any]]:
-    """Yield name and member of a class's methods and properties: its own, and those of bases without a public name."""
+    """Yield the names and members of a class and its bases without a public name, if they are methods or properties."""
     members_by_name: dict[str, Any] = {}
     covered_classes = {
         base_class for base in cls.__mro__[1:] if id(base) in home_by_id for base_class in base.__mro__
@@ -192,7 +193,7 @@ def iter_described_members(cls: type, home_by_id: dict[int, str]) -> Iterator[tu
         if isinstance(member, property):
             yield name, member
             continue
-        # the engine's own methods are in the same classes, without examples
+        # The engine's own methods are in the same classes, but have no examples.
         is_described = not is_engine_class or ">>>" in (inspect.getdoc(member) or "")
         if is_described and inspect.isroutine(getattr(member, "__func__", member)):
             yield name, member
@@ -212,7 +213,7 @@ def iter_member_description_lines(cls: type, name: str, member: Any) -> Iterator
 
 
 class ShownDefault:
-    """A default as a reader sees it: no addresses."""
+    """A default value in a form for readers, without memory addresses."""
 
     def __init__(self, value: Any) -> None:
         self.text = repr(value)
@@ -222,7 +223,7 @@ class ShownDefault:
 
 
 def format_signature(value: Any, skipped_parameter_count: int = 0) -> str:
-    """Format the arguments without their types, which are told in the text where they matter."""
+    """Format the arguments without their types, because the text states a type where it matters."""
     try:
         original = inspect.signature(value)
     except (TypeError, ValueError):
@@ -241,7 +242,7 @@ LITERAL_PATTERN = re.compile(r"(``.+?``)|:\w+:`([^`]+)`", re.DOTALL)
 
 
 def to_restructured_text(doc: str) -> str:
-    """Convert a docstring with Google sections to reStructuredText, and escape what is not code."""
+    """Convert a docstring with Google sections to reStructuredText, and escape everything that is not code."""
     # The tests walk the namespaces with this module where Sphinx is not installed.
     from sphinx.ext.napoleon import Config, GoogleDocstring
 
@@ -260,5 +261,5 @@ def to_restructured_text(doc: str) -> str:
 
 
 def escape_restructured_text(text: str) -> str:
-    """Escape what reStructuredText would read as markup; what is escaped already stays."""
+    """Escape everything that reStructuredText would read as markup, unless it is already escaped."""
     return re.sub(r"(?<!\\)([*|`]|_(?!\w)|\\(?![*|`_\\]))", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""The Sphinx configuration of the documentation: that of ``minitape site``, and what reads the reference."""
+"""Configure Sphinx for the documentation: the configuration of ``minitape site``, and extensions for the reference."""
 
 import runpy
 from importlib.util import find_spec
@@ -12,8 +12,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 html_logo = html_favicon = str(SETTINGS_FOLDER / "static" / "logo.svg")
 html_static_path = [str(SETTINGS_FOLDER / "static")]
 
-default_role = "code"  # Docstrings write `name` for code.
-autodoc_typehints = "none"  # The text of a docstring says what an argument is.
+default_role = "code"  # In docstrings, `name` stands for code.
+autodoc_typehints = "none"  # The text of a docstring describes the types of the arguments.
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_use_ivar = True
@@ -21,16 +21,16 @@ napoleon_use_ivar = True
 FRAMEWORKS = ("torch", "tensorflow", "keras", "jax", "jaxlib", "lightning", "transformers")
 autodoc_mock_imports = [name for name in FRAMEWORKS if not find_spec(name)]
 minitape.bridges.framework_import.import_framework = lambda *framework: None
-# Types of other packages, and classes that are no part of the reference.
+# Types from other packages, and classes that are not part of the reference.
 nitpick_ignore_regex = [("py:.*", ".*")]
 
 
 def add_search_fields(app, page_name, *context):
-    """Load the parts of the pages that `build.py` wrote for the search, on the page of the search only."""
+    """On the search page only, load the search fields that `build.py` wrote."""
     if page_name == "search":
         app.add_js_file("search_fields.js")
 
 
 def setup(app):
-    """Register what the documentation adds to the settings of `minitape site`."""
+    """Register the documentation's additions to the settings of `minitape site`."""
     app.connect("html-page-context", add_search_fields)

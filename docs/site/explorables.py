@@ -1,4 +1,4 @@
-"""The explorables of the pages: a ``mini-tape`` block becomes the element `<mini-tape>`, whose picture recomputes."""
+"""Turn each ``mini-tape`` block of a page into an element `<mini-tape>`, whose picture readers can recompute."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BLOCK = re.compile(r"^```mini-tape(?P<attributes>[^\n]*)\n(?P<program>.*?)^```$"
 
 
 class Explorable(NamedTuple):
-    """A program of a page that readers can change.
+    """A program on a page that readers can change.
 
     Attributes:
         program: The source text.
@@ -24,7 +24,7 @@ class Explorable(NamedTuple):
 
 
 def find_explorables(page_text: str) -> list[Explorable]:
-    r"""Return the explorables of a page.
+    r"""Return the explorables on a page.
 
     >>> find_explorables("```mini-tape at=\"x=3\"\ny = x * x\n```\n")
     [Explorable(program='y = x * x\n', attributes='at="x=3"')]
@@ -33,7 +33,7 @@ def find_explorables(page_text: str) -> list[Explorable]:
 
 
 def embed_explorables(page_text: str, script_url: str) -> str:
-    r"""Replace the ``mini-tape`` blocks of a page by elements.
+    r"""Replace the ``mini-tape`` blocks of a page with elements.
 
     Args:
         page_text: The page in Markdown.

@@ -1,4 +1,4 @@
-"""The gallery: small programs with the pictures of their tapes, from ``docs/gallery.toml``."""
+"""Build the gallery of small programs with pictures of their tapes, from ``docs/gallery.toml``."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def draw_program(program: str) -> str:
     """Run a program and return the SVG text of the picture in its last line."""
     last_statement = ast.parse(program).body[-1]
     lines = program.splitlines(keepends=True)
-    namespace: dict[str, Any] = {}  # the variables of a program, which can be anything
+    namespace: dict[str, Any] = {}  # The variables of a program, which can be anything.
     page_programs.run_program("".join(lines[: last_statement.lineno - 1]), namespace)
     return str(eval("".join(lines[last_statement.lineno - 1 :]), namespace).svg)
 

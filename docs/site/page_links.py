@@ -1,4 +1,4 @@
-"""What Sphinx cannot see in finished pages: links in raw HTML that lead nowhere, and what would need a network."""
+"""Find broken links in raw HTML, and everything that would need a network, which Sphinx cannot see in its pages."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADED_ATTRIBUTES = {"src", "srcset", "data", "poster"}  # attributes whose ends a browser loads by itself
+LOADED_ATTRIBUTES = {"src", "srcset", "data", "poster"}  # The attributes whose targets a browser loads by itself.
 
 
 class Page(HTMLParser):
-    """The anchors and the links of one page."""
+    """The anchors and links on one page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Page(HTMLParser):
 
 
 def list_link_problems(html_folder: Path, excluded_folder: str = "") -> list[str]:
-    """List each link that leads nowhere, and each file that a page would load from another machine, a line for each.
+    """List the broken links, and the files that a page would load from another machine, one per line.
 
     Pages in `excluded_folder`, a folder in `html_folder`, are left out: others wrote them.
     """

@@ -1,4 +1,4 @@
-"""The programs on a page: what each prints, and the live picture of a tape below it.
+"""Find and run the programs on a page, check their output, and draw the live picture of a tape below a program.
 
 A page shows a program in a ``python`` block and what it prints in the ``text`` block below. The programs of a page
 share their variables. A comment ``<!-- picture: tape -->`` asks for the picture of the tape in that variable.

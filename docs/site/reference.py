@@ -1,4 +1,4 @@
-"""The reference of everything public besides ``tf``: Sphinx's autodoc and sphinx-click read it from the docstrings."""
+"""Build the reference of all public names except ``tf``. Sphinx's autodoc and sphinx-click read the docstrings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CALLBACKS = {
 
 
 def build_reference_pages() -> dict[str, str]:
-    """Build the pages of the reference: path -> text. Most of a page is directives that Sphinx fills."""
+    """Build the pages of the reference, keyed by path. They consist mostly of directives that Sphinx fills in."""
     course_names = [name for name in minitape.course.__all__ if callable(getattr(minitape.course, name))]
     bodies = {
         "reference/commands": format_directives(COMMANDS),

@@ -1,4 +1,4 @@
-"""What the site's search knows about a page besides its words: its title, search terms, error messages and first lines.
+"""Collect the facts about a page that the site's search uses: title, search terms, error messages and first lines.
 
 Sphinx's index stores only which page contains which word. The script ``search.js`` ranks a page higher if a word of the
 question is in one of these parts, because they say what the page is about.

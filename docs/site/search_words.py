@@ -1,6 +1,6 @@
-"""Words that people type to find a page and that the page itself does not say. Questions have theirs in a comment.
+"""Provide words that people type to find a page, but that the page itself does not contain.
 
-``phrasings.toml`` has whole questions for each page.
+A question page has its words in a comment. ``phrasings.toml`` has whole questions for each page.
 """
 
 import tomllib

@@ -1,6 +1,6 @@
-"""Tabs on a page: the sections about frameworks, of which one is shown at a time.
+"""Turn a page's sections about frameworks into tabs, of which one is shown at a time.
 
-A reader without the style sheet sees sections that open and close, and in Markdown they are plain sections.
+Without the style sheet, readers see sections that open and close. In Markdown, they are plain sections.
 """
 
 from __future__ import annotations

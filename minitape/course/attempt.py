@@ -158,7 +158,7 @@ def _copy_case(case: Case) -> Case:
 
 
 def call_and_catch_error(function: Program, case: Case) -> tuple[Answer, Exception | None]:
-    """Return a function's result or its error. For an error from a traced function, return the learner's own."""
+    """Return a function's result or its error. For an error from a traced function, return the learner's own error."""
     try:
         with limit_iterations(function):
             return function(*case), None

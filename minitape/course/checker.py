@@ -128,7 +128,7 @@ def _format_logged_answer(verdict: Verdict) -> str:
 
 
 def _select_hint(exercise: Exercise, verdict: Verdict) -> str:
-    """Select the hint for a wrong answer, which says what it does, or is the next hint if that was said before."""
+    """Select the hint for a wrong answer: what the answer does, or the next hint if that has already been said."""
     hint = say(verdict.hint, exercise.lesson)
     general_hints = [say(general_hint, exercise.lesson) for general_hint in exercise.hints]
     further_hints = general_hints if verdict.further_hints is None else verdict.further_hints

@@ -1,7 +1,7 @@
 """Provide a pad to draw digits on, the learner's network that reads them, and a page to share with both.
 
-In a notebook the pad is a widget. What is drawn is read in the browser, so the kernel is not asked while a learner
-draws, and the saved page needs no kernel at all.
+In a notebook, the pad is a widget. The browser runs the network, so drawing does not involve the kernel, and the saved
+page needs no kernel at all.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def convert_and_check_parameters(parameters: NetworkParameters) -> list[np.ndarr
     return arrays
 
 
-def convert_and_check_drawings(drawings: Any) -> Drawings:  # Anything: a browser sent it.
+def convert_and_check_drawings(drawings: Any) -> Drawings:  # Any, because a browser sent the value.
     """Return drawings that came from a browser as lists of strokes.
 
     Args:

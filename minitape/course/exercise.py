@@ -33,7 +33,7 @@ class Mistake:
         where: A regular expression that must also match the source of the learner's function. It distinguishes mistakes
             that all return None.
         error: A regular expression that must also match the error that the function raised.
-        named: The name under which the source of a course lesson has the hint.
+        named: The name of the hint in the source of a course lesson.
     """
 
     answer: Answer

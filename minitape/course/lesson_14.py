@@ -41,7 +41,7 @@ def _map_softmax_line_to_loss(diagnosis: Answer) -> Answer:
 
 
 def _require_own_explanation(answer: Answer) -> str:
-    """Return OWN_EXPLANATION; raise ValueError unless an answer is one of `explain`, about no program of the lesson."""
+    """Return OWN_EXPLANATION, or raise ValueError unless `explain` gave the answer about a program of the learner's."""
     answers = [answer]
     if isinstance(answer, (list, tuple)):
         answers = [*answer]

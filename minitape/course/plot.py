@@ -1,7 +1,7 @@
 """Draw pictures for lessons. Curves, points and heights become a small SVG that is the same on every machine.
 
-A lesson's outputs are compared with what is saved, byte by byte, and a page of the docs needs a text in place of each
-picture. A picture is therefore a text with rounded numbers, and cannot be created without words that say what it shows.
+A lesson's outputs are compared with the saved outputs, byte by byte, so the numbers in a picture are rounded. A page of
+the docs needs a text in place of each picture, so a picture cannot be created without words that say what it shows.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ def _describe_row(row: OptionalRow, expressions: Expressions) -> str:
     """Describe a row.
 
     Returns:
-        Its expression or name with its value; only the value of a constant.
+        The expression or name of the row, with its value. For a constant, only the value.
     """
     if row is None:
         return ""

@@ -1,7 +1,7 @@
 """Describe a wrong number in the words of the program that an exercise asks about.
 
 The number can be the value of a name, the slope of one name with respect to another, or some of the shares that meet at
-a name. A number that fits several of these is not described, because nobody knows which of them a learner meant.
+a name. A number that fits several of these is not described, because it is unclear which one the learner meant.
 """
 
 from __future__ import annotations

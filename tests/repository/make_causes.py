@@ -81,7 +81,7 @@ WORDS = {
 
 Each answer of [`explain`](explain.md) names one of these causes. The page about a cause has a program that fails in
 this way, what minitape prints about it, the reason, and the change that fixes it. `minitape explain --cause detach`
-prints such a page in the terminal; instead of the name you can give it the error message of your framework.""",
+prints such a page in the terminal. You can also pass your framework's error message instead of the name.""",
         intro="minitape reports `{cause}` for programs in {frameworks}. Its kind is `{kind}`: {meaning}.",
         errors="Error messages that lead here:",
         raises="{framework} itself raises `{error}`.",

@@ -479,7 +479,7 @@ def _run_backward(
     is_scalar = (
         isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
     )
-    internal_error: Exception = AssertionError("JAX takes a result that is no number")
+    internal_error: Exception = AssertionError("JAX accepts a result that is not a number")
     try:
         gradients = None
         if is_scalar and all(is_inexact(leaf.value) for leaf in sources):
