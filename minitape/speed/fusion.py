@@ -285,7 +285,7 @@ class FusedLoopWriter:
         self.rows_after_loop.add(call.row)
 
     def _write_allocation(self, row: int, shape: Sizes) -> None:
-        """Write the line that creates the array of a row.
+        """Write the line that creates a row's array.
 
         For an output, the caller passes the array, because numba allocates memory slowly.
         """

@@ -50,7 +50,7 @@ PAGE_HEAD = """\
 
 <!-- Written by tests/repository/make_schema.py from minitape/picture/snapshot_types.py; do not edit. -->
 
-`tf.snapshot(tape)` returns a dictionary that JSON can represent. It is the only part of the engine that pictures read.
+`tf.snapshot(tape)` returns a dictionary that JSON can represent. Pictures read nothing else from the engine.
 
 ```python
 import minitape as tf

@@ -264,7 +264,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
         leaf_types = {*map(type, leaves)}
     if type(None) in leaf_types:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-        # The None is often a gradient, and then a note on the error explains the reason.
+        # If the None is a gradient, as it often is, a note on the error explains the reason.
         raise hooks.add_none_reasons(ValueError(text))
     if not leaf_types.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)

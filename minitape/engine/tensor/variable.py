@@ -159,7 +159,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._state if record is None else self._enter_state_in_record(record)
 
     def _enter_state_in_record(self, record: Record, is_access: bool = True) -> Tensor:
-        """Return the current state, with a row in a recording.
+        """Return the current state, and make sure that it has a row in a recording.
 
         All tapes that watch the variable also watch this row. If the program accesses a trainable variable, all open
         tapes start to watch the variable, except tapes with ``watch_accessed_variables=False``.

@@ -113,7 +113,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
     """Convert a DType, its name, a NumPy type, ``float``, ``bool`` or ``str`` to a DType.
 
     Args:
-        type_value: The type, or an array, whose elements determine the type.
+        type_value: The type, or an array whose element type is used.
 
     Returns:
         The DType.

@@ -141,7 +141,7 @@ class Question:
     @cached_property
     def cheapest_steps_to_target(self) -> dict[int, PathStep | None]:
         """The first step of each row's cheapest path to the target."""
-        # A path ends at the first row of the source, so it uses no edge that only this question changes.
+        # A path ends at the first row of the source, so it does not use any edge that only this question changes.
         question = self if self.shared_rows is None else replace(self, rows=self.shared_rows, source_rows=[])
         return self.share_result("paths", lambda: find_cheapest_steps_to_target(question))
 
