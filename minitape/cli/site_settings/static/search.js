@@ -17,6 +17,7 @@ const LEAST_SHARE = 0.2; // of the weight of a query's words, the part that a pa
 const OTHER_FRAMEWORK_FACTOR = 0.75;
 const UNASKED_FRAMEWORK_FACTOR = 0.9; // of a page about PyTorch or JAX only, if the query names no framework
 const ONLY_FRAMEWORK_FACTOR = 1.15; // of a page about nothing but the framework that the query names
+const NAMED_CAUSE_FACTOR = 1.5; // of the page about the cause that minitape has named
 
 // Words in most questions, which say little about what is asked.
 const FILLERS =
@@ -32,6 +33,7 @@ const PHRASES = [
   [/\bfroze\b|\bfrozen\b/g, "freeze"],
   [/with respect to|w\.r\.t\.?/g, "wrt"],
   [/loss (function|value)/g, "loss"],
+  [/\bzero(ing)? (out )?(the|my|all|out) (grad(ient)?s?)\b/g, "zero_grad"],
   [/\bno (grad(ient)?s?)\b/g, "none $1"],
   [/\b(do|does|did|is|are|was|were|ca|wo|would|should|could|has|have)n['’]?t\b/g, " "],
   [/\bwhat['’]?s\b/g, "what"],
@@ -121,7 +123,7 @@ const FRAMEWORK_SIGNS = {
 const CHINESE_FILLERS = new RegExp(
   "怎么回事|怎么办|怎么样|怎么|怎样|如何|为什么|为何|为啥|什么|是不是|能不能|可不可以|" +
     "可以|请问|一下|一直|总是|的时候|以后|之后|后面|里面|需要|应该|到底|究竟|出现|问题|解决|咋|变成|变为|" +
-    "现象|情况|原因|办法|方法|行不行|行吗|好不好|干嘛|啥|" +
+    "现象|情况|原因|办法|方法|行不行|行吗|好不好|干嘛|啥|有没有|" +
     "[的了是在里吗呢啊就都把被给让也还很会能想要有用时后]",
   "g",
 );
@@ -144,6 +146,7 @@ const SYMPTOM_SIGNS = {
   zero: /\bzeros?(?!_grad)(_|\b)|\b0\b|[是为]0|零(?!点)/,
 };
 const OTHER_SYMPTOM_FACTOR = 0.7;
+const ANSWER_SIGN = /--cause|explain (says?|said|reports?|reported|prints?)\b|explain.?(说|报|提示|显示|给出)/;
 const ACROSS_FACTOR = 0.3; // of two characters that are no known word, and perhaps belong to two words
 const CODE_WORDS = new Set(["if", "for", "while", "where", "with"]); // In Chinese text, these are statements.
 const LONGEST_WORD = 6;
@@ -342,6 +345,14 @@ function comparePhrasings(words) {
   return nearness;
 }
 
+// Whether a query names the cause that a page is about, as minitape's answers do: "detach: ..." is their first word.
+function namesCause(file, query) {
+  const cause = /causes\/(\w+)$/.exec(index.pages.docnames[file])?.[1];
+  if (cause === undefined) return false;
+  const isQuoted = ANSWER_SIGN.test(query) && query.split(/\W+/).includes(cause);
+  return isQuoted || new RegExp(`^${cause}[:：]`).test(query);
+}
+
 function findSigns(text, signs) {
   return Object.keys(signs).filter((name) => signs[name].test(text));
 }
@@ -359,6 +370,7 @@ function weighSubject(file, query) {
   return (
     (isUnasked ? UNASKED_FRAMEWORK_FACTOR : 1) *
     (isOther ? OTHER_FRAMEWORK_FACTOR : 1) *
+    (namesCause(file, query) ? NAMED_CAUSE_FACTOR : 1) *
     (asked.includes(frameworks) ? ONLY_FRAMEWORK_FACTOR : 1) *
     (hasOtherSymptom ? OTHER_SYMPTOM_FACTOR : 1)
   );
