@@ -170,6 +170,27 @@ def length(x):
     return jnp.sqrt(jnp.sum(x ** 2))  #!  #- return jnp.sqrt(jnp.sum(x ** 2) + 1e-9)
 point = jnp.zeros(3)
 print(jax.hessian(lambda x: length(x))(point))
+#@ one_term_of_a_straight_through_loss_is_differentiated_by_itself connected
+def terms(p, x):
+    z = x @ p["encoder"]
+    nearest = p["codes"][jnp.argmin(jnp.abs(z[:, None] - p["codes"]), axis=1)]
+    passed = z + jax.lax.stop_gradient(nearest - z)
+    return jnp.mean((passed - x[:, 0]) ** 2), jnp.mean((nearest - jax.lax.stop_gradient(z)) ** 2)
+p, x = {"encoder": jnp.ones(2), "codes": jnp.linspace(0.5, 3.0, 4)}, jnp.arange(12.0).reshape(6, 2) / 6.0
+for _ in range(4):
+    gradient = jax.grad(lambda p: sum(terms(p, x)))(p)
+    p = jax.tree.map(lambda value, change: value - 0.1 * change, p, gradient)
+    print(jax.grad(lambda q: terms(q, x)[0])(p)["encoder"])
+#@ no_term_trains_the_codes stop_gradient
+def terms(p, x):
+    z = x @ p["encoder"]
+    nearest = p["codes"][jnp.argmin(jnp.abs(z[:, None] - p["codes"]), axis=1)]
+    passed = z + jax.lax.stop_gradient(nearest - z)  #!  #- passed = nearest
+    return jnp.mean((passed - x[:, 0]) ** 2) + jnp.mean(z**2)
+p, x = {"encoder": jnp.ones(2), "codes": jnp.linspace(0.5, 3.0, 4)}, jnp.arange(12.0).reshape(6, 2) / 6.0
+for _ in range(4):
+    gradient = jax.grad(terms)(p, x)
+    p = jax.tree.map(lambda value, change: value - 0.1 * change, p, gradient)
 #@ a_state_is_not_kept state_not_kept
 import optax
 w, adam = jnp.ones(3), optax.adam(0.1)
@@ -303,6 +324,63 @@ def step(params, state):
     return params, state  #- return new, state
 for _ in range(6):
     params, state = step(params, state)
+"""
+
+# Each program, and the beginning of its fix.
+FIXES = {
+    "the_second_of_two_logarithms": (
+        """
+w, x = jnp.ones(3), jnp.full((4, 3), 9.0)
+def loss(w):
+    p = jax.nn.sigmoid(x @ w)
+    return -jnp.mean(0.5 * jnp.log(p) + 0.5 * jnp.log(1 - p))
+print(jax.grad(loss)(w))
+""",
+        "`jnp.log(1 - p)` is not finite where `1 - p` is zero.",
+    ),
+    "the_first_of_two_logarithms": (
+        """
+w, x = -jnp.ones(3), jnp.full((4, 3), 99.0)
+def loss(w):
+    p = jax.nn.sigmoid(x @ w)
+    return -jnp.mean(0.5 * jnp.log(p) + 0.5 * jnp.log(1 - p))
+print(jax.grad(loss)(w))
+""",
+        "`jnp.log(p)` is not finite where `p` is zero.",
+    ),
+    "a_function_that_reads_its_column_second": (
+        """
+w, x, y = jnp.ones((3, 1)), jnp.arange(12.0).reshape(4, 3), jnp.ones(4)
+def weigh(score, label):
+    return label * score
+def loss(w, y):
+    score = x @ w
+    return jnp.mean(weigh(score, y) ** 2)
+for _ in range(2):
+    print(jax.grad(loss)(w, y))
+""",
+        "Give both operands the same shape",
+    ),
+    "a_library_function_that_reads_its_column_second": (
+        """
+import optax
+w, x, labels = jnp.ones((3, 1)), jnp.arange(12.0).reshape(4, 3), jnp.ones(4)
+def loss(w, y):
+    score = x @ w
+    return optax.sigmoid_binary_cross_entropy(score, y).mean()
+for _ in range(2):
+    print(jax.grad(loss)(w, labels))
+""",
+        "Give both operands the same shape: use score.squeeze(-1) for the column, or y[:, None] for the row.",
+    ),
+}
+
+STATE_OF_LOST_PARAMETERS = """
+import optax
+w, optimizer = jnp.ones(3), optax.adam(0.1)
+state = optimizer.init(w)
+for _ in range(5):
+    optax.apply_updates(w, optimizer.update(jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w), state)[0])
 """
 
 FIXED_ARRAY = """

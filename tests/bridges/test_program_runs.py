@@ -75,6 +75,17 @@ def test_what_the_program_leaves_out_on_purpose_is_no_problem(tmp_path, capsys, 
     assert (code, sentence in printed) == (0, True), printed
 
 
+@pytest.mark.parametrize(("text", "fix"), jax_runs.FIXES.values(), ids=jax_runs.FIXES)
+def test_the_fix_names_the_operand_to_change(tmp_path, capsys, text, fix):
+    code, _ = explain(tmp_path, "jax", text)
+    printed = capsys.readouterr().err
+    assert (code, fix in printed) == (1, True), printed
+
+
+def test_a_step_that_loses_its_parameters_is_not_also_blamed_for_its_state(tmp_path):
+    assert {cause for cause, _ in explain(tmp_path, "jax", jax_runs.STATE_OF_LOST_PARAMETERS)[1]} == {"not_applied"}
+
+
 def test_the_index_of_the_bad_example_and_frozen_parameters_are_named(tmp_path, capsys):
     explain(tmp_path, "jax", parse_programs_by_name(jax_runs.CASES)["an_example_under_vmap_has_a_nan_gradient"][1])
     assert "only the example with index 2 is recorded" in capsys.readouterr().err

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from functools import partial, wraps
 from io import StringIO
@@ -69,6 +70,13 @@ def find_dropping_site(call_stack: list[Site]) -> Site:
         if not all(is_any_name_read_later(statement, [name]) for name in statement.bound_names):
             return site
     return call_stack[-1]
+
+
+def _identify_leaf(recording: JaxRecording, name: str) -> tuple[str, Sequence[int]]:
+    """Return the path of a leaf in its argument and its shape, which are the same in each function that receives it."""
+    row = recording.find_row(name)
+    path = re.sub(r"^\w+", "", name) or name
+    return path, () if row is None else recording.rows[row].shape
 
 
 class FirstGradients:
@@ -196,8 +204,18 @@ class FirstGradients:
     def explain(self) -> ModelPage:
         """Explain all sources in the last recording of each function, on one page."""
         page = ModelPage()
-        for recording in self._latest_recordings.values():
-            for name, explanation in recording.explain().items():
+        pages = [(recording, recording.explain()) for recording in self._latest_recordings.values()]
+        trained_leaves = {
+            _identify_leaf(recording, name)
+            for recording, explanations in pages
+            for name, explanation in explanations.items()
+            if explanation.kind == "connected"
+        }
+        for recording, explanations in pages:
+            for name, explanation in explanations.items():
+                # Another function trains this parameter, as if one of several losses were differentiated by itself.
+                if explanation.kind == "cut" and _identify_leaf(recording, name) in trained_leaves:
+                    continue
                 key = name
                 if name in page:
                     key = f"{unwrap_function(recording.recorded_call.function).__name__}: {name}"
@@ -217,12 +235,20 @@ class FirstGradients:
         ]
         static_fields = map(explain_static_field, self._latest_recordings.values())
         found = list(filter(None, explanations))[:1] + list(filter(None, static_fields))
+        # A line whose new parameters are not kept either is explained with the parameters.
+        dropped_sites = {
+            update.site
+            for recording in self._latest_recordings.values()
+            for row, update in recording.updates.items()
+            if update.is_moved and recording.unchanged_counts.get(row)
+        }
         for site, facts in self._states.items():
             if facts.has_raw_updates:
                 statements = list_statements(site[0])
                 masks = [statement.site for statement in statements if statement.find_call("masked")]
                 found.append(explain_cause("jax", "not_applied", (masks or [site])[-1], "raw"))
-            elif facts.call_count > 2:
+            # A line that keeps none of its new values does not keep the state either.
+            elif facts.call_count > 2 and site not in dropped_sites:
                 fields = {"n": facts.call_count}
                 found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
         return found + self.stale_values

@@ -227,7 +227,7 @@ def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
     """
     row: Any = fault.row
     columns = [side for side, row_index in enumerate(row.inputs[:2]) if len(fault.question.rows[row_index].shape) == 2]
-    sides = find_operand_expressions(row.site, row.op)
+    sides = find_operand_expressions(fault.question.rows, row)
     is_known = len(columns) == 1 and sides and node is sides[columns[0]]
     return fault.dialect.squeeze_template.format(x=f"({unparse(node)})") if is_known else None
 

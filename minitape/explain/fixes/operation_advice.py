@@ -73,7 +73,13 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
     if fault.call is not None:  # Only the expression that ran, or an expression that encloses it, can be to blame.
         call_nodes = [*ast.walk(fault.call)]
         nodes = [node for node in nodes if node in call_nodes or fault.call in ast.walk(node)]
-    nodes.sort(key=lambda node: (node is not fault.call, find_operation_or_syntax_name(node) != op_name))
+    nodes.sort(
+        key=lambda node: (
+            node is not fault.call,
+            find_operation_or_syntax_name(node) != op_name,
+            not _is_operand_recorded_as_input(fault, node),
+        )
+    )
     for row in rows:
         for node in nodes:
             if op_name == "function" or not re.fullmatch(row.name_pattern, find_operation_or_syntax_name(node)):
@@ -84,6 +90,14 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
             if None not in values.values():
                 return fill(row.sentence, **values)
     return None
+
+
+def _is_operand_recorded_as_input(fault: FaultSite, node: ast.AST) -> bool:
+    """Return whether the operand of a call is the operation that computed an input of the recorded operation."""
+    inputs = [] if fault.row is None else fault.row.inputs
+    operand = find_call_operand(fault, node)
+    ops = [_normalize_name(fault.question.rows[index].op) for index in inputs]
+    return operand is not None and find_operation_or_syntax_name(operand) in ops
 
 
 def find_operation_or_syntax_name(node: ast.AST) -> str:

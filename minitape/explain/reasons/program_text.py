@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...recording.recorded_rows import RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site, map_cell_files_to_numbers, read_source_lines, suppress_syntax_warnings
 
 unparse = lru_cache(10_000)(ast.unparse)
@@ -354,26 +355,32 @@ def find_last_name_of_call(site: Site) -> str:
     return find_last_name(call.func) if isinstance(call, ast.Call) else ""
 
 
-def find_operand_expressions(site: Site, operation: str) -> list[ast.expr]:
-    """Return the two expressions that an operation combines.
+def find_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow) -> list[ast.expr]:
+    """Return the two expressions that an operation combines, in the order of its inputs.
 
     Args:
-        site: The line of the operation.
-        operation: The name of the operation. The name must contain the first three letters of the operator's syntax
-            node, such as "mul" for ``Mult``.
+        rows: The rows of the recording.
+        row: The row of the operation. The name of the operation must contain the first three letters of the operator's
+            syntax node, such as "mul" for ``Mult``.
 
     Returns:
         The operands of the operator, or the first two arguments of the call. The list is empty unless the line has
         exactly one candidate.
     """
-    nodes = find_statement(site).nodes
+    nodes = find_statement(row.site).nodes
     operator_sides = [
         [n.left, n.right]
         for n in nodes
-        if isinstance(n, ast.BinOp) and type(n.op).__name__.lower()[:3] in operation.lower()
+        if isinstance(n, ast.BinOp) and type(n.op).__name__.lower()[:3] in row.op.lower()
     ]
     candidates = operator_sides or [n.args[:2] for n in nodes if isinstance(n, ast.Call) and len(n.args) > 1]
-    return candidates[0] if len(candidates) == 1 else []
+    if len(candidates) != 1:
+        return []
+    first, second = candidates[0]
+    # A called function may combine its arguments in the other order.
+    left, right = ({rows[index].name for index in collect_ancestors(rows, [start])} for start in row.inputs[:2])
+    is_swapped = unparse(second) in left - right or unparse(first) in right - left
+    return [second, first] if is_swapped and not operator_sides else [first, second]
 
 
 def parse_expression(text: str) -> Any:

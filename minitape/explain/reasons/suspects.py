@@ -294,7 +294,7 @@ def check_broadcast(run: CheckedRun) -> Suspicions:
         if column_is_new or makers[0] is makers[1]:
             table_sites.add(row.site)
         fields = {
-            **_name_operands(row, column),
+            **_name_operands(run, row, column),
             "one": shapes[0],
             "two": shapes[1],
             "what": row.op,
@@ -307,9 +307,9 @@ def check_broadcast(run: CheckedRun) -> Suspicions:
     yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
 
 
-def _name_operands(row: RecordedRow, column: int) -> dict[str, str]:
+def _name_operands(run: CheckedRun, row: RecordedRow, column: int) -> dict[str, str]:
     """Return the operands as the program writes them, with ``x`` as the column and ``y`` as the row."""
-    operands = [unparse(operand) for operand in find_operand_expressions(row.site, row.op)]
+    operands = [unparse(operand) for operand in find_operand_expressions(run.rows, row)]
     written = [f"({operand})" if " " in operand else operand for operand in operands]
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
