@@ -33,17 +33,14 @@ if TYPE_CHECKING:
         @property
         def shape_dtypes(self) -> dict[int, ShapeAndDtype]:
             """The shape and dtype of each row."""
-            ...
 
         @property
         def constants(self) -> dict[int, Any]:
             """The values that are the same in every run, keyed by row."""
-            ...
 
         @property
         def calls(self) -> dict[int, Call]:
             """The call that computes each row, keyed by row. Leaves are not included."""
-            ...
 
 
 MIN_CALLS = 6  # A separate loop pays off if there are at least this many array operations.
