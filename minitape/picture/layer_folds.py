@@ -42,7 +42,15 @@ def fold_layers(
         return snapshot
     layer_by_row = {row: layer for layer, layer_rows in members.items() for row in layer_rows}
     rows_by_number = {row["row"]: row for row in rows}
-    ports = {layer: _list_outer_ports(layer, layer_by_row, rows_by_number) for layer in members}
+    # The ports of a layer are (row, port, input row) for each edge into the layer from outside.
+    ports: dict[int, list[tuple[int, int, int]]] = {layer: [] for layer in members}
+    for row in rows:
+        if (layer := layer_by_row.get(row["row"])) is not None:
+            ports[layer] += [
+                (row["row"], port, input_row)
+                for port, input_row in enumerate(row["inputs"])
+                if layer_by_row.get(input_row) != layer
+            ]
     folded_rows = []
     for row in rows:
         number = row["row"]
@@ -109,19 +117,6 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> dict[int, list[int]]:
         if len(numbers) + len(leaves) > 1:
             members[numbers[-1]] = sorted(leaves + numbers)
     return members
-
-
-def _list_outer_ports(
-    layer: int, layer_by_row: Mapping[int, int], rows_by_number: Mapping[int, RowFields]
-) -> list[tuple[int, int, int]]:
-    """Return (row, port, input row) for each edge into a layer from outside."""
-    return [
-        (row["row"], port, input_row)
-        for row in rows_by_number.values()
-        if layer_by_row.get(row["row"]) == layer
-        for port, input_row in enumerate(row["inputs"])
-        if layer_by_row.get(input_row) != layer
-    ]
 
 
 def _build_layer_row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -521,16 +521,6 @@ def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
     return bool(has_step) and not any(edge.cause for _, edge in replace(question, source_rows=[row]).path)
 
 
-def rank_branches_last(question: JaxQuestion, escapes: Iterable[Escape]) -> list[Escape]:
-    """Return the escapes, moving those that decided a branch to the end.
-
-    Args:
-        question: The question about the source.
-        escapes: One or more relevant escapes.
-    """
-    return sorted(escapes, key=lambda escape: escape.is_condition)
-
-
 def build_unused_finding(question: JaxQuestion) -> Finding:
     """Report that the result does not depend on the source. The finding is on the line that defines the function.
 
@@ -545,7 +535,7 @@ JAX_CHECKS = FrameworkChecks(
     find_non_float_source=find_integer_source,
     find_untracked_source=combine_checks(find_invalid_result, find_undifferentiated_argument, find_array_from_outside),
     specialize_break=name_step_function_in_finding,
-    rank_escapes=rank_branches_last,
+    rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),
     does_escape_matter=lambda question, escape: True,  # Without values, a trace does not show whether it matters.
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_reason_for_no_use=find_reason_for_no_use,
