@@ -26,7 +26,7 @@ from .loop_detection import compile_repeated_rows
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import Function, NumPyType, Sizes
+    from ..engine.types import ArraysByRow, Function, NumPyType, Sizes
     from .fusion import TracedRowsInterface
 
 COMPILES_IN_BACKGROUND = True  # Calls to a function do not wait for numba.
@@ -75,7 +75,7 @@ class ProgramWriter:
         self,
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
-        constants: dict[int, Any],
+        constants: ArraysByRow,
         fetch_rows: Sequence[int],
         feed_rows: Sequence[int],
         build_call_function: Callable,
@@ -447,7 +447,7 @@ class CompiledRowEvaluator:
         self,
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
-        constants: dict[int, Any],
+        constants: ArraysByRow,
         fetch_rows: Sequence[int],
         feed_rows: Sequence[int],
         build_call_function: Callable,

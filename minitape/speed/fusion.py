@@ -22,7 +22,7 @@ from .kernel_source import format_module_header, to_kernel_formula
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import Array, Function, NumPyType, Object, ShapeAndDtype, Sizes
+    from ..engine.types import Array, ArraysByRow, Function, NumPyType, Object, ShapeAndDtype, Sizes
 
     class TracedRowsInterface(Protocol):
         """The part of ``minitape.functions.row_program.TracedRows`` that the program writers use.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
             """The shape and dtype of each row."""
 
         @property
-        def constants(self) -> dict[int, Any]:
+        def constants(self) -> ArraysByRow:
             """The values that are the same in every run, keyed by row."""
 
         @property
@@ -186,7 +186,7 @@ class FusedLoopWriter:
         self,
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
-        constants: dict[int, Any],
+        constants: ArraysByRow,
         find_alias: Function,
         consumers: dict[int, list[int]],
     ) -> None:
