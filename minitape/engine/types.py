@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     ExitProperty: TypeAlias = Callable[..., bool | None]
     # The name of an operation, for TensorFlow 1 graphs.
     GraphName: TypeAlias = str | None
+    # The path of a name scope, of a layer or of a JAX function, outermost first.
+    Scope: TypeAlias = tuple[str, ...]
     # The sizes of axes, or their positions.
     Sizes: TypeAlias = tuple[int, ...]
     # The shape and the dtype of a row's value.
@@ -75,6 +77,8 @@ if TYPE_CHECKING:
     ArraysByRow: TypeAlias = dict[int, Array]
     # A dict that maps row numbers to adjoints.
     AdjointsByRow: TypeAlias = dict[int, Adjoint]
+    # A dict that maps row numbers to lists of rows, such as their consumers.
+    RowsByRow: TypeAlias = dict[int, list[int]]
     # Ranges of rows, as (first, end) pairs.
     Spans: TypeAlias = list[tuple[int, int]]
     # Dictionaries that map the program's names to their values. If several contain the same name, the first one takes
@@ -88,6 +92,8 @@ if TYPE_CHECKING:
     Function: TypeAlias = Callable
     # Functions by their names in a formula, or operators by the names of their methods.
     FunctionsByName: TypeAlias = dict[str, Function]
+    # A function without arguments whose result nobody reads.
+    Action: TypeAlias = Callable[[], object]
 
     class GradientSource(Protocol):
         """A gradient source: a tensor or a variable, including Keras variables."""

@@ -26,7 +26,7 @@ from .fusion import (
 )
 
 if TYPE_CHECKING:
-    from ..engine.types import ArraysByRow, ShapeAndDtype, Sizes
+    from ..engine.types import ArraysByRow, RowsByRow, ShapeAndDtype, Sizes
     from .fusion import TracedRowsInterface
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
@@ -93,7 +93,7 @@ def compile_blockwise_run(
     calls: Sequence[Call],
     kind: tuple[Sizes, type],
     find_alias: Callable,
-    consumers: dict[int, list[int]],
+    consumers: RowsByRow,
     build_writer: Callable,
 ) -> tuple[Callable, list[int], list[int]]:
     """Compile a run of calls into a single function that works block by block.

@@ -22,7 +22,7 @@ from .kernel_source import format_module_header, to_kernel_formula
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import Array, ArraysByRow, Function, NumPyType, Object, ShapeAndDtype, Sizes
+    from ..engine.types import Array, ArraysByRow, Function, NumPyType, Object, RowsByRow, ShapeAndDtype, Sizes
 
     class TracedRowsInterface(Protocol):
         """The part of ``minitape.functions.row_program.TracedRows`` that the program writers use.
@@ -188,7 +188,7 @@ class FusedLoopWriter:
         calls: Sequence[Call],
         constants: ArraysByRow,
         find_alias: Function,
-        consumers: dict[int, list[int]],
+        consumers: RowsByRow,
     ) -> None:
         """Find the outputs of the function.
 

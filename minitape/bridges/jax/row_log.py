@@ -22,6 +22,7 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from ..outside_values import unwrap_function
 
 if TYPE_CHECKING:
+    from ...engine.types import Scope
     from .recording import JaxRecording
 
 LABELS = {
@@ -284,7 +285,7 @@ class JaxLog:
         compute: Callable[..., list],
         inputs: JaxVariables,
         site: Site,
-        scope: tuple[str, ...] = (),
+        scope: Scope = (),
         label: str = "",
         custom_rule: str = "",
     ) -> JaxVariables:

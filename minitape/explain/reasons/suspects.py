@@ -34,7 +34,7 @@ from .program_text import find_operand_expressions, find_statement, trace_value_
 from .question import Finding, Question, find_nearest_tracked_consumers
 
 if TYPE_CHECKING:
-    from ...engine.types import Sizes
+    from ...engine.types import RowsByRow, Sizes
     from .adapter import Adapter
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
@@ -152,9 +152,9 @@ class CheckedRun:
         return {row: sweep for sweep in self.sweeps for row in sweep.adjoints if self.rows[row].kind == "operation"}
 
     @cached_property
-    def consumers(self) -> dict[int, list[int]]:
+    def consumers(self) -> RowsByRow:
         """The operations that read each row."""
-        consumers: dict[int, list[int]] = {}
+        consumers: RowsByRow = {}
         for row in self.rows:
             if row.kind == "operation":
                 for input_row in row.inputs:
