@@ -6,13 +6,13 @@ interrupts the write, the old file remains unchanged.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import glob
 import os
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -64,7 +64,7 @@ def write_file(path: AnyPath, content: str | bytes) -> None:
         file.write(content)
 
 
-@contextlib.contextmanager
+@contextmanager
 def open_replacement_file(
     path: AnyPath,
     text: bool = True,
@@ -120,7 +120,7 @@ def open_replacement_file(
                 _copy_mode(target, partial_file, private)
             os.replace(partial_file, target)
         except BaseException:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 partial_file.unlink(missing_ok=True)
             raise
     except OSError as error:
@@ -154,7 +154,7 @@ def _copy_mode(target: Path, partial_file: Path, private: bool) -> None:
         partial_file.chmod(mode)
 
 
-@contextlib.contextmanager
+@contextmanager
 def lock_file(target_path: AnyPath) -> Iterator[None]:
     """Lock a file while a block runs. Other processes wait for the lock.
 
@@ -164,9 +164,9 @@ def lock_file(target_path: AnyPath) -> Iterator[None]:
     Args:
         target_path: The file that the block changes.
     """
-    with contextlib.ExitStack() as stack:
+    with ExitStack() as stack:
         if flock is not None:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 file = stack.enter_context(open(f"{target_path}.lock", "ab"))
                 flock(file, LOCK_EX)
         yield
@@ -175,7 +175,7 @@ def lock_file(target_path: AnyPath) -> Iterator[None]:
 def _remove_abandoned_part_files(target: Path) -> None:
     """Remove the part files that killed processes left behind."""
     for part_file in target.parent.glob(f".{glob.escape(target.name[:MAX_NAME_LENGTH])}.{'[0-9a-f]' * 16}.part"):
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             status = part_file.lstat()
             is_abandoned = time.time() - status.st_mtime > ABANDONED_AFTER_SECONDS
             if stat.S_ISREG(status.st_mode) and is_abandoned:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..common.translation import join_sentences
@@ -168,17 +168,17 @@ class Explanation:
         color = "#2e7d32" if self.cause == "connected" else "#c62828"
         # White text on a coloured background is readable in light and dark themes.
         word = f"background:{color};color:#fff;border-radius:3px;padding:0 5px"
-        rows = [f'<b style="{word}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
+        rows = [f'<b style="{word}">{escape(self.cause)}</b> {escape(self.message)}']
         if self.line is not None:
             rows.append(
-                f'<span style="opacity:.7">{html.escape(format_place(self.filename, self.line))}</span> '
-                f"<code>{html.escape(self.code)}</code>"
+                f'<span style="opacity:.7">{escape(format_place(self.filename, self.line))}</span> '
+                f"<code>{escape(self.code)}</code>"
             )
         if self.fix:
-            rows.append(f"<i>{html.escape(self.fix)}</i>")
-        rows += [html.escape(fill("Also: {text}", text=text)) for text in self._list_further_texts()]
+            rows.append(f"<i>{escape(self.fix)}</i>")
+        rows += [escape(fill("Also: {text}", text=text)) for text in self._list_further_texts()]
         if self.cause != "connected":
-            rows.append(f'<span style="opacity:.7">{html.escape(fill(MORE, cause=self.cause))}</span>')
+            rows.append(f'<span style="opacity:.7">{escape(fill(MORE, cause=self.cause))}</span>')
         rows.append(_draw_tape_as_html(self))
         body = "".join(f'<div style="margin:2px 0">{row}</div>' for row in rows if row)
         return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'

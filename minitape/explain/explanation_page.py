@@ -6,8 +6,8 @@ which prints as a page.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .translated_sentences import fill
@@ -52,8 +52,8 @@ class ExplanationPage:
     def _repr_html_(self) -> str:
         """Return the page as HTML for a notebook."""
         paragraphs = self._iter_headings_and_bodies(lambda answer: answer._repr_html_())
-        content = "".join(f"<div><b>{html.escape(heading)}</b>{body}</div>" for heading, body in paragraphs)
-        return content or html.escape(str(self))
+        content = "".join(f"<div><b>{escape(heading)}</b>{body}</div>" for heading, body in paragraphs)
+        return content or escape(str(self))
 
     def _iter_headings_and_bodies(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
         """Yield the heading and body of each paragraph. If nothing is wrong, the body is ""."""

@@ -6,9 +6,9 @@ result of an earlier iteration.
 
 from __future__ import annotations
 
-import contextlib
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -193,7 +193,7 @@ def compute_custom_gradient_shares(record: Record, call: Call) -> list[Tensor | 
     specs = [record.get_shape_and_dtype(row) for row in range(call.row, call.row + call.outputs)]
     unit_adjoints = [wrap_array_with_origin(np.ones(shape, dtype)) for shape, dtype in specs]
     try:
-        with suspend_recording(), contextlib.redirect_stdout(io.StringIO()):
+        with suspend_recording(), redirect_stdout(io.StringIO()):
             return list(call.attrs["call"].shares(unit_adjoints))
     except Exception:
         return None

@@ -5,13 +5,13 @@ Each folder keeps only the most recently used modules.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -37,7 +37,7 @@ def load_generated_module(text: str, label: str) -> ModuleType:
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = f"<{name}>"
     for folder in iter_cache_folders():
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             module.__file__ = str(write_source_if_changed(folder, name, text))
             break
     execute_definitions(text, module.__file__, module.__dict__)  # Another program may have changed the file.
@@ -65,7 +65,7 @@ def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
         directory.mkdir(mode=0o755, exist_ok=True)
     path = folder / f"{module_name}.py"
     if _read_bytes(path) == text.encode():
-        with contextlib.suppress(OSError):  # This user may only have permission to read the folder.
+        with suppress(OSError):  # This user may only have permission to read the folder.
             os.utime(path)
         return path
     write_file(path, text)  # This replaces the file atomically, because two processes may write it at the same time.
@@ -82,7 +82,7 @@ def _read_bytes(path: Path) -> bytes | None:
 
 def _remove_least_used_modules(folder: Path) -> None:
     """Remove the least recently used modules and their machine code."""
-    with contextlib.suppress(OSError):  # Another process may be removing the same files.
+    with suppress(OSError):  # Another process may be removing the same files.
         sources = sorted(folder.glob("minitape_kernels_*.py"), key=lambda path: path.stat().st_mtime)
         for source in sources[:-MAX_MODULES]:
             for file in (source, *folder.glob(f"__pycache__/{source.stem}.*")):
@@ -139,7 +139,7 @@ def is_private_folder(folder: Path) -> bool:
     cache_places = {folder / "__pycache__", folder.absolute(), Path(os.path.realpath(folder))}
     owners = collect_trusted_owner_ids()
     for directory in cache_places.union(*(directory.parents for directory in cache_places)):
-        with contextlib.suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):
             status = directory.stat()
             is_group_writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
             if {status.st_uid, directory.lstat().st_uid} - owners:
@@ -152,7 +152,7 @@ def is_private_folder(folder: Path) -> bool:
 def _iter_temporary_folders() -> Iterator[Path]:
     """Yield a subfolder of the system's temporary folder if it can be created and only the user can write to it."""
     user = os.getuid() if hasattr(os, "getuid") else None
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         folder = Path(tempfile.gettempdir()) / f"minitape-{'user' if user is None else user}"
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()

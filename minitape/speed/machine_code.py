@@ -7,10 +7,10 @@ that cannot be written is kept only in memory. Only the first problem in a proce
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ class _ChecksummedFiles(IndexDataCacheFile):
         _check_checksum(self._data_path(name))
         return super()._load_data(name)
 
-    @contextlib.contextmanager
+    @contextmanager
     def _open_for_write(self, path: str) -> Iterator[io.BytesIO]:
         content = io.BytesIO()
         yield content
@@ -122,12 +122,12 @@ class _ChecksummedFiles(IndexDataCacheFile):
         """Remove the index and the code, ignoring files that cannot be removed."""
         index = Path(self._index_path)
         for path in (index, *index.parent.glob(f"{index.stem}.*.nbc")):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 path.unlink()
 
 
 def _is_trusted_folder(folder: Path) -> bool:
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         return code_cache.is_private_folder(folder)
     return False
 

@@ -7,12 +7,13 @@ systems.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 import sys
 import threading
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, TypeAlias
 
 from ...explain.translated_sentences import fill
@@ -33,6 +34,7 @@ def find_obstacle_to_copies() -> str:
     return ""
 
 
+@dataclass(eq=False)
 class CopyRequest:
     """A request received by a copy. The copy continues from where it was created, and answers once.
 
@@ -40,10 +42,8 @@ class CopyRequest:
         fields: The fields of the request.
     """
 
-    def __init__(self, fields: Message, answer_file: BinaryIO) -> None:
-        """Receive the request."""
-        self.fields = fields
-        self._answer_file = answer_file
+    fields: Message
+    _answer_file: BinaryIO
 
     def answer_and_exit(self, answer: object) -> NoReturn:
         """Send the answer as JSON, and end this process without running exit handlers.
@@ -51,7 +51,7 @@ class CopyRequest:
         Args:
             answer: The answer.
         """
-        with contextlib.suppress(BaseException), self._answer_file as file:
+        with suppress(BaseException), self._answer_file as file:
             file.write(json.dumps(answer).encode())
         os._exit(0)
 
@@ -87,17 +87,17 @@ class WaitingCopy:
     def end_copy(self) -> None:
         """End the copy and everything that runs in it."""
         for file in (self._requests, self._answers):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 file.close()
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.killpg(self._process_id, signal.SIGKILL)
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.waitpid(self._process_id, 0)
 
     def close_pipes(self) -> None:
         """Close the ends of the pipes in a process that has merely inherited them."""
         for file in (self._requests, self._answers):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 file.close()
 
 
@@ -119,13 +119,13 @@ def fork_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
         os.close(request_reader)
         os.close(answer_writer)
         # The child makes the same call, because either process may be the first to run.
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.setpgid(process_id, process_id)
         return WaitingCopy(pass_number, process_id, request_writer, answer_reader)
     try:
         os.close(request_writer)
         os.close(answer_reader)
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.setpgid(0, 0)  # The copy gets a new process group so that it does not receive Ctrl-C from the terminal.
         return _fork_copy_for_each_request(request_reader, answer_writer)
     except BaseException:

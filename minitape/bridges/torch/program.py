@@ -7,11 +7,11 @@ begins or while it is running.
 
 from __future__ import annotations
 
-import contextlib
 import random
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -134,7 +134,7 @@ class WatchedProgram:
         report = RunReport(ModelPage())
         try:
             with (
-                contextlib.ExitStack() as stack,
+                ExitStack() as stack,
                 keep_models_alive(),
                 self._open_watch(),
                 record(**self.options) as recording,
@@ -166,7 +166,7 @@ class WatchedProgram:
         self.side_effects.report_effect("torch.distributed.init_process_group()")
         original(*args, **kwargs)
 
-    @contextlib.contextmanager
+    @contextmanager
     def _open_watch(self) -> Iterator[None]:
         self.watch.start_watching()
         # minitape's own hooks cause this warning.
@@ -482,7 +482,7 @@ class WatchedProgram:
             return None
         was_recorded = latest.error is not None and latest.error[0] is error
         if was_recorded or is_about_none(error):
-            with contextlib.suppress(Exception):
+            with suppress(Exception):
                 explanation = explain_raised_error(latest, error)
                 if explanation is not None or was_recorded or self.watch.failure is not error:
                     return None if explanation is None else build_problem_group(explanation, [])

@@ -7,8 +7,8 @@ Each check receives the checked run and yields one suspicion per problem. Checks
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -226,7 +226,7 @@ def check_custom_functions(run: CheckedRun) -> Suspicions:
         site = find_last_return_site(function.backward)
         rows = [row for row in run.reached_operations if get_extra(run.rows[row]).custom_rule is function.backward]
         # Not every Function accepts float64 or has one output.
-        with contextlib.suppress(Exception), torch.random.fork_rng(devices=[]), torch.enable_grad():
+        with suppress(Exception), torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
             is_checked = rows and site != NOWHERE and is_checkable(function, args)
             slopes = measure_wrong_slope(function, args) if is_checked else None

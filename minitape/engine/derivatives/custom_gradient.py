@@ -6,10 +6,10 @@ function. While a ``tf.function`` is traced, :mod:`minitape.functions.traced_cus
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 @make_interrupt_safe
 def pause_open_tapes() -> Iterator[None]:
     """Pause all open tapes during the block. The first run of a ``tf.function`` continues to record."""
-    with contextlib.ExitStack() as stack:
+    with ExitStack() as stack:
         for tape in reversed(state.tapes):
             stack.enter_context(tape.stop_recording())
         yield
 
 
-def collect_trainable_variable_reads() -> contextlib.AbstractContextManager[dict[int, ResourceVariable]]:
+def collect_trainable_variable_reads() -> AbstractContextManager[dict[int, ResourceVariable]]:
     """Collect the trainable variables that are read in the block.
 
     Returns:

@@ -7,9 +7,9 @@ sweeps.
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from collections.abc import Iterator
+from contextlib import ExitStack
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -172,7 +172,7 @@ class ForwardAccumulator:
     @make_interrupt_safe
     def _record_on_outer_tapes(self) -> Iterator[None]:
         """Let only the tapes that were opened outside the accumulator's block record the computation of tangents."""
-        with contextlib.ExitStack() as stack:
+        with ExitStack() as stack:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
                 stack.enter_context(tape.stop_recording())
             for tape in self._outer_tapes:
