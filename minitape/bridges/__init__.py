@@ -23,6 +23,8 @@ All bridges share these modules:
     ``program``             runs a file as the main program inside a block, for the command line
     ``nonfinite_values``    the first operation that made a value NaN or infinite
     ``outside_values``      the globals and closure variables that a compiled function read when it was traced
+    ``mutable_state``       restores the objects that a repeated call may have changed
+    ``traced_draws``        the random numbers that a compiled function keeps from its trace
     ``pytest_plugin``       a fixture that tests a training step
     ``run_watch``           a package that reports what happened to the gradients during a whole run
 
@@ -72,7 +74,6 @@ purpose. The other modules are:
     ``compiled_functions``  replaces the functions that ``jax.jit`` compiles, and finds values that they kept
     ``transforms``          finds the first non-finite example of ``jax.vmap`` or row of a Jacobian
     ``static_fields``       finds arrays in static fields of modules
-    ``mutable_state``       restores the objects that a second call may have changed
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")

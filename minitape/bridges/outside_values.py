@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from ..engine.record.user_frames import is_minitape_or_library_file
 from ..explain.explanation import Explanation, explain_cause
-from ..explain.reasons.program_text import list_statements
+from ..explain.reasons.program_text import list_statements_of_code
 from ..recording.sites import Site, read_line_at_site
 
 # The values that functions read from outside, by the function and the name. Any, because each may be any object.
@@ -187,9 +187,7 @@ def find_reading_site(function: Any, name: str) -> Site:
         name: The name.
     """
     code = function.__code__
-    last_line = max((line for *_, line in code.co_lines() if line is not None), default=code.co_firstlineno)
-    for statement in list_statements(code.co_filename):
-        is_inside = code.co_firstlineno < statement.line <= last_line
-        if is_inside and re.search(rf"(?<![.\w]){re.escape(name)}\b", read_line_at_site(statement.site)):
+    for statement in list_statements_of_code(code):
+        if re.search(rf"(?<![.\w]){re.escape(name)}\b", read_line_at_site(statement.site)):
             return statement.site
     return (code.co_filename, code.co_firstlineno)

@@ -63,6 +63,39 @@ trainer, w = Trainer(), jnp.ones(3)
 for number in range(9):
     trainer.weight = float(number == 8)
     w = trainer.step(w, trainer.weight)
+#@ noise_is_drawn_while_the_step_is_traced stale_value
+import numpy as np
+@jax.jit
+def step(w):  #- def step(w, noise):
+    noise = np.random.normal(size=3)  #!  #- pass
+    return w - 0.1 * jax.grad(lambda w: jnp.sum((w + noise - 3.0) ** 2))(w)
+w = jnp.ones(3)
+for _ in range(8):
+    w = step(w)  #- w = step(w, np.random.normal(size=3))
+#@ a_key_of_a_random_number_is_traced stale_value
+import random
+def blur(w):  #- def blur(w, seed):
+    key = jax.random.key(random.randrange(99))  #!  #- key = jax.random.key(seed)
+    return w + jax.random.normal(key, w.shape)
+def loss(w, *seed):
+    return jnp.sum((blur(w, *seed) - 3.0) ** 2)
+step = jax.jit(lambda *values: values[0] - 0.1 * jax.grad(loss)(*values))
+w = jnp.ones(3)
+for _ in range(8):
+    w = step(w)  #- w = step(w, random.randrange(99))
+#@ numpy_draws_outside_of_the_compiled_step connected
+import numpy as np
+rng, scale = np.random.default_rng(0), None
+@jax.jit
+def step(w, noise):
+    global scale
+    if scale is None:
+        scale = float(rng.uniform(1.0, 2.0))
+    noise = noise + jax.pure_callback(lambda: rng.normal(), jax.ShapeDtypeStruct((), jnp.float32))
+    return w - 0.1 * jax.grad(lambda w: jnp.sum((w * scale + noise - 3.0) ** 2))(w)
+w = jnp.ones(3)
+for _ in range(8):
+    w = step(w, rng.normal(size=3))
 #@ what_a_static_self_never_reads_may_change connected
 import functools
 class Trainer:

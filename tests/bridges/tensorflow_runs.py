@@ -76,6 +76,76 @@ def step(rate_now):
     w.assign_sub(rate * tape.gradient(loss, w))  #!  #- w.assign_sub(rate_now * tape.gradient(loss, w))
 for rate in (0.1, 0.2, 0.3):
     step(tf.constant(rate))
+#@ a_batch_is_chosen_while_the_function_is_traced stale_value
+points = tf.constant(np.arange(24.0, dtype="float32").reshape(8, 3))
+w = tf.Variable([0.5, 0.0, 0.0])
+@tf.function
+def step():
+    rows = np.random.permutation(8)[:4]  #!  #- rows = tf.random.shuffle(tf.range(8))[:4]
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((tf.gather(points, rows) @ w[:, None] - 1.0) ** 2)
+    w.assign_sub(0.001 * tape.gradient(loss, w))
+for _ in range(7):
+    step()
+#@ a_generator_scales_inputs_while_a_callee_is_traced stale_value
+import keras
+rng = np.random.default_rng(3)
+def scale(size):
+    return rng.uniform(0.5, 1.5, size).astype("float32")  #!  #- return tf.random.uniform([size], 0.5, 1.5)
+dense = keras.layers.Dense(1)
+dense.build((None, 3))
+optimizer = keras.optimizers.SGD(0.01)
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((dense(x * scale(3)) - 1.0) ** 2)
+    optimizer.apply(tape.gradient(loss, dense.trainable_variables), dense.trainable_variables)
+for _ in range(7):
+    step(tf.random.normal((8, 3)))
+#@ a_function_of_numpy_draws_in_each_call connected
+w, rng = tf.Variable(tf.ones(3)), np.random.default_rng(0)
+def draw():
+    return np.random.normal(size=3).astype("float32")
+start = None
+@tf.function
+def step():
+    global start
+    if start is None:
+        start = tf.Variable(rng.normal(size=3).astype("float32"))
+    noise = tf.ensure_shape(tf.numpy_function(draw, [], tf.float32), [3])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w + noise - start) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+for _ in range(7):
+    step()
+#@ a_step_counts_only_its_trace stale_value
+class Trainer:
+    def __init__(self):
+        self.w, self.calls = tf.Variable(tf.ones(3)), 0  #- self.w, self.calls = tf.Variable(tf.ones(3)), tf.Variable(0)
+    @tf.function
+    def step(self):
+        self.calls += 1  #!  #- self.calls.assign_add(1)
+        rate = 0.1 / self.calls  #- rate = 0.1 / tf.cast(self.calls, tf.float32)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((self.w - 3.0) ** 2)
+        self.w.assign_sub(rate * tape.gradient(loss, self.w))
+trainer = Trainer()
+for _ in range(7):
+    trainer.step()
+#@ a_step_counts_its_traces_on_purpose connected
+import keras
+class Model(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense, self.traces = keras.layers.Dense(1), 0
+    def call(self, x):
+        return self.dense(x)
+    def train_step(self, data):
+        self.traces += 1
+        return super().train_step(data)
+model = Model()
+model.compile("sgd", "mse")
+model.fit(np.ones((64, 3), "float32"), np.ones((64, 1), "float32"), batch_size=8, verbose=0)
 #@ an_optimizer_is_replaced_after_the_trace stale_value
 import keras
 w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(0.1)

@@ -8,10 +8,15 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jax.tree_util import all_leaves, tree_flatten
 
-from ..outside_values import OutsideData, explain_stale_value, read_outside_data_with_callees
-from .mutable_state import save_mutable_state
-from .recording import jax
+from ..mutable_state import save_mutable_state
+from ..outside_values import (
+    OutsideData,
+    explain_stale_value,
+    read_outside_data_with_callees,
+)
+from ..traced_draws import TracedDraws, read_draw_states
 
 if TYPE_CHECKING:
     from .program import FirstGradients
@@ -33,11 +38,15 @@ class CompiledFunction:
         self._traced_values: OutsideData = {}  # The outside values that the function read in its last trace.
         self._later_call_count = self._trace_count = 0
         self._may_be_stale = True
+        self._draws = TracedDraws()
+        gradient_block.traced_draws.append(self._draws)
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Record the function's gradients if a step is due, and then call the compiled function."""
         gradient_block = self._gradient_block
+        if self._later_call_count < CLOSE_CHECKS:
+            self._draws.before = read_draw_states(self._function)
         is_outermost = gradient_block._remaining_gradients is None
         if self._gradient_limit and is_outermost and gradient_block.can_record((args, kwargs)):
             restore_state = save_mutable_state(self._function, *args)
@@ -80,8 +89,11 @@ class CompiledFunction:
             return
         trace_count = self._jitted._cache_size()
         # An object that JAX takes apart, such as a module, is traced. Any other object is a static argument.
-        static_args = args[:1] if jax.tree_util.all_leaves(args[:1]) else ()
+        static_args = args[:1] if all_leaves(args[:1]) else ()
         values = read_outside_data_with_callees(self._function, *static_args)
+        if self._later_call_count <= CLOSE_CHECKS:
+            draw_states = read_draw_states(self._function)
+            self._draws.note_call(draw_states, trace_count != self._trace_count)
         if trace_count != self._trace_count:
             self._trace_count, self._traced_values = trace_count, values
         for key, value in self._traced_values.items():
@@ -105,12 +117,13 @@ def is_same_value(first: Any, second: Any) -> bool:
         first: A tree.
         second: Another tree.
 
+    >>> import jax
     >>> ones = jax.numpy.ones(2)
     >>> is_same_value([ones, 2], [ones + 0, 2]), is_same_value([ones], [ones + 0.1])
     (True, False)
     """
-    leaves, tree = jax.tree_util.tree_flatten(first)
-    other_leaves, other_tree = jax.tree_util.tree_flatten(second)
+    leaves, tree = tree_flatten(first)
+    other_leaves, other_tree = tree_flatten(second)
     with suppress(RuntimeError):  # An array that was donated to a compiled function is gone.
         return first is second or (tree == other_tree and all(map(np.array_equal, leaves, other_leaves)))
     return True

@@ -12,6 +12,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from jax.tree_util import tree_flatten, tree_leaves, tree_map
 
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
 from ...explain.caller import format_bracketed_place, warn_at_user_line
@@ -22,11 +23,12 @@ from ...recording.sites import Site, find_user_call_stack, find_user_site
 from ..framework_adapter import is_any_name_read_later
 from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
+from ..mutable_state import save_mutable_state
 from ..nonfinite_values import explain_nonfinite_target
 from ..outside_values import unwrap_function
 from ..sampling import check_step_count
+from ..traced_draws import TracedDraws
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
-from .mutable_state import save_mutable_state
 from .recording import JaxRecording, jax, record
 from .static_fields import explain_static_field
 from .transforms import (
@@ -39,7 +41,7 @@ from .transforms import (
 )
 
 if TYPE_CHECKING:
-    from ...engine.types import Action, ExitProperty
+    from ...engine.types import ExitProperty
 
 WATCHED_UPDATES = 20  # After this many updates, it is clear whether the program keeps an optimizer's state.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
@@ -95,6 +97,7 @@ class FirstGradients:
         watched_count: The number of calls after the recorded ones.
         bad_step: The number of the first of these calls with a NaN or infinite result, or None.
         stale_values: Explanations of values that compiled functions read when traced and that were replaced since.
+        traced_draws: The random numbers that NumPy and Python drew while each compiled function was traced.
 
     >>> with FirstGradients(first=1) as recording:
     ...     step = jax.jit(jax.grad(lambda w: jax.numpy.sum(jax.numpy.floor(w))))
@@ -108,7 +111,7 @@ class FirstGradients:
         self.first = check_step_count(first, "first", "first=5 records five")
         self.every = check_step_count(every, "every", "every=100 records each hundredth")
         self.steps = self._taken_count = self.gradient_count = 0
-        self.on_recorded: Action | None = None
+        self.on_recorded: Callable[[], object] | None = None
         self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
         self._watched_libraries = set[str]()
@@ -117,6 +120,7 @@ class FirstGradients:
             int, Any
         ] = {}  # These objects are kept alive so that no other object gets their ids.
         self.stale_values: list[Explanation] = []
+        self.traced_draws: list[TracedDraws] = []
         self.watched_count = self._watched_updates = 0
         self.bad_step: int | None = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
@@ -174,7 +178,7 @@ class FirstGradients:
             return original_update(updates, state, *args, **kwargs)
         with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call others.
             results = original_update(updates, state, *args, **kwargs)
-        leaves, new_leaves = map(jax.tree_util.tree_leaves, (updates, results[0]))
+        leaves, new_leaves = map(tree_leaves, (updates, results[0]))
         # With zeros as gradients, a step may leave the state as it is.
         if self._may_watch((updates, state)) and any(map(np.any, leaves)):
             self._watched_updates += 1
@@ -188,8 +192,8 @@ class FirstGradients:
 
     def _apply_and_note_updates(self, original: Any, params: Any, updates: Any) -> Any:
         new_params = original(params, updates)
-        old_leaves = jax.tree_util.tree_leaves(params)
-        new_leaves = jax.tree_util.tree_leaves(new_params)
+        old_leaves = tree_leaves(params)
+        new_leaves = tree_leaves(new_params)
         if self._may_watch([old_leaves, new_leaves]) and len(old_leaves) == len(new_leaves):
             for recording in self._latest_recordings.values():
                 recording.note_updates(old_leaves, new_leaves, find_user_site())
@@ -251,7 +255,7 @@ class FirstGradients:
             elif facts.call_count > 2 and site not in dropped_sites:
                 fields = {"n": facts.call_count}
                 found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
-        return found + self.stale_values
+        return found + self.stale_values + [each for draws in self.traced_draws for each in draws.explain_first("jax")]
 
     def list_remarks(self) -> list[str]:
         """Return additional sentences about the run."""
@@ -289,7 +293,7 @@ class FirstGradients:
 
     def _may_watch(self, arguments: Any) -> bool:
         """Return whether a call with these arguments is the program's own and computes numbers."""
-        is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(arguments))
+        is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in tree_leaves(arguments))
         return self._patches.is_active_in_this_thread and not self._is_recording and not any(is_traced_flags)
 
     def check_later_call_and_record_if_bad(
@@ -311,7 +315,7 @@ class FirstGradients:
         self.watched_count += 1
         calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
         self._latest_calls[id(function)] = args, kwargs
-        leaves, structure = jax.tree_util.tree_flatten(results)
+        leaves, structure = tree_flatten(results)
         # A non-finite gradient reaches all parameters within a step or two, so the smallest arrays are enough.
         indices = self._small_results.get((id(function), structure))
         if indices is None:
@@ -346,7 +350,7 @@ class FirstGradients:
         """
         self._remaining_gradients = gradient_limit
         # The function may change its arguments, so copy all containers in them.
-        args, kwargs = jax.tree_util.tree_map(lambda leaf: leaf, (args, kwargs))
+        args, kwargs = tree_map(lambda leaf: leaf, (args, kwargs))
         try:
             with jax.disable_jit(), redirect_stdout(StringIO()):
                 function(*args, **kwargs)

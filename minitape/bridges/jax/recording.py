@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
+from jax.tree_util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
 from ...explain.reasons.program_text import find_statement
 from ...recording.recorded_rows import BackwardPass, Escape
@@ -227,7 +228,7 @@ class JaxRecording(FrameworkRecording):
         ]
         if whole_rows:
             return whole_rows
-        parts = jax.tree_util.tree_leaves(source)
+        parts = tree_leaves(source)
         if len(parts) == 1 and parts[0] is source:
             return []
         return [row for part in parts for row in self.list_rows(part)]
@@ -333,7 +334,7 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
     >>> record_if_bad(step(0.0, 2.0), loss, 0.0, 2.0).explain("w").cause
     'nan_backward'
     """
-    leaves = [leaf for leaf in jax.tree_util.tree_leaves(gradient) if not hasattr(leaf, "dtype") or is_inexact(leaf)]
+    leaves = [leaf for leaf in tree_leaves(gradient) if not hasattr(leaf, "dtype") or is_inexact(leaf)]
     if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
         raise TypeError(
             "record_if_bad() needs concrete values, but there are none while a function is traced. Call it on the "
@@ -357,8 +358,8 @@ def _trace_function_or_store_error(
     If the program compiles the function, all leaves are traced. Otherwise only arrays and floats are traced. If JAX
     refuses such a trace, only the differentiated leaves are traced, with known values as in ``jax.grad``.
     """
-    leaves, tree = jax.tree_util.tree_flatten(args)
-    argument_of_leaf = [index for index, argument in enumerate(args) for _ in jax.tree_util.tree_leaves(argument)]
+    leaves, tree = tree_flatten(args)
+    argument_of_leaf = [index for index, argument in enumerate(args) for _ in tree_leaves(argument)]
     differentiated_leaf_indices = [
         leaf_index for leaf_index, index in enumerate(argument_of_leaf) if index in argument_indices
     ]
@@ -383,7 +384,7 @@ def _trace_function_or_store_error(
         ) -> Any:
             values.start_trace(tracers)
             all_values = dict(enumerate(leaves)) | dict(zip(traced_leaves, tracers, strict=True))
-            return function(*jax.tree_util.tree_unflatten(tree, list(all_values.values())))
+            return function(*tree_unflatten(tree, list(all_values.values())))
 
         try:
             with expose_tracer_values(values) if has_known_values else nullcontext():
@@ -418,7 +419,7 @@ def _add_argument_leaves(
     """Add rows for the argument leaves. A leaf that is not a number, such as a string, has no row."""
     variables: JaxVariables = []
     for index, (argument, names) in enumerate(zip(args, list_leaf_names_by_argument(function, args), strict=True)):
-        for leaf, name in zip(jax.tree_util.tree_leaves(argument), names, strict=True):
+        for leaf, name in zip(tree_leaves(argument), names, strict=True):
             if not hasattr(leaf, "dtype") and not isinstance(leaf, NUMBER_TYPES):
                 variables.append(JaxVariable(leaf))
                 continue
@@ -453,9 +454,7 @@ def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariable
             )
         log.register_row(result.value, result.row)
     recording.is_complete = True
-    recording.value = jax.tree_util.tree_unflatten(
-        jax.tree_util.tree_structure(result_shape), [result.value for result in results]
-    )
+    recording.value = tree_unflatten(tree_structure(result_shape), [result.value for result in results])
     recording.target_row = results[0].row if results else None
     return True
 
@@ -509,5 +508,5 @@ def _run_backward(
         if leaf.required_row in recording.unreached_rows:
             sweep.set_adjoint(leaf.required_row, recording.log.keep_value(gradient))
     differentiated = tuple(args[index] for index in (argnums if isinstance(argnums, tuple) else (argnums,)))
-    tree = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(differentiated), gradients)
+    tree = tree_unflatten(tree_structure(differentiated), gradients)
     recording.gradient = tree if isinstance(argnums, tuple) else tree[0]

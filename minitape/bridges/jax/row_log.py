@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import keystr, tree_flatten_with_path
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.reasons.program_text import find_statement
@@ -22,7 +23,6 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from ..outside_values import unwrap_function
 
 if TYPE_CHECKING:
-    from ...engine.types import Scope
     from .recording import JaxRecording
 
 LABELS = {
@@ -239,11 +239,12 @@ class JaxLog:
             if previous_row is not None and previous_row != row and self.rows[previous_row].name == name:
                 self.rows[previous_row].name = None
 
-    def find_or_add_constant_array(self, variable: JaxVariable) -> int | None:
+    def find_or_add_constant_array(self, variable: JaxVariable, name: str | None = None) -> int | None:
         """Return the row of an array, after adding a constant if the array is not an argument.
 
         Args:
             variable: The variable of the array.
+            name: The name of the constant.
 
         Returns:
             The row, or None for a single number, which is shown in a label instead.
@@ -259,13 +260,14 @@ class JaxLog:
         if unbroadcast_row is None:
             row = self.recording.add_leaf(
                 self.keep_value(variable.value),
+                name=name,
                 kind="constant",
                 site=variable.site,
                 tracked=False,
                 extra=JaxExtra(outside_arrays=variable.outside_arrays),
                 **read_dtype_and_shape(variable.value),
             )
-            self.rows[row].label = "const"
+            self.rows[row].label = name or "const"
         else:
             row = self.recording.add_operation(
                 "broadcast_in_dim",
@@ -285,7 +287,7 @@ class JaxLog:
         compute: Callable[..., list],
         inputs: JaxVariables,
         site: Site,
-        scope: Scope = (),
+        scope: tuple[str, ...] = (),
         label: str = "",
         custom_rule: str = "",
     ) -> JaxVariables:
@@ -507,7 +509,7 @@ def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
     if len(heads) != len(args):
         heads = [f"args[{index}]" for index in range(len(args))]
     return [
-        [head + _format_tree_path(path) for path, _ in jax.tree_util.tree_flatten_with_path(argument)[0]]
+        [head + _format_tree_path(path) for path, _ in tree_flatten_with_path(argument)[0]]
         for head, argument in zip(heads, args, strict=True)
     ]
 
@@ -518,7 +520,7 @@ def _format_tree_path(path: tuple) -> str:
     >>> _format_tree_path(jax.tree_util.tree_flatten_with_path({"a": [1.0]})[0][0][0])
     "['a'][0]"
     """
-    text = jax.tree_util.keystr(path)
+    text = keystr(path)
     match = re.fullmatch(r"(\.states\[\d+\])?(.+?)(\.value)?", text) if "flax.nnx" in sys.modules else None
     if match is None:
         return text

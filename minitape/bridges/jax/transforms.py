@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from jax.tree_util import tree_leaves, tree_map
 
 from .recording import jax
 from .row_log import is_inexact
@@ -20,7 +21,7 @@ def flatten_results(results: Any) -> Any:
     >>> flatten_results({"a": jax.numpy.ones(2), "b": 3.0}).shape
     (3,)
     """
-    return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in jax.tree_util.tree_leaves(results)])
+    return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in tree_leaves(results)])
 
 
 def find_first_nonfinite_row(jacobian: Any, source: Any) -> int:
@@ -30,8 +31,8 @@ def find_first_nonfinite_row(jacobian: Any, source: Any) -> int:
         jacobian: The Jacobian or the Hessian, a tree of arrays.
         source: The differentiated argument.
     """
-    sources = jax.tree_util.tree_leaves(source)
-    blocks = jax.tree_util.tree_leaves(jacobian)
+    sources = tree_leaves(source)
+    blocks = tree_leaves(jacobian)
     row = 0
     for number in range(0, len(blocks), len(sources)):
         shared = [
@@ -94,8 +95,8 @@ def map_along_axes(function: Callable[[int | None, Any], Any], axes: Any, tree: 
         tree: The tree of arrays.
     """
     axes = tuple(axes) if isinstance(axes, list) and isinstance(tree, tuple) else axes
-    return jax.tree_util.tree_map(
-        lambda axis, part: jax.tree_util.tree_map(lambda leaf: function(axis, leaf), part),
+    return tree_map(
+        lambda axis, part: tree_map(lambda leaf: function(axis, leaf), part),
         axes,
         tree,
         is_leaf=lambda axis: axis is None,
@@ -108,7 +109,7 @@ def list_float_arrays(tree: Any) -> list:
     Args:
         tree: The tree.
     """
-    return [leaf for leaf in jax.tree_util.tree_leaves(tree) if isinstance(leaf, jax.Array) and is_inexact(leaf)]
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, jax.Array) and is_inexact(leaf)]
 
 
 def are_alive_and_finite(arrays: list) -> bool:

@@ -24,9 +24,11 @@ from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import find_user_call_stack
 from ...recording.value_summary import to_float_array
 from ..framework_patches import RecordingBlock
+from ..mutable_state import save_mutable_state
 from .function_graphs import has_gradient_tape, is_replayable
 from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_made_up_tensor
 from .operation_log import to_handle_or_value
+from .traced_values import list_keras_models
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ def replay_call(
     if arguments is None:
         return None
     args, kwargs, has_placeholders = arguments
+    restore_state = save_mutable_state(call.function.python_function, *list_keras_models(call.function.python_function))
     arguments_by_name = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
     inner_recording = type(recording)()
     results = list[Any]()
@@ -132,6 +135,7 @@ def replay_call(
                     output_gradients=[seed for _, seed in seeded_results],
                 )
     finally:
+        restore_state()
         for handle, value in inner_recording.log.original_values.values():
             gen_resource_variable_ops.assign_variable_op(handle, value)
     return ReplayedCall(inner_recording, [to_handle_or_value(tensor) for tensor in results], arguments_by_name)

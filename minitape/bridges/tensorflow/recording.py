@@ -28,7 +28,6 @@ from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
 if TYPE_CHECKING:
     from ...explain.explanation import Explanation, OptionalExplanation
     from ...explain.reasons.suspects import CheckedRun
-    from ..recording import SourcesByName
 
 
 class TensorFlowRecording(FrameworkRecording):
@@ -68,13 +67,13 @@ class TensorFlowRecording(FrameworkRecording):
 
         return filter_sweeps_by_source(sweeps, source) or (sweeps if getattr(source, "trainable", True) else [])
 
-    def collect_trained_sources(self) -> SourcesByName:
+    def collect_trained_sources(self) -> dict[str, Any]:
         """Return the trainable variables that the block read or changed, keyed by name."""
         from .model_variables import collect_trained_sources
 
         return collect_trained_sources(self)
 
-    def find_model_sources(self, model: Any) -> SourcesByName | None:
+    def find_model_sources(self, model: Any) -> dict[str, Any] | None:
         """Return the trainable variables of a layer, model or module by path, or None for any other object."""
         from .model_variables import find_model_variables
 
@@ -137,7 +136,15 @@ class TensorFlowRecording(FrameworkRecording):
 
     def list_run_problems(self) -> list[Explanation]:
         """Explain the problems of the run that no single gradient shows."""
-        from . import loss_checks
+        from .loss_checks import (
+            explain_forgotten_losses,
+            explain_ignored_rate,
+            explain_loss_input,
+            explain_remade_optimizer,
+            explain_unscaled_loss,
+            explain_unused_clipping,
+            explain_unused_statistics,
+        )
 
         targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
         explanations = (explain_nonfinite_target(self, row) for row in targets)
@@ -145,13 +152,13 @@ class TensorFlowRecording(FrameworkRecording):
         found = [explanation for explanation in explanations if explanation is not None][:1]
         file = getattr(sys.modules["__main__"], "__file__", None)
         checks = (
-            loss_checks.explain_loss_input(self),
-            loss_checks.explain_unused_statistics(self),
-            loss_checks.explain_unscaled_loss(self),
-            loss_checks.explain_forgotten_losses(self),
-            loss_checks.explain_remade_optimizer(self),
-            loss_checks.explain_unused_clipping(file),
-            loss_checks.explain_ignored_rate(file),
+            explain_loss_input(self),
+            explain_unused_statistics(self),
+            explain_unscaled_loss(self),
+            explain_forgotten_losses(self),
+            explain_remade_optimizer(self),
+            explain_unused_clipping(file),
+            explain_ignored_rate(file),
         )
         found += [explanation for explanation in checks if explanation is not None]
         return found + [stale for function in functions if (stale := explain_stale_trace(function)) is not None]

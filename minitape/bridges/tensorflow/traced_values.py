@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from ...explain.explanation import OptionalExplanation, explain_cause
-from ...explain.reasons.program_text import list_statements
+from ...explain.reasons.program_text import list_statements, list_statements_of_code, unparse
 from ...recording.sites import Site, find_user_site
 from ..framework_adapter import list_named_program_objects
 from ..outside_values import (
@@ -19,6 +21,7 @@ from ..outside_values import (
     read_attributes,
     read_outside_values,
 )
+from ..traced_draws import TracedDraws, read_draw_states
 
 PYTHON_TYPES = (bool, int, float, str)
 TRACE_ATTRIBUTE = "_minitape_trace"  # The attribute of a ``tf.function`` that holds its TraceState.
@@ -34,6 +37,9 @@ class TraceState:
         stale_key: The key of the first value that was replaced before a call, or None.
         stale_call: The number of this call.
         stale_site: The line of this call.
+        values_before: The values right before the running call, or None if they are unknown.
+        draws: The random numbers that NumPy and Python drew in the trace.
+        counted_key: The key of the first number that only the trace counts up, or None.
     """
 
     def __init__(self) -> None:
@@ -42,6 +48,20 @@ class TraceState:
         self.trace_count = self.call_count = self.stale_call = 0
         self.stale_key: tuple[Any, str] | None = None
         self.stale_site: Site = (None, None)
+        self.draws = TracedDraws()
+        self.values_before: OutsideData | None = None
+        self.counted_key: tuple[Any, str] | None = None
+
+
+def note_values_before_call(function: Any) -> None:
+    """Note the Python values and the states of the generators that a ``tf.function`` reads, right before a call.
+
+    Args:
+        function: The ``tf.function``.
+    """
+    state: TraceState = vars(function).setdefault(TRACE_ATTRIBUTE, TraceState())
+    state.values_before = _read_python_values(function.python_function)
+    state.draws.before = read_draw_states(function)
 
 
 def note_traced_values(function: Any) -> None:
@@ -50,15 +70,22 @@ def note_traced_values(function: Any) -> None:
     Args:
         function: The ``tf.function``.
     """
-    state: TraceState | None = getattr(function, TRACE_ATTRIBUTE, None)
-    if state is None:
-        state = TraceState()
-        setattr(function, TRACE_ATTRIBUTE, state)
+    state: TraceState = vars(function).setdefault(TRACE_ATTRIBUTE, TraceState())
     state.call_count += 1
+    trace_count = function.experimental_get_tracing_count()
+    values = _read_python_values(function.python_function)
+    if state.values_before is not None:
+        state.draws.note_call(read_draw_states(function), trace_count != state.trace_count)
+        if not state.trace_count:
+            counted = (
+                key
+                for key, old in state.values_before.items()
+                if type(old) in (int, float) and old != values.get(key, old) and find_count(*key)
+            )
+            state.counted_key = next(counted, None)
+        state.values_before = None
     if state.stale_key is not None:
         return
-    values = _read_python_values(function.python_function)
-    trace_count = function.experimental_get_tracing_count()
     if trace_count == state.trace_count:
         for key, old_value in state.values.items():
             if not _is_same_value(old_value, values.get(key, old_value)):
@@ -75,8 +102,13 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
         function: The ``tf.function``.
     """
     state: TraceState | None = getattr(function, TRACE_ATTRIBUTE, None)
-    if state is None or state.stale_key is None:
+    if state is None:
         return None
+    if state.counted_key is not None and state.call_count > 1:
+        site = find_count(*state.counted_key).site
+        return explain_cause("tensorflow", "stale_value", site, "counted", {"name": state.counted_key[1]})
+    if state.stale_key is None:
+        return next(iter(state.draws.explain_first("tensorflow")), None)
     reader, name = state.stale_key
     if not name.endswith(".trainable_variables"):
         is_state = isinstance(state.values[state.stale_key], (tf.Variable, tf.keras.optimizers.Optimizer))
@@ -91,10 +123,27 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 
 
+def find_count(reader: Any, name: str) -> Any:
+    """Return the statement in which a function counts a number up that it also computes or compares with, or None.
+
+    A function that only counts its traces, or puts the number into a name, does not depend on it.
+
+    Args:
+        reader: The function.
+        name: The name of the number.
+    """
+    statements = list_statements_of_code(reader.__code__)
+    counts = [each for each in statements if isinstance(each.node, ast.AugAssign) and name in each.bound_names]
+    # Text such as ``f"{calls}"`` is no use, but ``calls % 4`` and ``1 / calls`` are.
+    operator, name = r"([-+*/%<>]|//|\*\*|[<>=!]=)", re.escape(name)
+    is_used = re.compile(rf"{name} {operator} |{operator} {name}\b").search
+    return next((each for each in counts if any(is_used(unparse(other.node)) for other in statements)), None)
+
+
 def _read_python_values(function: Any) -> OutsideData:
     """Return the values that a function and its callees read from outside, such as numbers, arrays and optimizers."""
     values = OutsideData()
-    models = {find_program_name(model) or model.name: model for model in _list_keras_models(function)}
+    models = {find_program_name(model) or model.name: model for model in list_keras_models(function)}
     owner: Any = getattr(inspect.unwrap(function), "__self__", None)
     if hasattr(owner, "weakrefself_target__"):  # TensorFlow binds a method to this object.
         owner = owner.weakrefself_target__()
@@ -112,7 +161,7 @@ def _read_python_values(function: Any) -> OutsideData:
     return values
 
 
-def _list_keras_models(function: Any, depth: int = 4) -> list[tf.keras.Model]:
+def list_keras_models(function: Any, depth: int = 4) -> list[tf.keras.Model]:
     """Return the Keras models whose training steps a function runs, according to its closures.
 
     Args:
@@ -126,7 +175,7 @@ def _list_keras_models(function: Any, depth: int = 4) -> list[tf.keras.Model]:
     if not depth:
         return []
     values = inspect.getclosurevars(function).nonlocals.values() if inspect.isfunction(function) else ()
-    return [model for value in values if callable(value) for model in _list_keras_models(value, depth - 1)]
+    return [model for value in values if callable(value) for model in list_keras_models(value, depth - 1)]
 
 
 def find_program_name(searched: Any) -> str:

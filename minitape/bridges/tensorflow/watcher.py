@@ -30,7 +30,7 @@ from .kept_tensors import FunctionCall
 from .operation_log import changes_variable
 from .row_log import TensorFlowLog
 from .sweep_watcher import SweepWatcher, register_current_gradient_function
-from .traced_values import note_traced_values
+from .traced_values import note_traced_values, note_values_before_call
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
@@ -170,6 +170,7 @@ class TensorFlowWatcher(Watcher):
             with TemporaryAttributes(running_line, function_names=function_names):
                 return original(tf_function, *args, **kwargs)
         function_call = self.writer.run_safely(self.log.store_function_call, tf_function, (args, kwargs))
+        self.writer.run_safely(note_values_before_call, tf_function)
         with TemporaryAttributes(self, _function_call=function_call):
             results = original(tf_function, *args, **kwargs)
         self.writer.run_safely(note_traced_values, tf_function)

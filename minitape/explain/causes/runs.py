@@ -235,6 +235,17 @@ CAUSES = (
         Fix in jax: Pass {name} to the function as an argument.
         Fix in tensorflow: Keep {name} in a tf.Variable and assign to it, or pass it to the function as a tensor.
 
+        [tensorflow: counted]
+        The statement{line} changes {name} only while the function is traced, because the compiled function does not
+        repeat it. From call 2 on, the compiled function keeps using the value of {name} in its trace.
+        Fix: Keep {name} in a tf.Variable, and change it with assign_add().
+
+        [jax, tensorflow: drawn]
+        {name} drew random numbers{line} only while the function was traced. The compiled function uses the same numbers
+        again in each call.
+        Fix in jax: Draw them with jax.random and a new key for each call, or pass them to the function as an argument.
+        Fix in tensorflow: Draw them with tf.random, or pass them to the function as a tensor.
+
         [tensorflow: state]
         The compiled function still uses the object that {name} stood for when it was traced{line}. The program has
         since replaced {name}, so from call {n} on, the compiled function and its Python code use different objects.

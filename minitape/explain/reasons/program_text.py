@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from types import CodeType
 from typing import Any, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
@@ -320,6 +321,17 @@ def _parse_program(texts: tuple[tuple[str, str], ...]) -> ProgramText:
         except (SyntaxError, ValueError, RecursionError):
             pass
     return program_text
+
+
+def list_statements_of_code(code: CodeType) -> list[Statement]:
+    """Return the statements of a function, including its inner functions.
+
+    Args:
+        code: The function's code.
+    """
+    last_line = max((line for *_, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+    statements = list_statements(code.co_filename)
+    return [statement for statement in statements if code.co_firstlineno < statement.line <= last_line]
 
 
 def list_statements(file: str | None) -> list[Statement]:

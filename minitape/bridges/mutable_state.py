@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import random
 import sys
 from collections import deque
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from typing import Any
 
-from ...engine.record.user_frames import is_minitape_or_library_file
-from ..outside_values import iter_function_and_callees, read_outside_values
+import numpy as np
+
+from ..engine.record.user_frames import is_minitape_or_library_file
+from .outside_values import iter_function_and_callees, read_outside_values
 
 
 def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
     """Save the objects that a function may change, and return a function that restores them.
 
     These are the attributes of the program's objects, as well as any lists, dictionaries and deques that the function
-    reads from outside or receives as arguments.
+    reads from outside or receives as arguments. The random generators of NumPy and Python are restored as well.
 
     >>> def loss(w, seen):
     ...     seen.append(w)
@@ -37,8 +41,11 @@ def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
         for inner_function in iter_function_and_callees(function)
         for value in read_outside_values(inner_function).values()
     ]
+    restorers = [partial(np.random.set_state, np.random.get_state()), partial(random.setstate, random.getstate())]
     while pending:
         current = pending.pop()
+        if isinstance(current, np.random.Generator):
+            restorers.append(partial(setattr, current.bit_generator, "state", current.bit_generator.state))
         current = current.__self__ if inspect.ismethod(current) else current
         module = sys.modules.get(type(current).__module__)
         if not is_minitape_or_library_file(getattr(module, "__file__", None) or __file__) and hasattr(
@@ -50,6 +57,8 @@ def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
             pending += current.values() if isinstance(current, dict) else current
 
     def restore_state() -> None:
+        for restore in restorers:
+            restore()
         for container, contents in saved_contents.values():
             container.clear()
             if isinstance(container, dict):

@@ -1,0 +1,89 @@
+"""Find numbers that NumPy or Python drew while a function was traced, so that the compiled function keeps them."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import numpy as np
+
+from ..explain.explanation import Explanation, explain_cause
+from ..explain.reasons.program_text import list_statements_of_code, unparse
+from ..recording.sites import Site
+from .outside_values import iter_function_and_callees, read_outside_values
+
+MIN_REPEATED_CALLS = 2  # In so many later calls, the generator must have stood still.
+# Statements in such a block run once on purpose, as in ``if self.table is None``.
+find_one_time_condition = re.compile(r"^if .*(\bNone\b|\bnot\b|built|init|hasattr)").match
+# The called function and the state of its generator, by the line that calls it.
+DrawStates = dict[Site, tuple[str, str]]
+
+
+class TracedDraws:
+    """The draws in the last trace of a function whose generators stood still in all later calls.
+
+    Attributes:
+        before: The states of the generators before the running call.
+    """
+
+    def __init__(self) -> None:
+        """Start without a trace."""
+        self.before: DrawStates = {}
+        self._draws: DrawStates = {}
+        self._repeated_calls = 0
+
+    def note_call(self, after: DrawStates, was_traced: bool) -> None:
+        """Compare the states of the generators before and after a call.
+
+        Args:
+            after: The states after the call.
+            was_traced: Whether the function was traced in this call.
+        """
+        moved = dict(after.items() - self.before.items())
+        if was_traced:
+            self._draws, self._repeated_calls = moved, 0
+        else:
+            self._draws = {site: draw for site, draw in self._draws.items() if site not in moved}
+            self._repeated_calls += 1
+
+    def explain_first(self, framework: str) -> list[Explanation]:
+        """Explain the first draw that the compiled function repeats. The list is empty if there is none.
+
+        Args:
+            framework: The name of the framework.
+        """
+        draws = self._draws.items() if self._repeated_calls >= MIN_REPEATED_CALLS else ()
+        return [explain_cause(framework, "stale_value", site, "drawn", {"name": name}) for site, (name, _) in draws][:1]
+
+
+def read_draw_states(function: Any) -> DrawStates:
+    """Return the states of the generators of NumPy and Python that a function and its callees draw numbers from.
+
+    Args:
+        function: The function.
+    """
+    states = DrawStates()
+    for callee in iter_function_and_callees(function):
+        values = read_outside_values(callee)
+        statements = list_statements_of_code(callee.__code__)
+        # A function that seeds its generator, or creates variables, draws the same numbers on purpose.
+        if not any(statement.find_call("seed", "Variable", "add_weight") for statement in statements):
+            for statement in statements:
+                headers = [unparse(block.node).partition(":")[0] for block in statement.enclosing]
+                for call in () if any(map(find_one_time_condition, headers)) else statement.calls:
+                    name = unparse(call.func)
+                    state = _read_generator_state(name, values)
+                    if state is not None:
+                        states[statement.site] = name, repr(state)
+    return states
+
+
+def _read_generator_state(function_name: str, values: dict[str, Any]) -> Any:  # Each generator has its own type.
+    """Return the state of the generator whose method is called, or None for any other function."""
+    owner = values.get(function_name.partition(".")[0])
+    if isinstance(owner, np.random.Generator):
+        return owner.bit_generator.state
+    if owner is random:
+        return random.getstate()
+    return np.random.get_state() if owner is np and ".random." in function_name else None
