@@ -17,7 +17,7 @@ from ..explain.translated_sentences import fill
 from ..recording.recorded_rows import BackwardPass, OptionalArray
 from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
-from .recording import Recording, RowNumber
+from .recording import Recording, RowNumber, SourcesByName
 
 # A suspicion with this cause may replace an explanation of this kind. "" allows any suspicion.
 SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
@@ -348,7 +348,7 @@ class FrameworkRecording(Recording, ABC):
             return {names.get(id(source), f"[{position}]"): source for position, source in enumerate(subject)}
         return None
 
-    def find_model_sources(self, model: Any) -> dict[str, Any] | None:
+    def find_model_sources(self, model: Any) -> SourcesByName | None:
         """Return the sources of a model, keyed by name, or None if the object is not a model."""
         return None
 

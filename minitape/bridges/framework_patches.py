@@ -14,7 +14,7 @@ from ..engine.record.interrupt_safe import InterruptSafeExit
 from .kept_values import trim_process_memory
 
 if TYPE_CHECKING:
-    from ..engine.types import ExitProperty
+    from ..engine.types import Action, ExitProperty
     from .recording import Recording
 
 
@@ -41,7 +41,7 @@ class FrameworkPatches:
 
     def __init__(self) -> None:
         """Start with no changes, for a block that is not yet open."""
-        self._undo_actions: list[Callable[[], object]] = []
+        self._undo_actions: list[Action] = []
         self.thread_id: int | None = None
 
     def activate_in_this_thread(self) -> None:
@@ -53,7 +53,7 @@ class FrameworkPatches:
         """Whether the block is open in the current thread."""
         return self.thread_id == get_ident()
 
-    def add_undo_action(self, undo_action: Callable[[], object]) -> None:
+    def add_undo_action(self, undo_action: Action) -> None:
         """Add the function that undoes the next change.
 
         Args:

@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from ..picture.alarms import build_alarms_and_breaks
 from ..picture.figure import Figure
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .checkup import FrameworkRecording
 
 ROW_LIMIT = 20_000
+SourcesByName: TypeAlias = dict[str, Any]  # The parameters or arguments of a program. A framework defines their type.
 # Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 
@@ -301,7 +302,7 @@ class Recording(PictureSource):
         row = self.find_row(source)
         return [] if row is None else [row]
 
-    def collect_trained_sources(self) -> dict[str, Any]:
+    def collect_trained_sources(self) -> SourcesByName:
         """Return the sources that the block trained, keyed by their names in the program."""
         return {}
 

@@ -17,7 +17,7 @@ from ..engine.record.user_frames import find_user_frame
 from .framework_patches import FrameworkPatches
 
 if TYPE_CHECKING:
-    from ..engine.types import ExitProperty
+    from ..engine.types import Action, ExitProperty
     from .checkup import FrameworkRecording
 
 Place = list[tuple[int, int]]
@@ -71,7 +71,7 @@ class SampledSteps:
         self.first = first
         self.steps = 0
         self.latest: FrameworkRecording | None = None
-        self.on_recorded: Callable[[], object] | None = None
+        self.on_recorded: Action | None = None
         self.measure_step: Callable[[tuple, Any], float | None] | None = None
         self.watched_count = 0
         self.bad_step: int | None = None

@@ -82,7 +82,8 @@ def _require_reading_network(parameters: Answer) -> str:
     if any(type(one).__name__ == "Number" for one in parameters):
         raise ValueError(say_from_lesson("14", "numbers of a tape"))
     arrays = convert_and_check_parameters(parameters)
-    shares = {part: float(np.mean(read_digits(arrays, images) == digits)) for part, (images, digits) in _load_parts()}
+    parts = {part: load_digits(part) for part in ("training", "exam")}
+    shares = {part: float(np.mean(read_digits(arrays, images) == digits)) for part, (images, digits) in parts.items()}
     if shares["exam"] >= ENOUGH_RIGHT:
         return GOOD_READER
     if shares["exam"] < NO_BETTER_THAN_GUESSING:
@@ -91,10 +92,6 @@ def _require_reading_network(parameters: Answer) -> str:
         reason = "learned by heart" if shares["training"] >= LEARNED_BY_HEART else "still learning"
     counts = {part: f"{100 * share:.0f}" for part, share in shares.items()}
     raise ValueError(say_from_lesson("14", reason, new=counts["exam"], trained=counts["training"]))
-
-
-def _load_parts() -> list[tuple[str, tuple[np.ndarray, np.ndarray]]]:
-    return [(part, load_digits(part)) for part in ("training", "exam")]
 
 
 def _require_full_pad(pad: Answer) -> str:

@@ -286,7 +286,9 @@ def progress(*lessons: str | int) -> None:
     """
     solved_names = {name for name, entry in read_progress()["exercises"].items() if entry.get("solved")}
     lines = []
-    for lesson in map(_pad_lesson_number, lessons or _list_built_in_and_solved_lessons(solved_names)):
+    # By default, the course's lessons with exercises, and other lessons in which the learner solved something.
+    shown_lessons = lessons or sorted(list_built_in_lessons() | {name.rpartition(".")[0] for name in solved_names})
+    for lesson in map(_pad_lesson_number, shown_lessons):
         names = list(collect_exercises(lesson)) or sorted(
             name for name in solved_names if name.rpartition(".")[0] == lesson
         )
@@ -307,8 +309,3 @@ def progress(*lessons: str | int) -> None:
 def _pad_lesson_number(lesson: str | int) -> str:
     """Return the name of a lesson, which may be given by name or by number."""
     return str(lesson).zfill(2) if str(lesson).isdigit() else str(lesson)
-
-
-def _list_built_in_and_solved_lessons(solved_names: set[str]) -> list[str]:
-    """List the course's lessons that have exercises, and other lessons in which the learner solved something."""
-    return sorted(list_built_in_lessons() | {name.rpartition(".")[0] for name in solved_names})

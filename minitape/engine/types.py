@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     ExitProperty: TypeAlias = Callable[..., bool | None]
     # The name of an operation, for TensorFlow 1 graphs.
     GraphName: TypeAlias = str | None
+    # The path of a name scope, of a layer or of a JAX function, outermost first.
+    Scope: TypeAlias = tuple[str, ...]
     # The sizes of axes, or their positions.
     Sizes: TypeAlias = tuple[int, ...]
     # The shape and the dtype of a row's value.
@@ -75,6 +77,8 @@ if TYPE_CHECKING:
     ArraysByRow: TypeAlias = dict[int, Array]
     # A dict that maps row numbers to adjoints.
     AdjointsByRow: TypeAlias = dict[int, Adjoint]
+    # A dict that maps row numbers to lists of rows, such as their consumers.
+    RowsByRow: TypeAlias = dict[int, list[int]]
     # Ranges of rows, as (first, end) pairs.
     Spans: TypeAlias = list[tuple[int, int]]
     # Dictionaries that map the program's names to their values. If several contain the same name, the first one takes
@@ -88,6 +92,8 @@ if TYPE_CHECKING:
     Function: TypeAlias = Callable
     # Functions by their names in a formula, or operators by the names of their methods.
     FunctionsByName: TypeAlias = dict[str, Function]
+    # A function without arguments whose result nobody reads.
+    Action: TypeAlias = Callable[[], object]
 
     class GradientSource(Protocol):
         """A gradient source: a tensor or a variable, including Keras variables."""
@@ -95,11 +101,9 @@ if TYPE_CHECKING:
         @property
         def shape(self) -> TensorShape:
             """The shape of the value."""
-            ...
 
         def numpy(self) -> np.ndarray:
             """Return the value as an array, or as a NumPy scalar, which has the same methods."""
-            ...
 
     AnySource = TypeVar("AnySource", bound=GradientSource)
     Key = TypeVar("Key")
@@ -130,12 +134,10 @@ if TYPE_CHECKING:
         @property
         def kind(self) -> str:
             """The kind of the cause. The kinds are the same in all frameworks."""
-            ...
 
         @property
         def others(self) -> Sequence[ExplanationResult]:
             """The explanations of further breaks."""
-            ...
 
     class FirstRunInterface(Protocol):
         """The part of a ``tf.function``'s first run that the engine uses (:mod:`minitape.functions.first_run`).
@@ -159,7 +161,6 @@ if TYPE_CHECKING:
             Returns:
                 The number of the row.
             """
-            ...
 
         def refuse_or_guard_value(self, tensor: Tensor, access: str = ...) -> None:
             """Raise an error or write a guard if Python reads a value that may differ in later calls.
@@ -168,7 +169,6 @@ if TYPE_CHECKING:
                 tensor: The tensor whose value is read.
                 access: "bool" for a branch, otherwise the name of the method or conversion that reads the value.
             """
-            ...
 
         def find_symbolic_name(self, row: int) -> str | None:
             """Return the name that replaces a tensor's value in its repr, or None if the value may be shown.
@@ -176,7 +176,6 @@ if TYPE_CHECKING:
             Args:
                 row: The row of the tensor.
             """
-            ...
 
         def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None:
             """Initialize a variable that the function has created.
@@ -185,7 +184,6 @@ if TYPE_CHECKING:
                 variable: The variable.
                 *arguments: The arguments of `ResourceVariable._initialize`.
             """
-            ...
 
         def find_or_add_state(self, variable: ResourceVariable) -> Tensor:
             """Return a variable's state at this point of the run.
@@ -193,7 +191,6 @@ if TYPE_CHECKING:
             Args:
                 variable: The variable.
             """
-            ...
 
         def add_equal_state(self, variable: ResourceVariable) -> None:
             """Give a variable an equal state with a new row, because it was read before it was watched.
@@ -201,7 +198,6 @@ if TYPE_CHECKING:
             Args:
                 variable: The variable.
             """
-            ...
 
         def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
             """Assign a new state to a variable.
@@ -211,14 +207,12 @@ if TYPE_CHECKING:
                 change: The tensor to assign, add or subtract.
                 method: "assign", "assign_add" or "assign_sub".
             """
-            ...
 
     class RowValues(Protocol):
         """The values of a recording's rows: arrays, or tensors in a recorded sweep."""
 
         def __getitem__(self, row: int, /) -> Adjoint:
             """Return the value of a row."""
-            ...
 
     class TensorOperators:
         """The operators and conversions of tensors and variables."""
@@ -226,11 +220,9 @@ if TYPE_CHECKING:
         @property
         def shape(self) -> TensorShape:
             """The shape of the value."""
-            ...
 
         def numpy(self) -> np.ndarray:
             """Return the value as an array, or as a NumPy scalar, which has the same methods."""
-            ...
 
         def _binary(self, other: Value, /) -> Tensor: ...
         def _unary(self) -> Tensor: ...
@@ -242,27 +234,21 @@ if TYPE_CHECKING:
 
         def __getitem__(self, key: Index, /) -> Tensor:
             """Return the elements that an index selects."""
-            ...
 
         def __iter__(self) -> Iterator[Tensor]:
             """Iterate over the first axis."""
-            ...
 
         def __len__(self) -> int:
             """Return the length of the first axis."""
-            ...
 
         def __float__(self) -> float:
             """Return the only element as a float."""
-            ...
 
         def __int__(self) -> int:
             """Return the only element as an integer."""
-            ...
 
         def __index__(self) -> int:
             """Return the only element, an integer, for use as an index."""
-            ...
 
     class TensorMembers(TensorOperators):
         """The members of all tensors."""
@@ -275,42 +261,34 @@ if TYPE_CHECKING:
         @property
         def dtype(self) -> DType:
             """The dtype of the elements."""
-            ...
 
         @property
         def dims(self) -> Sizes:
             """The shape as a tuple of ints, which is faster to read than ``shape``."""
-            ...
 
         @property
         def ndim(self) -> int:
             """The number of axes."""
-            ...
 
         @property
         def name(self) -> str:
             """The name of the tensor. Only graph tensors have one."""
-            ...
 
         @property
         def device(self) -> str:
             """The device that stores the value."""
-            ...
 
         @property
         def array(self) -> Array:
             """The stored value: a NumPy scalar, or an array that no code may change."""
-            ...
 
         def _numpy(self) -> Array: ...
         def _format_value(self, formatter: Callable[[Array], str] = ...) -> str: ...
         def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
             """Return the value as a NumPy array."""
-            ...
 
         def ref(self) -> Reference:
             """Return a hashable reference to the tensor."""
-            ...
 
     class VariableSlice(Tensor):
         """A tensor that was read as a slice of a variable. Its ``assign`` method changes the slice."""
@@ -324,7 +302,6 @@ if TYPE_CHECKING:
             Returns:
                 The variable.
             """
-            ...
 
 else:
     TensorOperators = TensorMembers = object

@@ -14,7 +14,7 @@ from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import unwrap_keras_variable
 from ..engine.record.thread_state import state
 from ..engine.tensor.tensor import Tensor
-from ..engine.values import nest
+from ..engine.values.nest import flatten, pack_sequence_as
 from .caller import warn_at_user_line
 from .explanation import Explanation
 from .explanation_page import to_explanation_page
@@ -50,9 +50,9 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
     >>> [why.cause for why in tf.explain.explain(tape, y, [x, n])]
     ['connected', 'integer_dtype']
     """
-    flat_sources = nest.flatten(sources)
+    flat_sources = flatten(sources)
     try:
-        targets = [unwrap_keras_variable(flat_target) for flat_target in nest.flatten(target)]
+        targets = [unwrap_keras_variable(flat_target) for flat_target in flatten(target)]
         source_ends = [unwrap_keras_variable(flat_source) for flat_source in flat_sources]
     except Exception:
         targets = [target]
@@ -61,7 +61,7 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
     is_single_source = len(flat_sources) == 1 and sources is flat_sources[0]
     if is_single_source:
         return answers[0]
-    return to_explanation_page(nest.pack_sequence_as(sources, answers))
+    return to_explanation_page(pack_sequence_as(sources, answers))
 
 
 def explain_flat_sources(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> list[Explanation]:

@@ -26,7 +26,7 @@ from ..engine.table.primitives import Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
-from ..engine.values import nest
+from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from . import inner_rows
 from .first_run import Feed, FirstRun, GuardError
 from .row_program import RowProgram, TracedRows
@@ -496,7 +496,7 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
         new row.
     """
     record = first_run.record
-    outputs = {id(leaf): leaf for leaf in nest.flatten(returned) if isinstance(leaf, Tensor)}
+    outputs = {id(leaf): leaf for leaf in flatten(returned) if isinstance(leaf, Tensor)}
     outputs = {key: output for key, output in outputs.items() if output.dtype.differentiable}
     if len(outputs) < 2:
         return returned
@@ -516,7 +516,7 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
     joined = [wrap_array(output._value) for output in outputs.values()]
     record_operation(CALL_OUTPUTS_PRIMITIVE, tuple(outputs.values()), {}, tuple(joined))
     joined_by_id = dict(zip(outputs, joined, strict=True))
-    return nest.map_structure(lambda leaf: joined_by_id.get(id(leaf), leaf), returned)
+    return map_structure(lambda leaf: joined_by_id.get(id(leaf), leaf), returned)
 
 
 # -- the first run ---------------------------------------------------------------------------------
@@ -538,7 +538,7 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
     """
     with first_run.record_operations():
         returned = function(*[first_run.add_feed(tensor._value) for tensor in tensors])
-        results = [convert_function_result(first_run.name, tensor) for tensor in nest.flatten(returned)]
+        results = [convert_function_result(first_run.name, tensor) for tensor in flatten(returned)]
         present_results = [tensor for tensor in results if tensor is not None]
         result_rows = [first_run.record.find_or_add_row(tensor) for tensor in present_results]
         new_states = [first_run.variable_states[key] for key in first_run.assigned_variables]
@@ -599,10 +599,10 @@ def _build_result_packer(returned: Structure, presence_flags: Sequence) -> Calla
         return itemgetter(0)
     if type(returned) in (list, tuple) and all(isinstance(leaf, Tensor) for leaf in returned):
         return type(returned)
-    structure = nest.map_structure(lambda leaf: None, returned)
+    structure = map_structure(lambda leaf: None, returned)
 
     def pack_structure(outputs: Sequence) -> Structure:
         values = iter(outputs)
-        return nest.pack_sequence_as(structure, [next(values) if is_present else None for is_present in presence_flags])
+        return pack_sequence_as(structure, [next(values) if is_present else None for is_present in presence_flags])
 
     return pack_structure

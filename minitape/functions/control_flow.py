@@ -23,7 +23,7 @@ from ..engine.record.thread_state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
-from ..engine.values import nest
+from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .concrete_function import ConcreteFunction, record_function
 from .effect_rows import PythonRow, run_and_write_row
 from .first_run import FirstRun, GuardError, NotRecordableError, find_current_first_run
@@ -129,19 +129,19 @@ def while_loop(
     3 8.0
     """
     variables = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
-    tensors = nest.map_structure(convert_to_tensor, variables)
+    tensors = map_structure(convert_to_tensor, variables)
     iteration_limit = [] if maximum_iterations is None else [convert_to_tensor(maximum_iterations)]
-    flat_tensors = nest.flatten(tensors) + iteration_limit
+    flat_tensors = flatten(tensors) + iteration_limit
     count = len(flat_tensors) - len(iteration_limit)
 
     def run_body(*values: Tensor) -> list:
-        results = nest.flatten(body(*nest.pack_sequence_as(tensors, values[:count])))
+        results = flatten(body(*pack_sequence_as(tensors, values[:count])))
         if len(results) != count:
             raise ValueError(f"The loop has {count} variables, but its body returned {len(results)} values")
         return [*map(convert_to_tensor, results), *(iterations_left - 1 for iterations_left in values[count:])]
 
     def run_condition(*values: Tensor) -> Value:
-        continues = cond(*nest.pack_sequence_as(tensors, values[:count]))
+        continues = cond(*pack_sequence_as(tensors, values[:count]))
         if not iteration_limit:
             return continues
         return TABLE["logical_and"](continues, values[-1] > 0)
@@ -153,7 +153,7 @@ def while_loop(
         return values
 
     results = _record_or_run_python(lambda: _write_while_row(run_condition, run_body, flat_tensors), run_in_python)
-    return nest.pack_sequence_as(tensors, results[:count])
+    return pack_sequence_as(tensors, results[:count])
 
 
 def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Structure:

@@ -23,7 +23,7 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.values import nest
+from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .first_run import (
     NO_VALUE,
     FirstRun,
@@ -331,18 +331,16 @@ class _ReplayableCall:
         self.function = function
         self.arguments = [list(args), kwargs]
         self.result = None
-        self.leaves = [
-            leaf._read_state() if hasattr(leaf, "_read_state") else leaf for leaf in nest.flatten(self.arguments)
-        ]
+        self.leaves = [leaf._read_state() if hasattr(leaf, "_read_state") else leaf for leaf in flatten(self.arguments)]
         self.tensors = [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def __call__(self, tensors: Sequence) -> list:
         """Call the function with these tensors, and return the tensors in its result."""
         remaining = iter(tensors)
         leaves = [next(remaining) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves]
-        args, kwargs = nest.pack_sequence_as(self.arguments, leaves)
+        args, kwargs = pack_sequence_as(self.arguments, leaves)
         self.result = self.function(*args, **kwargs)
-        return [tensor for tensor in nest.flatten(self.result) if isinstance(tensor, Tensor)]
+        return [tensor for tensor in flatten(self.result) if isinstance(tensor, Tensor)]
 
     def compute_arrays(self, arrays: Sequence, with_saved: bool) -> list:
         """Call the function with these arrays, and return the arrays in its result."""
@@ -387,7 +385,7 @@ def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Objec
     row = PythonRow(function.__name__, run_and_check_shapes, build_sweep_by_rerun(call), is_guard=True)
     row.is_linear = True  # All functions for which traced_calls uses this writer are linear.
     remaining_results = iter(run_and_write_row(row, call.tensors))
-    return nest.map_structure(lambda leaf: next(remaining_results) if isinstance(leaf, Tensor) else leaf, call.result)
+    return map_structure(lambda leaf: next(remaining_results) if isinstance(leaf, Tensor) else leaf, call.result)
 
 
 def write_effect_row(function: Callable, *args: Object, **kwargs: Object) -> None:

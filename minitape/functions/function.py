@@ -15,8 +15,8 @@ from ..engine.record.thread_state import state
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
 from ..engine.types import Params, Returned
-from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
+from ..engine.values.nest import flatten, map_structure
 from ..recording.sites import describe_line_of_row
 from .concrete_function import (
     ConcreteFunction,
@@ -230,10 +230,10 @@ class Function(Generic[Params, Returned]):
         """
         call = self._bind_arguments(args, kwargs)
         first_row = outer_run.record.next
-        returned = nest.map_structure(
+        returned = map_structure(
             functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
         )
-        arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
+        arguments = [leaf for leaf in flatten(call.values) if isinstance(leaf, Tensor)]
         return join_call_outputs(outer_run, first_row, arguments, returned)
 
     def _run_python(self, args: tuple, kwargs: dict) -> Structure:
@@ -250,7 +250,7 @@ class Function(Generic[Params, Returned]):
         if self.input_signature is not None:
             values = [*map(_cast_argument, self.input_signature, values), *values[len(self.input_signature) :]]
         values = [
-            nest.map_structure(lambda value: convert_to_tensor(value) if is_numpy_value(value) else value, value)
+            map_structure(lambda value: convert_to_tensor(value) if is_numpy_value(value) else value, value)
             for value in values
         ]
 
@@ -283,7 +283,7 @@ class Function(Generic[Params, Returned]):
             The results in the structure that the Python function returned.
         """
         call = self._bind_arguments(args, kwargs)
-        tensors = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
+        tensors = [leaf for leaf in flatten(call.values) if isinstance(leaf, Tensor)]
         key = (*call.names, *map(build_argument_key, call.values))
         kind = self._kinds_by_key.setdefault(key, CallKind())
         tried_count = len(kind.paths)
@@ -328,7 +328,7 @@ class Function(Generic[Params, Returned]):
         def run_on_copies(*copies: EagerTensor) -> Structure:
             remaining = iter(copies)
             new_values = [
-                nest.map_structure(lambda leaf: next(remaining) if isinstance(leaf, Tensor) else leaf, value)
+                map_structure(lambda leaf: next(remaining) if isinstance(leaf, Tensor) else leaf, value)
                 for value in call.values
             ]
             return self._run_python(*call.pack(new_values))
@@ -338,7 +338,7 @@ class Function(Generic[Params, Returned]):
         tensor_names = [
             parameters[min(index, len(parameters) - 1)]
             for index, value in enumerate(call.values)
-            for leaf in nest.flatten(value)
+            for leaf in flatten(value)
             if isinstance(leaf, Tensor)
         ]
         first_run = FirstRun(self._name, write_branch_guard, tensor_names)

@@ -21,7 +21,7 @@ from ..recording.sites import describe_line_of_row
 from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 
 if TYPE_CHECKING:
-    from ..engine.types import Array
+    from ..engine.types import Array, ArraysByRow
 
 # After this many runs, a program decides for the first time whether fusing pays off.
 # The first run, in Python, does not count.
@@ -49,7 +49,7 @@ class TracedRows:
         self.record = first_run.record
         self.calls: dict[int, Call] = {}
         self.shape_dtypes: dict[int, tuple] = {}
-        self.constants: dict[int, Any] = {}
+        self.constants: ArraysByRow = {}
 
     def read_and_release_new_rows(self) -> None:
         """Read the rows that were written since the last call to this method, and release their arrays.
@@ -85,7 +85,7 @@ class TracedRows:
 
     def find_needed_operations_and_constants(
         self, fetch_rows: Sequence, feed_rows: Sequence, effects: Sequence[Call] = ()
-    ) -> tuple[list[Call], dict[int, Any]]:
+    ) -> tuple[list[Call], ArraysByRow]:
         """Find the operations and constants that are needed to compute the fetched rows.
 
         Args:
@@ -99,7 +99,7 @@ class TracedRows:
         visited_rows = set(feed_rows)
         stack = [*fetch_rows, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
-        constants: dict[int, Any] = {}
+        constants: ArraysByRow = {}
         while stack:
             row = stack.pop()
             if row in visited_rows:
@@ -145,7 +145,7 @@ class RowEvaluator:
         self,
         traced_rows: TracedRows,
         calls: Sequence[Call],
-        constants: dict[int, Any],
+        constants: ArraysByRow,
         fetch_rows: Sequence,
         feed_rows: Sequence,
         build_call_function: Callable,

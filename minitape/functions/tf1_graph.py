@@ -22,7 +22,8 @@ from ..engine.hooks import hooks
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.values import dtypes, errors, nest
+from ..engine.values import dtypes, errors
+from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from ..engine.values.shape import TensorShape
 from ..recording.graph_nodes import find_operation_and_inputs
 from .traced_calls import wrap_for_first_runs
@@ -410,7 +411,7 @@ class Session:
             The values as NumPy arrays, in the structure of ``fetches``.
         """
         values = SessionRun(feed_dict or {}).compute_values(fetches)
-        return nest.map_structure(
+        return map_structure(
             lambda value: value.numpy() if hasattr(value, "_read_state") or isinstance(value, Tensor) else value, values
         )
 
@@ -462,7 +463,7 @@ class SessionRun:
                 self.computed_values[value] = self._compute_call(value)
             return self.computed_values[value]
         if isinstance(value, (list, tuple, dict)):
-            return nest.map_structure(self._evaluate_structure, value)
+            return map_structure(self._evaluate_structure, value)
         return value
 
     def _compute_call(self, call: Deferred) -> Structure:
@@ -482,7 +483,7 @@ class SessionRun:
             for op_type in call.overrides.keys() & op_types:
                 gradient_function = REGISTERED_GRADIENTS[call.overrides[op_type]]
                 result = _run_with_registered_gradient(call, gradient_function, args, kwargs)
-        return nest.map_structure(self._watch_if_untracked, result)
+        return map_structure(self._watch_if_untracked, result)
 
     def _watch_if_untracked(self, value: Structure) -> Structure:
         """Return a value unchanged, but watch it if it is a tensor that the tape has not computed."""
@@ -525,14 +526,14 @@ def _run_with_registered_gradient(
     Returns:
         The result of the call.
     """
-    leaves = nest.flatten(args)
+    leaves = flatten(args)
 
     @custom_gradient
     def run_call(*inputs: EagerTensor) -> tuple:
         remaining = iter(inputs)
         new_leaves = [next(remaining) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        result = call.function(*nest.pack_sequence_as(args, new_leaves), **kwargs)
-        operation = _Operation(call, inputs, nest.flatten(result))
+        result = call.function(*pack_sequence_as(args, new_leaves), **kwargs)
+        operation = _Operation(call, inputs, flatten(result))
 
         def compute_gradient(*adjoints: EagerTensor) -> list:
             shares = [None] * len(inputs) if gradient_function is None else gradient_function(operation, *adjoints)
@@ -574,9 +575,9 @@ def gradients(ys: Structure, xs: Structure, grad_ys: Structure = None, name: str
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
-    ys = nest.flatten(ys)
-    xs = nest.flatten(xs)
-    seeds = [None] * len(ys) if grad_ys is None else nest.flatten(grad_ys)
+    ys = flatten(ys)
+    xs = flatten(xs)
+    seeds = [None] * len(ys) if grad_ys is None else flatten(grad_ys)
     deferred = Deferred(gradients, (ys, xs, seeds), name=name)
     return [Deferred(_select_result, (deferred, index), name=name) for index in range(len(xs))]
 

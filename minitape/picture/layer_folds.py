@@ -16,10 +16,12 @@ from .figure import collect_final_adjoints
 from .picture_texts import translate
 
 if TYPE_CHECKING:
+    from ..engine.types import RowsByRow
     from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields
 
 BLOCK_DEPTH = 2  # The levels of a scope down to a block: the model, and the block itself.
 MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only its number of rows.
+Port = tuple[int, int, int]  # (row, port, input row), for an edge into a layer from outside.
 
 
 def fold_layers(
@@ -42,7 +44,14 @@ def fold_layers(
         return snapshot
     layer_by_row = {row: layer for layer, layer_rows in members.items() for row in layer_rows}
     rows_by_number = {row["row"]: row for row in rows}
-    ports = {layer: _list_outer_ports(layer, layer_by_row, rows_by_number) for layer in members}
+    ports: dict[int, list[Port]] = {layer: [] for layer in members}
+    for row in rows:
+        if (layer := layer_by_row.get(row["row"])) is not None:
+            ports[layer] += [
+                (row["row"], port, input_row)
+                for port, input_row in enumerate(row["inputs"])
+                if layer_by_row.get(input_row) != layer
+            ]
     folded_rows = []
     for row in rows:
         number = row["row"]
@@ -61,11 +70,11 @@ def fold_layers(
     return folded
 
 
-def _count_remaining_rows(rows: Sequence[RowFields], members: Mapping[int, list[int]]) -> int:
+def _count_remaining_rows(rows: Sequence[RowFields], members: RowsByRow) -> int:
     return len(rows) - sum(len(layer_rows) - 1 for layer_rows in members.values())
 
 
-def find_layer_members(snapshot: Snapshot, depth: int) -> dict[int, list[int]]:
+def find_layer_members(snapshot: Snapshot, depth: int) -> RowsByRow:
     """Return the rows of each layer that has at least two, by the layer's last row.
 
     Args:
@@ -91,7 +100,7 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> dict[int, list[int]]:
         must_stay = row["cut"] or row["row"] in visible_rows or row["by"] is not None or not row["scope"]
         return (row["row"],) if must_stay else (None, *row["scope"][:depth], *row["tapes"], row["status"])
 
-    members: dict[int, list[int]] = {}
+    members: RowsByRow = {}
     for key, layer_operations in groupby(operations, find_fold_key):
         if key[0] is not None:
             continue
@@ -111,24 +120,11 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> dict[int, list[int]]:
     return members
 
 
-def _list_outer_ports(
-    layer: int, layer_by_row: Mapping[int, int], rows_by_number: Mapping[int, RowFields]
-) -> list[tuple[int, int, int]]:
-    """Return (row, port, input row) for each edge into a layer from outside."""
-    return [
-        (row["row"], port, input_row)
-        for row in rows_by_number.values()
-        if layer_by_row.get(row["row"]) == layer
-        for port, input_row in enumerate(row["inputs"])
-        if layer_by_row.get(input_row) != layer
-    ]
-
-
 def _build_layer_row(
     last_row: RowFields,
     depth: int,
     members: Iterable[int],
-    ports: Iterable[tuple[int, int, int]],
+    ports: Iterable[Port],
     rows_by_number: Mapping[int, RowFields],
     kind_by_path: Mapping[str, str],
 ) -> RowFields:
@@ -155,9 +151,7 @@ def _build_layer_row(
     }
 
 
-def _fold_sweep(
-    sweep: SweepFields, layer_by_row: Mapping[int, int], ports: Mapping[int, list[tuple[int, int, int]]]
-) -> SweepFields:
+def _fold_sweep(sweep: SweepFields, layer_by_row: Mapping[int, int], ports: Mapping[int, list[Port]]) -> SweepFields:
     """Return the sweep with one step for each layer, which sends the shares that leave the layer."""
     adjoints = collect_final_adjoints(sweep["steps"])
     port_numbers = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .value_display import compute_largest_magnitude
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         SweepFields,
     )
 
+Edge = tuple[int, int]  # The rows of an input and of the operation that reads it.
 MAX_BREAKS = 8
 ESCAPE_PATTERN = re.compile(
     r"\.\s*(?:numpy|item|tolist|detach|data)\b(?:\(\))?|\b(?:float|int|bool|np\.array|np\.asarray)\b(?=\()"
@@ -64,13 +65,13 @@ def list_path_breaks_and_set_blame(
     if shown_result is None:
         return path_breaks
     escapes = [event for event in events if event["kind"] == "numpy" and event.get("row", -1) in range(len(rows))]
-    zeroed_edges: dict[int | None, list[tuple[int, int]]] = {}
+    zeroed_edges: dict[int | None, list[Edge]] = {}
     for source in shown_result["sources"]:
         blamed_line = source.get("why")
         is_none = source["none"]
         if blamed_line is None or blamed_line["line"] is None:
             continue
-        edge: tuple[int, int] | None
+        edge: Edge | None
         escaped_rows = [event["row"] for event in escapes if is_none and event.get("line") == blamed_line["line"]]
         if escaped_rows:
             targets = [end["row"] for end in shown_result["target"]]
@@ -139,7 +140,7 @@ def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], e
     return -1
 
 
-def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> tuple[int, int] | None:
+def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> Edge | None:
     """Find an edge on the blamed line that passes no gradient, preferably into the row that `explain` blames."""
     cut_rows = [
         row
@@ -154,8 +155,8 @@ def _find_zeroed_edge(
     line_rows: Sequence[RowFields],
     source: SourceFields,
     sweep: SweepFields | None,
-    zeroed_edges: dict[int | None, list[tuple[int, int]]],
-) -> tuple[int, int] | None:
+    zeroed_edges: dict[int | None, list[Edge]],
+) -> Edge | None:
     """Find an edge on the blamed line whose share is zero although its row's adjoint is nonzero.
 
     The edges of a line are kept in ``zeroed_edges``, by its first row, because thousands of sources may blame it.
@@ -163,20 +164,16 @@ def _find_zeroed_edge(
     rows_by_number = {row["row"]: row for row in line_rows}
     first_row = next(iter(rows_by_number), None)
     if first_row not in zeroed_edges:
-        zeroed_edges[first_row] = _list_zeroed_edges(rows_by_number, sweep)
+        zeroed_edges[first_row] = [
+            (edge["input"], step["row"])
+            for step in (sweep["steps"] if sweep else ())
+            if step["row"] in rows_by_number and not is_zero(step["adjoint"])
+            for edge in step["edges"]
+            if is_zero(edge["product"])
+        ]
     named_edges = [
         edge
         for edge in zeroed_edges[first_row]
         if edge[1] == source["blame"] or rows_by_number[edge[1]]["op"] in str(source["reason"])
     ]
     return min(named_edges or zeroed_edges[first_row], key=lambda edge: edge[0] != source["at"], default=None)
-
-
-def _list_zeroed_edges(row_numbers: Container[int], sweep: SweepFields | None) -> list[tuple[int, int]]:
-    return [
-        (edge["input"], step["row"])
-        for step in (sweep["steps"] if sweep else ())
-        if step["row"] in row_numbers and not is_zero(step["adjoint"])
-        for edge in step["edges"]
-        if is_zero(edge["product"])
-    ]

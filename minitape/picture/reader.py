@@ -105,14 +105,17 @@ class TapeReader(Reader):
         """Prepare to read the recording of ``tape``, without reading any row yet."""
         super().__init__(namespaces)
         self.tape: GradientTape = tape
+        self._watchers_by_row: dict[int, int] = {}  # The tapes that watch a row, as bits.
+        self._pending_watches: list[tuple[int, int, int]] = []  # Each is (first row, watched row, bit of the tape).
+        self._context_borders: list[int] = []
+        self._forget_rows()
+
+    def _forget_rows(self) -> None:
         self.tapes_by_row: list[int] = []
         self.tapes: list[_AnyTape] = []
         self._forms_by_context: dict[Hashable, dict[Hashable, RowFields]] = {}
         self._first_versions: dict[int, int] = {}  # The version of each variable when first recorded.
         self._seen_events = 0  # The number of events already searched for first versions.
-        self._watchers_by_row: dict[int, int] = {}  # The tapes that watch a row, as bits.
-        self._pending_watches: list[tuple[int, int, int]] = []  # Each is (first row, watched row, bit of the tape).
-        self._context_borders: list[int] = []
         self._leaf_states: dict[int, RowFields] = {}  # The fields that may still change, for each leaf.
 
     # -- rows --------------------------------------------------------------------------------------
@@ -205,12 +208,7 @@ class TapeReader(Reader):
             return None
         if record is not self.record:
             self.begin_recording(record)
-            self.tapes_by_row = []
-            self.tapes = []
-            self._leaf_states = {}
-            self._forms_by_context = {}
-            self._first_versions = {}
-            self._seen_events = 0
+            self._forget_rows()
         return record
 
     @property

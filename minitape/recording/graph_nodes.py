@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..engine.record.row_parts import LEAF, Call, build_elementwise_call
@@ -14,6 +13,7 @@ from ..engine.values.dtypes import DType, find_dtype_of_numpy
 from .sites import NOWHERE, Site, find_site_of_bytecode
 
 if TYPE_CHECKING:
+    from ..engine.record.provenance import Stack
     from ..engine.record.record import Record
     from ..engine.table.primitives import Primitive
     from ..engine.tensor.tensor import Tensor
@@ -33,7 +33,7 @@ class CodePlace:
 
     __slots__ = ("filename", "line", "frames")
 
-    def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
+    def __init__(self, frames: Stack) -> None:
         """Create the location of the innermost of the given frames."""
         self.frames = frames
         self.filename, self.line = find_site_of_bytecode(*frames[0])

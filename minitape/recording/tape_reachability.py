@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cached_property
-from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.backward.reachability import mark_rows_on_tape
@@ -16,7 +15,7 @@ from ..engine.backward.row_marks import has_differentiable_dtype
 from ..engine.backward.targets_and_sources import find_rows_in_recording, is_read_off_tape
 from ..engine.record import provenance
 from ..engine.record.array_spec import ArraySpec
-from ..engine.record.provenance import LoggedEscape, get_thread_escapes
+from ..engine.record.provenance import LoggedEscape, Stack, get_thread_escapes
 from ..engine.record.row_parts import CALL, CHUNK
 from ..engine.record.thread_state import state
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -39,7 +38,7 @@ class BlockBegin(NamedTuple):
     """
 
     clock: int
-    frames: tuple[tuple[CodeType, int], ...]
+    frames: Stack
 
 
 # For each scalar operation, whether its first and second inputs receive a share.

@@ -9,8 +9,8 @@ is fused, the calls between them become compiled loops.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .fusion import (
 )
 
 if TYPE_CHECKING:
-    from ..engine.types import ShapeAndDtype, Sizes
+    from ..engine.types import ArraysByRow, RowsByRow, ShapeAndDtype, Sizes
     from .fusion import TracedRowsInterface
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
@@ -43,7 +43,7 @@ class BlockTable(NamedTuple):
     """
 
     shape_dtypes: dict[int, ShapeAndDtype]
-    constants: dict[int, Any]
+    constants: ArraysByRow
     calls: dict[int, Call]
 
 
@@ -88,21 +88,12 @@ def find_broadcast_number_row(traced_rows: TracedRowsInterface, row: int) -> int
     return call.inputs[0] if traced_rows.shape_dtypes[call.inputs[0]][0] == () else None
 
 
-def _read_uniform_constants(traced_rows: TracedRowsInterface, rows: Iterable[int], float_type: type) -> dict[int, Any]:
-    """Return the repeated element of each uniform constant among the given rows, keyed by row."""
-    return {
-        row: float_type(np.ravel(traced_rows.constants[row])[0])
-        for row in rows
-        if row in traced_rows.constants and find_broadcast_number_row(traced_rows, row) == row
-    }
-
-
 def compile_blockwise_run(
     traced_rows: TracedRowsInterface,
     calls: Sequence[Call],
     kind: tuple[Sizes, type],
     find_alias: Callable,
-    consumers: dict[int, list[int]],
+    consumers: RowsByRow,
     build_writer: Callable,
 ) -> tuple[Callable, list[int], list[int]]:
     """Compile a run of calls into a single function that works block by block.
@@ -134,7 +125,11 @@ def compile_blockwise_run(
         Call(c.row, c.primitive, (*map(find_block_row, c.inputs),), NO_ATTRS, 1) for c in calls if c.row not in totals
     ]
     read_rows = dict.fromkeys(row for step in steps for row in step.inputs if row not in rows)
-    fixed_numbers = _read_uniform_constants(traced_rows, read_rows, float_type)
+    fixed_numbers = {
+        row: float_type(np.ravel(traced_rows.constants[row])[0])
+        for row in read_rows
+        if row in traced_rows.constants and find_broadcast_number_row(traced_rows, row) == row
+    }
     large_inputs = [row for row in read_rows if row not in fixed_numbers and traced_rows.shape_dtypes[row][0] == shape]
     inputs = [*large_inputs, *(row for row in read_rows if row not in fixed_numbers and row not in large_inputs)]
     block = ((BLOCK_SIZE,), np.dtype(float_type))

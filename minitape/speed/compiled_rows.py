@@ -26,7 +26,7 @@ from .loop_detection import compile_repeated_rows
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import Function, NumPyType, Sizes
+    from ..engine.types import ArraysByRow, Function, NumPyType, RowsByRow, Sizes
     from .fusion import TracedRowsInterface
 
 COMPILES_IN_BACKGROUND = True  # Calls to a function do not wait for numba.
@@ -75,7 +75,7 @@ class ProgramWriter:
         self,
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
-        constants: dict[int, Any],
+        constants: ArraysByRow,
         fetch_rows: Sequence[int],
         feed_rows: Sequence[int],
         build_call_function: Callable,
@@ -304,12 +304,12 @@ class ProgramWriter:
         """Return the rows that a call reads, with aliases replaced by the rows that contain their values."""
         return [self._find_alias(row) for row in call.inputs]
 
-    def _find_consumers(self) -> dict[int, list[int]]:
+    def _find_consumers(self) -> RowsByRow:
         """Return, for each row, the first row of each call that reads it, in order.
 
         -1 means that the caller fetches the row.
         """
-        consumers: dict[int, list[int]] = {}
+        consumers: RowsByRow = {}
         for call in self.calls:
             for row in self._list_unaliased_inputs(call):
                 consumers.setdefault(row, []).append(call.row)
@@ -447,7 +447,7 @@ class CompiledRowEvaluator:
         self,
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
-        constants: dict[int, Any],
+        constants: ArraysByRow,
         fetch_rows: Sequence[int],
         feed_rows: Sequence[int],
         build_call_function: Callable,

@@ -22,7 +22,7 @@ from .kernel_source import format_module_header, to_kernel_formula
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import Array, Function, NumPyType, Object, ShapeAndDtype, Sizes
+    from ..engine.types import Array, ArraysByRow, Function, NumPyType, Object, RowsByRow, ShapeAndDtype, Sizes
 
     class TracedRowsInterface(Protocol):
         """The part of ``minitape.functions.row_program.TracedRows`` that the program writers use.
@@ -33,17 +33,14 @@ if TYPE_CHECKING:
         @property
         def shape_dtypes(self) -> dict[int, ShapeAndDtype]:
             """The shape and dtype of each row."""
-            ...
 
         @property
-        def constants(self) -> dict[int, Any]:
+        def constants(self) -> ArraysByRow:
             """The values that are the same in every run, keyed by row."""
-            ...
 
         @property
         def calls(self) -> dict[int, Call]:
             """The call that computes each row, keyed by row. Leaves are not included."""
-            ...
 
 
 MIN_CALLS = 6  # A separate loop pays off if there are at least this many array operations.
@@ -189,9 +186,9 @@ class FusedLoopWriter:
         self,
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
-        constants: dict[int, Any],
+        constants: ArraysByRow,
         find_alias: Function,
-        consumers: dict[int, list[int]],
+        consumers: RowsByRow,
     ) -> None:
         """Find the outputs of the function.
 

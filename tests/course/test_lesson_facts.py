@@ -170,6 +170,31 @@ def test_24_other_networks_forget_14_to_539_grams_and_frozen_half_of_them_name_f
     assert np.sum(named_right_by_frozen < named_right) == 12
 
 
+WATCHED = "with tf.GradientTape(watch_accessed_variables=False) as tape:\n    tape.watch({name})\n"
+FEATURE = "    feature = tf.tanh(tf.sin(trunk * 3.0) + 0.5)\n"
+HEAD = WATCHED.format(name="head") + FEATURE
+OWN_NETWORKS = {
+    "with tf.GradientTape() as tape:\n    loss = tf.reduce_sum(tf.tanh(trunk) * head)": ["one variable", "skipped"],
+    HEAD + "    loss = tf.reduce_sum(tf.exp(feature * head))": [],
+    FEATURE.lstrip() + WATCHED.format(name="head") + "    loss = tf.reduce_sum(tf.exp(feature * head))": ["skipped"],
+    WATCHED.format(name="trunk") + FEATURE + "    loss = tf.reduce_sum(tf.exp(feature * head))": ["skipped"],
+    HEAD + "    loss = tf.exp(feature * head) * 2.0": ["single number"],
+    HEAD + "    loss = tf.reduce_sum(feature * head)": ["recorded"],
+    HEAD + "    score = tf.exp(feature * head) * 2.0\nloss = tf.reduce_sum(score)": ["depends on"],
+}
+"""Programs that a learner may write in lesson 4, and what is still missing in each."""
+
+
+@pytest.mark.parametrize("program", OWN_NETWORKS)
+def test_a_network_of_ones_own_is_measured_by_what_its_tape_skips(program, capsys):
+    cell = read_code_cells("04_what_is_watched.ipynb")["own-network"].removesuffix("TapeView(tape)")
+    names = {"tf": tf, "trunk": tf.Variable([0.5, -1.0, 2.0]), "head": tf.Variable([1.0, 1.0, 1.0])}
+    exec(program + "\n" + cell, names)
+    missing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("not yet")]
+    assert len(missing) == len(OWN_NETWORKS[program])
+    assert all(words in line for words, line in zip(OWN_NETWORKS[program], missing, strict=True))
+
+
 def test_the_best_rate_takes_the_spring_to_the_bottom_in_one_step():
     names: dict[str, Any] = {"tf": tf}
     cells = read_code_cells("07_several_and_nested_tapes.ipynb")

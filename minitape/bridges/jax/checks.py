@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,8 @@ import jax
 import numpy as np
 
 from ...explain.explanation import Explanation
-from ...explain.reasons import finding_sentences, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
+from ...explain.reasons.finding_sentences import find_access_path, to_explanation_with_fixes
 from ...explain.reasons.program_text import (
     Statement,
     collect_names_and_attributes,
@@ -25,7 +25,14 @@ from ...explain.reasons.program_text import (
     read_program,
 )
 from ...explain.reasons.question import Finding, OptionalFinding
-from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
+from ...explain.reasons.zero_nan import (
+    MIN_MAX_OPS,
+    build_custom_rule_finding,
+    build_row_finding,
+    is_all_zero,
+    is_finite,
+    is_relu_inactive,
+)
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
@@ -406,8 +413,8 @@ def refine_nonfinite_finding(question: JaxQuestion, finding: Finding, row: Recor
     overflowed_rows = [
         index
         for index in growing_rows
-        if not zero_nan.is_finite(question, index)
-        and all(zero_nan.is_finite(question, input_row) for input_row in question.rows[index].inputs)
+        if not is_finite(question, index)
+        and all(is_finite(question, input_row) for input_row in question.rows[index].inputs)
     ]
     if overflowed_rows and finding.cause == "nan_forward":
         return build_row_finding(question, "nan_forward", overflowed_rows[0])
@@ -446,7 +453,7 @@ def refine_zero_finding(question: JaxQuestion, finding: Finding, row: RecordedRo
 
 def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> int | None:
     """Return the row of the step function that caused the zeros of a row, possibly the row itself."""
-    if row.op in zero_nan.MIN_MAX_OPS:
+    if row.op in MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
             if is_only_broken_by_step(question, index):
                 return index
@@ -471,7 +478,7 @@ def _explain_zeros_of_where_in_activation(question: JaxQuestion, row: RecordedRo
         return build_row_finding(question, "saturated", row.index, detail=curve)
     comparisons = [question.rows[index] for index in row.inputs if question.rows[index].op in ("gt", "ge", "lt", "le")]
     is_relu = bool(comparisons) and not set(comparisons[0].inputs).isdisjoint(row.inputs)
-    if is_relu and zero_nan.is_relu_inactive(question, row.index):
+    if is_relu and is_relu_inactive(question, row.index):
         return build_row_finding(question, "dead_relu", row.index, detail="where")
     return None
 
@@ -494,7 +501,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
         & question.sweep.adjoints.keys()
     )
     return any(
-        zero_nan.is_all_zero(question, gate) and not question.sweep.adjoints[gate].is_all_zero
+        is_all_zero(question, gate) and not question.sweep.adjoints[gate].is_all_zero
         for gate in gates.intersection(question.adapter.recording.differentiated_rows)
     )
 
@@ -514,16 +521,6 @@ def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
     return bool(has_step) and not any(edge.cause for _, edge in replace(question, source_rows=[row]).path)
 
 
-def rank_branches_last(question: JaxQuestion, escapes: Iterable[Escape]) -> list[Escape]:
-    """Return the escapes, moving those that decided a branch to the end.
-
-    Args:
-        question: The question about the source.
-        escapes: One or more relevant escapes.
-    """
-    return sorted(escapes, key=lambda escape: escape.is_condition)
-
-
 def build_unused_finding(question: JaxQuestion) -> Finding:
     """Report that the result does not depend on the source. The finding is on the line that defines the function.
 
@@ -538,7 +535,7 @@ JAX_CHECKS = FrameworkChecks(
     find_non_float_source=find_integer_source,
     find_untracked_source=combine_checks(find_invalid_result, find_undifferentiated_argument, find_array_from_outside),
     specialize_break=name_step_function_in_finding,
-    rank_escapes=rank_branches_last,
+    rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),
     does_escape_matter=lambda question, escape: True,  # Without values, a trace does not show whether it matters.
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_reason_for_no_use=find_reason_for_no_use,
@@ -568,7 +565,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
     question = build_question(recording, target, source, source_rows)
     question.name = (
         next((question.rows[row].name for row in source_rows), "")
-        or finding_sentences.find_access_path(question, source)
+        or find_access_path(question, source)
         or fill(UNNAMED_ARRAY)
     )
     if isinstance(source, str) and not source_rows and recording.is_complete:
@@ -583,6 +580,6 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
     if not is_known:
         raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {source!r}.")
     finding = run_checks(question, JAX_CHECKS)
-    explanation = finding_sentences.to_explanation_with_fixes(question, finding)
+    explanation = to_explanation_with_fixes(question, finding)
     explanation.intended |= is_gate_zero_only_at_first(question, finding)
     return explanation

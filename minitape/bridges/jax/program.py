@@ -41,7 +41,7 @@ from .transforms import (
 )
 
 if TYPE_CHECKING:
-    from ...engine.types import ExitProperty
+    from ...engine.types import Action, ExitProperty
 
 WATCHED_UPDATES = 20  # After this many updates, it is clear whether the program keeps an optimizer's state.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
@@ -111,7 +111,7 @@ class FirstGradients:
         self.first = check_step_count(first, "first", "first=5 records five")
         self.every = check_step_count(every, "every", "every=100 records each hundredth")
         self.steps = self._taken_count = self.gradient_count = 0
-        self.on_recorded: Callable[[], object] | None = None
+        self.on_recorded: Action | None = None
         self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
         self._watched_libraries = set[str]()

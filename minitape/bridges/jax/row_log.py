@@ -23,6 +23,7 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from ..outside_values import unwrap_function
 
 if TYPE_CHECKING:
+    from ...engine.types import Scope
     from .recording import JaxRecording
 
 LABELS = {
@@ -239,12 +240,11 @@ class JaxLog:
             if previous_row is not None and previous_row != row and self.rows[previous_row].name == name:
                 self.rows[previous_row].name = None
 
-    def find_or_add_constant_array(self, variable: JaxVariable, name: str | None = None) -> int | None:
+    def find_or_add_constant_array(self, variable: JaxVariable) -> int | None:
         """Return the row of an array, after adding a constant if the array is not an argument.
 
         Args:
             variable: The variable of the array.
-            name: The name of the constant.
 
         Returns:
             The row, or None for a single number, which is shown in a label instead.
@@ -260,14 +260,13 @@ class JaxLog:
         if unbroadcast_row is None:
             row = self.recording.add_leaf(
                 self.keep_value(variable.value),
-                name=name,
                 kind="constant",
                 site=variable.site,
                 tracked=False,
                 extra=JaxExtra(outside_arrays=variable.outside_arrays),
                 **read_dtype_and_shape(variable.value),
             )
-            self.rows[row].label = name or "const"
+            self.rows[row].label = "const"
         else:
             row = self.recording.add_operation(
                 "broadcast_in_dim",
@@ -287,7 +286,7 @@ class JaxLog:
         compute: Callable[..., list],
         inputs: JaxVariables,
         site: Site,
-        scope: tuple[str, ...] = (),
+        scope: Scope = (),
         label: str = "",
         custom_rule: str = "",
     ) -> JaxVariables:

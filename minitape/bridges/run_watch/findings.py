@@ -197,7 +197,12 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
         for account in run.accounts.values()
         if not account.optimizer_numbers and account.got_gradient and account.read_facts().is_parameter
     ]
-    single_births = _find_single_births(run, unoptimized)
+    # A layer that is recreated in each step gets one gradient before another layer takes its place.
+    single_births = {
+        account.key: (birth.site, birth.name)
+        for account in unoptimized
+        if (birth := run.births.get(account.key)) is not None and sum(map(_count_passes, run.iter_routes(account))) == 1
+    }
     births = Counter(run.lost_births) + Counter(single_births.values())
     for account in unoptimized:
         if account.key not in single_births or births[single_births[account.key]] <= MAX_SINGLE_BIRTHS:
@@ -206,18 +211,6 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
         if stepped_lines and count > MAX_SINGLE_BIRTHS:
             keys = {key for key, birth_place in single_births.items() if birth_place == (site, name)}
             yield RunFinding("not_optimized", "remade", site, {"n": count}, keys)
-
-
-def _find_single_births(run: RunAccounts, accounts: Iterable[Account]) -> dict[int, tuple[Site, str]]:
-    """Return the line and the name of each parameter that got only one gradient, by its key.
-
-    A layer that is recreated in each step gets one gradient before another layer takes its place.
-    """
-    return {
-        account.key: (birth.site, birth.name)
-        for account in accounts
-        if (birth := run.births.get(account.key)) is not None and sum(map(_count_passes, run.iter_routes(account))) == 1
-    }
 
 
 def _count_passes(route_and_occurrences: tuple[Route, Occurrences]) -> int:

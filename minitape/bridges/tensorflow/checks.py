@@ -13,8 +13,17 @@ from ...explain.causes import CAUSES
 from ...explain.explanation import Explanation
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import STEP_OPS
-from ...explain.reasons import checks, finding_sentences, zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
+from ...explain.reasons.checks import (
+    does_escape_reach_target,
+    find_call_stack_divergence,
+    find_leaf_equal_to_source,
+    find_leaf_replacing_source,
+    find_non_float_source,
+    find_rebound_name,
+    find_unused_derived_source,
+)
+from ...explain.reasons.finding_sentences import describe_escape_method, describe_operation, to_explanation_with_fixes
 from ...explain.reasons.object_names import find_access_path
 from ...explain.reasons.program_text import (
     Statement,
@@ -28,7 +37,7 @@ from ...explain.reasons.program_text import (
     unparse,
 )
 from ...explain.reasons.question import Finding, OptionalFinding
-from ...explain.reasons.zero_nan import build_row_finding
+from ...explain.reasons.zero_nan import build_row_finding, find_blamed_return_of_rule, find_last_reached_row
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
@@ -94,7 +103,7 @@ def find_integer_source(question: TensorFlowQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    finding = checks.find_non_float_source(question)
+    finding = find_non_float_source(question)
     if finding is None or question.adapter.find_creation(question.source).call_stack:
         return finding
     name = question.name
@@ -343,12 +352,12 @@ def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Opti
     if use.leaf is not None:
         return None
     block_stack = question.adapter.find_block_call_stack()
-    return checks.find_rebound_name(question) or build_row_finding(
+    return find_rebound_name(question) or build_row_finding(
         question,
         "not_watched",
         use.rows[0].index,
         "made",
-        site=checks.find_call_stack_divergence(use.rows[0].call_stack, block_stack),
+        site=find_call_stack_divergence(use.rows[0].call_stack, block_stack),
     )
 
 
@@ -415,7 +424,7 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
         return find_recorded_or_first_use_site(question)
     block_stack = question.adapter.find_block_call_stack()
     call_stack = () if first_recorded is None else first_recorded.extra.call_stack
-    return checks.find_call_stack_divergence(call_stack, block_stack) if call_stack else block_stack[-1]
+    return find_call_stack_divergence(call_stack, block_stack) if call_stack else block_stack[-1]
 
 
 def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFinding:
@@ -499,7 +508,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row
         _change_to_dataset_escape(row, finding)
     elif is_custom_gradient_op(row.extra.op or ""):
         finding.cause, finding.variant = "custom_rule", "none"
-        finding.site = zero_nan.find_blamed_return_of_rule(question, row.index)
+        finding.site = find_blamed_return_of_rule(question, row.index)
     elif finding.cause == "integer_dtype":
         finding.variant = "inside"
     elif finding.cause == "nondifferentiable":
@@ -574,7 +583,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
         if row is None and escapes:
             return build_escape_finding(question, escapes)
     elif not any(source_row in question.sweep.adjoints for source_row in question.used_source_rows):
-        row = zero_nan.find_last_reached_row(question)
+        row = find_last_reached_row(question)
     if row is None:
         return None
     if question.adapter.recording.rows[row].watched == "explicit":
@@ -664,7 +673,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
         inner_question = build_named_question(inner_recording, target, inner_source, question.name)
         finding = run_checks(inner_question, TENSORFLOW_CHECKS)
         finding.detail = finding.detail or (
-            "" if finding.row is None else finding_sentences.describe_operation(inner_question, finding.row)
+            "" if finding.row is None else describe_operation(inner_question, finding.row)
         )
         finding.row = call_row
         if finding.cause != "connected":
@@ -722,7 +731,7 @@ def build_escape_finding(question: TensorFlowQuestion, escapes: Sequence[Escape]
     if escape.is_condition:
         return Finding("python_branch", escape.site, escape.row)
     keras_function = find_keras_numpy_function(find_statement(escape.site))
-    detail = f"{keras_function}()" if keras_function else finding_sentences.describe_escape_method(escape.method)
+    detail = f"{keras_function}()" if keras_function else describe_escape_method(escape.method)
     variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "")
     if not variant and escape.method == "numpy_function":
         variant = "python"
@@ -763,7 +772,7 @@ def _find_variable_replacing_source(question: TensorFlowQuestion) -> OptionalFin
     Args:
         question: The question about the source.
     """
-    replacement = checks.find_leaf_replacing_source(question)
+    replacement = find_leaf_replacing_source(question)
     if replacement is None or replacement.row is None:
         return None
     objects = [question.rows[replacement.row].find_object(), to_handle_or_value(question.source)]
@@ -781,7 +790,7 @@ def _find_derived_source(question: TensorFlowQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    derived = checks.find_unused_derived_source(question)
+    derived = find_unused_derived_source(question)
     if derived is not None:
         derived.variant, derived.other_name = "made", fill("the value that it was created from")
     return derived
@@ -793,7 +802,7 @@ def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Optiona
     Args:
         question: The question about the source.
     """
-    finding = checks.find_leaf_equal_to_source(question) or _find_used_namesake(question)
+    finding = find_leaf_equal_to_source(question) or _find_used_namesake(question)
     if finding is None or question.adapter.is_variable(question.source):
         return finding
     source_array = np.asarray(question.adapter.find_array(question.source))
@@ -914,7 +923,7 @@ def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
         question: The question about the source.
         escape: A value that was computed from the source and left the framework.
     """
-    return escape.is_condition or checks.does_escape_reach_target(question, escape) or is_returned_by_keras_loss(escape)
+    return escape.is_condition or does_escape_reach_target(question, escape) or is_returned_by_keras_loss(escape)
 
 
 def build_unused_finding(question: TensorFlowQuestion) -> Finding:
@@ -1005,7 +1014,7 @@ def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -
         TypeError: If the source is neither a tensor nor a variable.
     """
     question = build_named_question(recording, target, source)
-    return finding_sentences.to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))
+    return to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))
 
 
 def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explanation:
@@ -1039,4 +1048,4 @@ def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explan
     question.adapter.is_left_out_by_keras = (
         not source_sweeps and not source_steps and not getattr(source, "trainable", True)
     )
-    return finding_sentences.to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))
+    return to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))

@@ -17,12 +17,13 @@ from .function_calls import list_recordings
 from .operation_log import find_variable_name, to_handle_or_value
 
 if TYPE_CHECKING:
+    from ..recording import SourcesByName
     from .recording import TensorFlowRecording
 
 DEPTH_LIMIT = 12  # Containers that are nested more deeply than this are not searched.
 
 
-def find_model_variables(recording: TensorFlowRecording, model: Any) -> dict[str, Any] | None:
+def find_model_variables(recording: TensorFlowRecording, model: Any) -> SourcesByName | None:
     """Return the trainable variables of a layer, model or module, by their paths in the program.
 
     Other variables are included if the program requested a gradient for them.
@@ -115,7 +116,7 @@ def is_float_variable(variable: Any) -> bool:
     return bool(tf.as_dtype(variable.dtype).is_floating)
 
 
-def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
+def collect_trained_sources(recording: TensorFlowRecording) -> SourcesByName:
     """Return the trainable variables that the block read or changed, keyed by name.
 
     Sources with a gradient of None are included, even if they are tensors.

@@ -28,6 +28,7 @@ from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
 if TYPE_CHECKING:
     from ...explain.explanation import Explanation, OptionalExplanation
     from ...explain.reasons.suspects import CheckedRun
+    from ..recording import SourcesByName
 
 
 class TensorFlowRecording(FrameworkRecording):
@@ -67,13 +68,13 @@ class TensorFlowRecording(FrameworkRecording):
 
         return filter_sweeps_by_source(sweeps, source) or (sweeps if getattr(source, "trainable", True) else [])
 
-    def collect_trained_sources(self) -> dict[str, Any]:
+    def collect_trained_sources(self) -> SourcesByName:
         """Return the trainable variables that the block read or changed, keyed by name."""
         from .model_variables import collect_trained_sources
 
         return collect_trained_sources(self)
 
-    def find_model_sources(self, model: Any) -> dict[str, Any] | None:
+    def find_model_sources(self, model: Any) -> SourcesByName | None:
         """Return the trainable variables of a layer, model or module by path, or None for any other object."""
         from .model_variables import find_model_variables
 

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ...explain.explanation import Explanation
-from ...explain.reasons import checks, finding_sentences, zero_nan
+from ...explain.reasons import zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
+from ...explain.reasons.checks import INTEGER_DTYPES, does_escape_reach_target
+from ...explain.reasons.finding_sentences import describe_escape_method, find_access_path, to_explanation_with_fixes
 from ...explain.reasons.program_text import (
     Statement,
     find_attribute_assignment_site,
@@ -149,7 +151,7 @@ def find_creation_site(question: TorchQuestion, row: RecordedRow) -> Site:
     If the recorder did not see the creation, search for the tensor's name in the program's text.
     """
     log = question.adapter.log
-    name = finding_sentences.find_access_path(question, row.find_object())
+    name = find_access_path(question, row.find_object())
     was_recorded = row.index not in log.unrecorded_rows and not log.is_leaf_created_before_block(row.index)
     if not name or was_recorded:
         return row.site
@@ -219,7 +221,7 @@ def build_escape_finding(escape: Escape) -> Finding:
     """
     if escape.is_condition:
         return Finding("branch", escape.site, escape.row)
-    return Finding("left_torch", escape.site, escape.row, finding_sentences.describe_escape_method(escape.method))
+    return Finding("left_torch", escape.site, escape.row, describe_escape_method(escape.method))
 
 
 def find_statement_of_rowless_target(question: TorchQuestion) -> Statement | None:
@@ -244,7 +246,7 @@ def does_escape_matter(question: TorchQuestion, escape: Escape) -> bool:
         return True
     target_statement = find_statement_of_rowless_target(question)
     if not target_statement:
-        return checks.does_escape_reach_target(question, escape)
+        return does_escape_reach_target(question, escape)
     return target_statement in trace_value_to_statements(find_statement(escape.site) or target_statement, ())
 
 
@@ -257,9 +259,7 @@ def build_finding_of_escapes(question: TorchQuestion, escapes: Sequence[Escape])
     """
     branching = [escape for escape in escapes if escape.is_condition]
     returning = [escape for escape in escapes if not escape.is_condition]
-    differentiable = [
-        escape for escape in returning if not question.rows[escape.row].dtype.startswith(checks.INTEGER_DTYPES)
-    ]
+    differentiable = [escape for escape in returning if not question.rows[escape.row].dtype.startswith(INTEGER_DTYPES)]
     reported = differentiable or returning or branching[:1]
     # Keep only the first escape's finding for each line.
     by_site = {escape.site: build_escape_finding(escape) for escape in reversed(reported)}
@@ -476,7 +476,7 @@ def refine_zero_finding(question: TorchQuestion, finding: Finding, row: Recorded
         row: The row that the finding blames.
     """
     if finding.cause == "hook" or row.op == "BackwardHookFunction":
-        name = finding_sentences.find_access_path(question, row.find_object()) or fill("a tensor")
+        name = find_access_path(question, row.find_object()) or fill("a tensor")
         return build_row_finding(question, "hook", row.index, detail=name, site=find_return_of_only_hook(row.site[0]))
     if get_extra(row).custom_rule:
         return replace(build_custom_rule_finding(question, row.index, "no_gradient", "zeros"), has_gradient=True)
@@ -505,7 +505,7 @@ def find_copy_behind_break(question: TorchQuestion, finding: Finding, row: Recor
         row: The row of the break.
     """
     # An integer, such as a sampled action, is only selected by the source, not computed from it.
-    is_integer = row.dtype.startswith(checks.INTEGER_DTYPES)
+    is_integer = row.dtype.startswith(INTEGER_DTYPES)
     passes_leaf = any(question.rows[step.row].kind != "operation" for step in question.path)
     copy_finding = find_use_of_deep_copy(question) if is_integer or passes_leaf else None
     return copy_finding or finding
@@ -553,10 +553,8 @@ def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Exp
     if not isinstance(source, torch.Tensor):
         raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
     question = build_question(recording, target, source)
-    question.name = finding_sentences.find_access_path(question, source) or recording.log.history.find_tensor_name(
-        source
-    )
+    question.name = find_access_path(question, source) or recording.log.history.find_tensor_name(source)
     finding = run_checks(question, TORCH_CHECKS)
     if finding.row is not None and finding.cause in LEAF_CAUSES and finding.site == question.rows[finding.row].site:
         finding.site = find_creation_site(question, question.rows[finding.row])
-    return finding_sentences.to_explanation_with_fixes(question, finding)
+    return to_explanation_with_fixes(question, finding)

@@ -20,13 +20,14 @@ from .kept_tensors import to_numpy
 from .row_log import get_extra
 
 if TYPE_CHECKING:
+    from ..recording import SourcesByName
     from .recording import TorchRecording
 
 MAX_DEPTH = 3  # The search for parameters descends this many levels into nested objects.
 MAX_PARTS = 2000  # A longer list may be a data set, so only this many of its items are searched.
 
 
-def collect_model_parameters(module: torch.nn.Module) -> dict[str, Any]:
+def collect_model_parameters(module: torch.nn.Module) -> SourcesByName:
     """Return the parameters of a module, keyed by path.
 
     The path begins with the program's name for the module, or with its class name.
@@ -35,7 +36,7 @@ def collect_model_parameters(module: torch.nn.Module) -> dict[str, Any]:
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
-def collect_unregistered_parameters(recording: TorchRecording, module: torch.nn.Module) -> dict[str, Any]:
+def collect_unregistered_parameters(recording: TorchRecording, module: torch.nn.Module) -> SourcesByName:
     """Return the module's parameters that the block used but ``module.parameters()`` does not list.
 
     Args:
@@ -120,7 +121,7 @@ def _list_leaf_tensors(recording: TorchRecording, only_parameters: bool) -> list
     return parameters if parameters or only_parameters else [tensor for _, tensor in leaves]
 
 
-def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
+def collect_trained_sources(recording: TorchRecording) -> SourcesByName:
     """Return the parameters that the block trained, keyed by name.
 
     These are the parameters of called modules and of optimizers that took a step. If none exist, return the other

@@ -168,7 +168,8 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
         return explain_cause("torch", "unused", site, "input", fields)
     relative = rows[max(relatives)]
     fields["other"] = names.find_name_or_operation_of_row(relative)
-    site = _find_use_in_scope(source, fields["other"]) or _find_first_use(rows, relative, used) or source.site
+    used_at = (row.site for row in rows if relative.index in row.inputs and row.index in used)
+    site = _find_use_in_scope(source, fields["other"]) or next(used_at, source.site)
     return explain_cause("torch", "unused", site, "relative", fields)
 
 
@@ -190,17 +191,6 @@ def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
         and name in statement.read_names
     )
     return next(sites, None)
-
-
-def _find_first_use(rows: list[RecordedRow], relative: RecordedRow, used: set[int]) -> Site | None:
-    """Return the line of the first operation that reads a row and contributes to the output.
-
-    Args:
-        rows: All rows.
-        relative: The row to look for among the operations' inputs.
-        used: The rows that the output was computed from.
-    """
-    return next((row.site for row in rows if relative.index in row.inputs and row.index in used), None)
 
 
 def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:

@@ -14,7 +14,7 @@ from ...explain.reasons.object_names import share_results
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ..checkup import Checkup, FrameworkRecording
 from ..framework_patches import RecordingBlock
-from ..recording import RowNumber
+from ..recording import RowNumber, SourcesByName
 from ..sampling import build_sampled_steps
 from .row_log import TorchLog, get_extra
 from .watcher import TorchWatcher
@@ -62,14 +62,14 @@ class TorchRecording(FrameworkRecording):
 
         return explain_gradient(self, target, source)
 
-    def collect_trained_sources(self) -> dict[str, Any]:
+    def collect_trained_sources(self) -> SourcesByName:
         """Return the parameters that the block trained, keyed by their names in the program."""
         from .model_parameters import collect_trained_sources
 
         with share_results():
             return collect_trained_sources(self)
 
-    def find_model_sources(self, model: Any) -> dict[str, Any] | None:
+    def find_model_sources(self, model: Any) -> SourcesByName | None:
         """Return the parameters of a module, keyed by name, or None if the object is not a module.
 
         The result includes unregistered parameters that the module holds and the block used.

@@ -20,6 +20,7 @@ from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
 
 if TYPE_CHECKING:
+    from ...engine.types import Scope
     from ...picture.snapshot_types import Kind
     from ...recording.recorded_rows import RecordedRow
     from .recording import TorchRecording
@@ -127,7 +128,7 @@ class TorchLog:
         self.graph = TorchGraph(self)
         self.run_watch = TorchRunWatch(measures=False)
         self.history = ParameterHistory()
-        self.scope: tuple[str, ...] = ()
+        self.scope: Scope = ()
         self.unrecorded_rows: set[int] = set()
         self.custom_calls: dict[Any, list[Any]] = {}
         self.in_place_changes: list[tuple[int, int]] = []

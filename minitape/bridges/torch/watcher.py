@@ -27,6 +27,7 @@ from .parameter_history import ParameterCopy
 from .row_log import GradClearing, TorchLog, is_differentiable
 
 if TYPE_CHECKING:
+    from ...engine.types import Scope
     from .kept_tensors import Tensors
     from .recording import TorchRecording
 
@@ -125,7 +126,7 @@ class TorchWatcher(Watcher):
         self.is_in_custom_function = False
         self._call_mode = CallMode(self)
         # The running modules, outermost first, each with the names of the modules from the outermost to this one.
-        self._running_modules: list[tuple[torch.nn.Module, tuple[str, ...]]] = []
+        self._running_modules: list[tuple[torch.nn.Module, Scope]] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
         self._stance: str | None = None  # The original torch.compile setting, or None if the block did not change it.
@@ -445,7 +446,7 @@ class TorchWatcher(Watcher):
                 self.log.history.tensor_names.setdefault(tensor, name)
             if not any(ref() is module for ref in self.log.history.called_modules):
                 self.log.history.called_modules.append(weakref.ref(module))
-            path: tuple[str, ...] = (type(module).__name__,)
+            path: Scope = (type(module).__name__,)
         else:
             parent, outer_path = self._running_modules[-1]
             names = self._submodule_names.get(parent)

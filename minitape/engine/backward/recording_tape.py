@@ -9,7 +9,7 @@ if it was written during a span, and if one of its inputs was already watched or
 from __future__ import annotations
 
 from _thread import interrupt_main, start_new_thread
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from sys import _getframe
@@ -31,7 +31,7 @@ from . import tape_errors
 from .row_values import iter_operations_backward
 
 if TYPE_CHECKING:
-    from ..types import ExitProperty, Object, Spans, Structure
+    from ..types import Action, ExitProperty, Object, Spans, Structure
     from .targets_and_sources import GradientRequest
 
 
@@ -65,10 +65,10 @@ class RecordingTape:
     entry_index: int | None = None
     # This is False for the tape of an accumulator. Under such a tape, a closed tape cannot watch values.
     _gives_gradients = True
-    _exit_ref: Callable[[], object] | None = None  # InterruptSafeExit stores the exit method of the open block here.
+    _exit_ref: Action | None = None  # InterruptSafeExit stores the exit method of the open block here.
     last_request: GradientRequest | None = None
     requests: Sequence[GradientRequest] = ()
-    listeners: Sequence[Callable[[], object]] = ()
+    listeners: Sequence[Action] = ()
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         """Create a tape that has not recorded anything yet.

@@ -18,8 +18,8 @@ from ..tensor.conversion import convert_to_tensor
 from ..tensor.operation import check_broadcast
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..tensor.variable import ResourceVariable
-from ..values import nest
 from ..values.argument_errors import build_argument_error, build_dtype_error
+from ..values.nest import flatten, pack_sequence_as
 from .reachability import mark_rows_on_tape
 from .row_values import iter_operations_backward
 
@@ -112,7 +112,7 @@ def convert_output_gradients(output_gradients: Structure, target_count: int) -> 
     Raises:
         ValueError: If an adjoint is None.
     """
-    flat_gradients = nest.flatten(output_gradients)[:target_count]
+    flat_gradients = flatten(output_gradients)[:target_count]
     tensors = [g if hasattr(g, "_get_gradient_carrier") else convert_to_tensor(g) for g in flat_gradients]
     return [*map(unwrap_keras_variable, tensors)] + [None] * (target_count - len(flat_gradients))
 
@@ -171,7 +171,7 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[TargetsOrSourc
         A list of the values, and a list with the carrier of each value. The two lists are the same object if each value
         carries its own gradient.
     """
-    values = nest.flatten(structure)
+    values = flatten(structure)
     for value in values:
         if type(value) not in PLAIN_SOURCE_TYPES and hasattr(value, "_get_gradient_carrier"):
             return values, [unwrap_keras_variable(item) for item in values]
@@ -216,7 +216,7 @@ def pack_gradients_like(structure: Structure, values: TargetsOrSources, gradient
             return gradients
     elif values and structure is values[0]:
         return gradients[0]
-    return nest.pack_sequence_as(structure, gradients)
+    return pack_sequence_as(structure, gradients)
 
 
 # -- seeds of targets, and sources without a path ------------------------------------------------------

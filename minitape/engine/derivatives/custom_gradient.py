@@ -24,7 +24,7 @@ from ..table.primitives import TABLE, Primitive, Rule
 from ..tensor.conversion import convert_to_tensor
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
-from ..values import nest
+from ..values.nest import flatten, pack_sequence_as
 
 if TYPE_CHECKING:
     from ..tensor.variable import ResourceVariable
@@ -131,7 +131,7 @@ class CustomCall:
         else:
             input_grads = self.grad_fn(*adjoints)
             variable_grads = []
-        flat_gradients = nest.flatten(input_grads)
+        flat_gradients = flatten(input_grads)
         if len(flat_gradients) != self.argument_count:
             raise ValueError(
                 f"custom_gradient function expected to return {self.argument_count} gradients, but returned "
@@ -284,18 +284,18 @@ def call_with_custom_gradient(
     """
     with collect_trainable_variable_reads() as variables_by_id:
         result, grad_fn = function(*args, **kwargs)
-    arguments = nest.flatten(list(args))
-    passed_values = [*arguments, *nest.flatten(kwargs)]
+    arguments = flatten(list(args))
+    passed_values = [*arguments, *flatten(kwargs)]
     variables = [variable for variable in variables_by_id.values() if all(variable is not g for g in passed_values)]
     _require_variables_parameter(grad_fn, variables)
     inputs = [
         argument._read_state() if hasattr(argument, "_read_state") else convert_to_tensor(argument)
         for argument in [*arguments, *variables]
     ]
-    results = [convert_to_tensor(leaf) for leaf in nest.flatten(result)]
+    results = [convert_to_tensor(leaf) for leaf in flatten(result)]
     call = CustomCall(getattr(function, "__name__", "custom"), grad_fn, variables, len(arguments))
     outputs = write_row(call, results, inputs)
-    return nest.pack_sequence_as(result, [*outputs])
+    return pack_sequence_as(result, [*outputs])
 
 
 def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: Tensors) -> list[EagerTensor]:
@@ -335,7 +335,7 @@ def recompute_grad(f: Function) -> Function:
 
         def compute_gradients(*upstream: Result, variables: Sequence[ResourceVariable] = ()) -> Structure:
             shares = _recompute_gradients(f, args, kwargs, upstream, variables)
-            count = len(nest.flatten(args))
+            count = len(flatten(args))
             return (shares[:count], shares[count:]) if variables else shares
 
         return result, compute_gradients
@@ -368,10 +368,10 @@ def _recompute_gradients(
             TABLE["identity"](
                 argument._read_state() if hasattr(argument, "_read_state") else convert_to_tensor(argument)
             )
-            for argument in nest.flatten(arguments)
+            for argument in flatten(arguments)
         ]
         tape.watch(copies)  # As in TensorFlow, this warns about arguments that have no gradient.
-        result = function(*nest.pack_sequence_as(arguments, copies), **kwargs)
+        result = function(*pack_sequence_as(arguments, copies), **kwargs)
     return tape.gradient(
         result,
         [*copies, *variables],

@@ -31,7 +31,7 @@ from ..record.thread_state import state
 from ..table.primitives import TABLE
 from ..tensor.conversion import convert_to_tensor
 from ..tensor.tensor import Tensor
-from ..values import nest
+from ..values.nest import flatten, pack_sequence_as
 
 if TYPE_CHECKING:
     from ..types import ExitProperty, Structure, TargetOrSource, TargetsOrSources
@@ -88,14 +88,14 @@ class ForwardAccumulator:
         Raises:
             ValueError: If a primal occurs twice, or the tangents do not match the primals.
         """
-        self._primals: TargetsOrSources = nest.flatten(primals)
+        self._primals: TargetsOrSources = flatten(primals)
         self._tape = ForwardTape(self)
         self._outer_tapes: list[GradientTape] = []  # The tapes that were open when the block began.
         if len({id(primal) for primal in self._primals}) != len(self._primals):
             raise ValueError(
                 "A tensor was specified as a primal multiple times. Pass it once, with the sum of its tangents."
             )
-        flat_tangents = nest.flatten(tangents)
+        flat_tangents = flatten(tangents)
         if len(flat_tangents) != len(self._primals):
             raise ValueError(
                 f"Expected one tangent for each of the {len(self._primals)} primals, but got {len(flat_tangents)} "
@@ -146,7 +146,7 @@ class ForwardAccumulator:
         (array([2., 0.], dtype=float32), None)
         """
         returns_zeros = should_return_zeros(unconnected_gradients)
-        values = nest.flatten(primals)
+        values = flatten(primals)
         primal_tangents = {id(primal): tangent for primal, tangent in zip(self._primals, self._tangents, strict=True)}
         rows = [
             find_rows_in_recording(self._tape, value)[-1:]
@@ -167,7 +167,7 @@ class ForwardAccumulator:
                 build_recorded_zeros_like_source(value) if tangent is None else tangent
                 for value, tangent in zip(values, tangents, strict=True)
             ]
-        return nest.pack_sequence_as(primals, tangents)
+        return pack_sequence_as(primals, tangents)
 
     @make_interrupt_safe
     def _record_on_outer_tapes(self) -> Iterator[None]:

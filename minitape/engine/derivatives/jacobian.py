@@ -25,7 +25,7 @@ from ..record.thread_state import get_current_first_run, state
 from ..table.primitives import TABLE
 from ..table.primitives.reduce import unbroadcast
 from ..tensor.tensor import wrap_array, wrap_array_with_origin
-from ..values import nest
+from ..values.nest import flatten, pack_sequence_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def jacobian(
     if isinstance(target, ndarray):
         target = wrap_array_with_origin(target)
     returns_zeros = should_return_zeros(unconnected_gradients)
-    flat_sources = [unwrap_keras_variable(s) for s in nest.flatten(sources)]
+    flat_sources = [unwrap_keras_variable(s) for s in flatten(sources)]
     shape = tuple(target.shape)
     count = math.prod(shape)
     sweep_count = count or 1  # An empty target also needs a sweep, to find out which sources are connected.
@@ -95,7 +95,7 @@ def jacobian(
         else:
             results.append(TABLE["reshape"](g, shape=sizes))
     _end_jacobian(tape, "jacobian", target, flat_sources, stacked_gradients, results)
-    return nest.pack_sequence_as(sources, results)
+    return pack_sequence_as(sources, results)
 
 
 def batch_jacobian(

@@ -35,7 +35,7 @@ events are in :mod:`minitape.engine.record.row_parts`.
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from sys import _getframe
 from types import FrameType, MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Array, Attributes, FirstRunInterface, Spans
+    from ..types import Action, Array, Attributes, FirstRunInterface, Scope, Spans
 
 MAX_RETAINED_RECORDS = 4  # A thread keeps this many released recordings for `explain`.
 MAX_SKELETON_ROWS = 4096  # A longer recording is not kept after its release.
@@ -169,8 +169,8 @@ class Record(RowTable):
     mandatory_calls: Sequence[Call] = ()
     events: Sequence[Event] = ()
     sweep_boundaries: Sequence[SweepBoundary] = ()
-    scopes: Sequence[tuple[int, tuple[str, ...]]] = ()
-    listeners: Sequence[Callable[[], object]] = ()
+    scopes: Sequence[tuple[int, Scope]] = ()
+    listeners: Sequence[Action] = ()
 
     def __init__(self) -> None:
         """Create an empty recording that belongs to the current thread."""
@@ -441,7 +441,7 @@ class Record(RowTable):
         """Return the tapes in the order of `tape_entries`, with None for tapes that no longer exist."""
         return [tape() for tape, _, _ in self.tape_entries]
 
-    def add_and_notify_listeners(self, *listeners: Callable[[], object]) -> None:
+    def add_and_notify_listeners(self, *listeners: Action) -> None:
         """Add functions that refresh live pictures, and call all listeners.
 
         Args:

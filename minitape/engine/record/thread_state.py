@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..backward.tape import GradientTape
     from ..tensor.variable import ResourceVariable
-    from ..types import FirstRunInterface, Object, Returned
+    from ..types import FirstRunInterface, Object, Returned, Scope
     from .provenance import EscapeLog
     from .record import Record
 
@@ -55,7 +55,7 @@ class ThreadState(threading.local):
 
     record: Record | None = None
     fixed_site: tuple[CodeType, int] | None = None
-    _scope: tuple[str, ...] = ()
+    _scope: Scope = ()
 
     def __init__(self) -> None:
         """Create the state of a thread. Python calls this once for each thread."""
@@ -64,12 +64,12 @@ class ThreadState(threading.local):
         self.memory = ExplainMemory()
 
     @property
-    def scope(self) -> tuple[str, ...]:
+    def scope(self) -> Scope:
         """The names of the open ``tf.name_scope`` blocks. The open recording stores every change."""
         return self._scope
 
     @scope.setter
-    def scope(self, path: tuple[str, ...]) -> None:
+    def scope(self, path: Scope) -> None:
         self._scope = path
         if self.record is not None:
             self.record.scopes = append_to_list_or_tuple(self.record.scopes, (self.record.next, path))

@@ -14,8 +14,9 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from ...recording.recorded_rows import Escape, RecordedRow
-from . import checks, zero_nan
+from . import checks
 from .question import Finding, OptionalFinding
+from .zero_nan import find_cause_of_zero, find_first_cause_of_nonfinite
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
 FindCause: TypeAlias = Callable[[FrameworkQuestion], Finding | None]
@@ -170,7 +171,7 @@ def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks
         question: The question about the gradient.
         framework: The checks of the framework.
     """
-    finding = zero_nan.find_first_cause_of_nonfinite(question)
+    finding = find_first_cause_of_nonfinite(question)
     if finding is None or finding.row is None:
         return finding
     return framework.refine_nonfinite_finding(question, finding, question.rows[finding.row])
@@ -183,7 +184,7 @@ def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> 
         question: The question about the gradient.
         framework: The checks of the framework.
     """
-    finding = zero_nan.find_cause_of_zero(question)
+    finding = find_cause_of_zero(question)
     if finding is None or finding.row is None:
         return finding
     return framework.refine_zero_finding(question, finding, question.rows[finding.row])

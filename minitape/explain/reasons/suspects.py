@@ -34,6 +34,7 @@ from .program_text import find_operand_expressions, find_statement, trace_value_
 from .question import Finding, Question, find_nearest_tracked_consumers
 
 if TYPE_CHECKING:
+    from ...engine.types import RowsByRow, Sizes
     from .adapter import Adapter
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
@@ -151,9 +152,9 @@ class CheckedRun:
         return {row: sweep for sweep in self.sweeps for row in sweep.adjoints if self.rows[row].kind == "operation"}
 
     @cached_property
-    def consumers(self) -> dict[int, list[int]]:
+    def consumers(self) -> RowsByRow:
         """The operations that read each row."""
-        consumers: dict[int, list[int]] = {}
+        consumers: RowsByRow = {}
         for row in self.rows:
             if row.kind == "operation":
                 for input_row in row.inputs:
@@ -314,7 +315,7 @@ def _name_operands(run: CheckedRun, row: RecordedRow, column: int) -> dict[str, 
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
 
-def is_column_and_vector(column_shape: tuple[int, ...], row_shape: tuple[int, ...]) -> bool:
+def is_column_and_vector(column_shape: Sizes, row_shape: Sizes) -> bool:
     """Return whether two shapes are (N, 1) and (N,) with the same N.
 
     >>> is_column_and_vector((8, 1), (8,)), is_column_and_vector((8, 1), (1, 8)), is_column_and_vector((1, 1), (1,))

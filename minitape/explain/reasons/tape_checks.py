@@ -22,11 +22,18 @@ from ..explanation import Explanation
 from ..layer_lookup import list_variables_of_owner
 from ..replayed_sweep import replay_call_on_new_tape, replay_sweep
 from ..translated_sentences import fill
-from . import checks, finding_sentences, zero_nan
+from . import checks, finding_sentences
 from .check_order import FrameworkChecks, combine_checks, find_nothing, find_path_break, run_checks
 from .program_text import find_statement
 from .question import ADD_OPS, Finding, OptionalFinding, find_nearest_tracked_consumers
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
+from .zero_nan import (
+    find_blamed_return_of_rule,
+    find_cause_of_nonfinite,
+    find_cause_of_zero,
+    find_origin_of_nonfinite,
+    is_finite,
+)
 
 if TYPE_CHECKING:
     from ...engine.types import TargetOrSource, TargetsOrSources
@@ -140,7 +147,7 @@ def find_rule_without_gradient(question: TapeQuestion) -> OptionalFinding:
         question: The question about the source.
     """
     for row, _ in question.path:
-        rule = zero_nan.find_blamed_return_of_rule(question, row)
+        rule = find_blamed_return_of_rule(question, row)
         if rule is not NOWHERE:
             return Finding("custom_rule", rule, row, variant="none")
     return None
@@ -154,7 +161,7 @@ def find_cause_behind_break(question: TapeQuestion, finding: Finding, row: Recor
         finding: The break that is nearest to the source.
         row: The row of the break.
     """
-    rule = zero_nan.find_blamed_return_of_rule(question, row.index)
+    rule = find_blamed_return_of_rule(question, row.index)
     if rule is not NOWHERE:
         return Finding("custom_rule", rule, row.index, variant="none", more=finding.more)
     edge = next(edge for path_row, edge in question.path if path_row == row.index and edge.cause)
@@ -296,7 +303,7 @@ def to_value_explanation(question: TapeQuestion, finding: Finding) -> Explanatio
     if answer.kind == "zero":
         answer.message = join_sentences(fill("The gradient of {x} is zero.", x=name), answer.message)
     elif answer.kind == "nonfinite":
-        target_is_finite = all(zero_nan.is_finite(question, row) for row in question.target_rows)
+        target_is_finite = all(is_finite(question, row) for row in question.target_rows)
         gradient = fill("The gradient of {x} is not finite.", x=name)
         answer.message = join_sentences(
             gradient if target_is_finite else fill("The target is not finite."), answer.message
@@ -409,10 +416,8 @@ def find_cause_of_nonfinite_target(question: TapeQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    target_row = next(
-        (target_row for target_row in question.target_rows if not zero_nan.is_finite(question, target_row)), None
-    )
-    return None if target_row is None else zero_nan.find_origin_of_nonfinite(question, target_row)
+    target_row = next((target_row for target_row in question.target_rows if not is_finite(question, target_row)), None)
+    return None if target_row is None else find_origin_of_nonfinite(question, target_row)
 
 
 def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> OptionalFinding:
@@ -424,7 +429,7 @@ def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> OptionalFinding:
     with np.errstate(all="ignore"):
         if question.sweep is None:
             return find_cause_of_nonfinite_target(question)
-        return zero_nan.find_cause_of_nonfinite(question) or zero_nan.find_cause_of_zero(question)
+        return find_cause_of_nonfinite(question) or find_cause_of_zero(question)
 
 
 def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int = 0) -> tuple[TapeQuestion, Finding]:

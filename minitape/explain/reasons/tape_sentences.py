@@ -16,7 +16,7 @@ from ..caller import format_bracketed_place
 from ..fixes.edits import format_variable_assignment
 from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from ..translated_sentences import fill
-from . import checks
+from .checks import SETUP_METHODS, is_bound_to_variable_elsewhere, is_escape_only_control_flow
 from .object_names import find_name_bound_at_site
 from .program_text import collect_names_and_attributes, find_last_name, find_statement, read_program, unparse
 from .question import Finding, Question
@@ -150,7 +150,7 @@ def describe_escape(blamed: BlamedPlace) -> Fields:
     """
     method = blamed.finding.detail
     name = find_last_name(blamed.call.func) if blamed.function_text else ""
-    if method == "bool" or checks.is_escape_only_control_flow(blamed.question, blamed.finding):
+    if method == "bool" or is_escape_only_control_flow(blamed.question, blamed.finding):
         return {"kind": "choice"}
     if name in ("numpy_function", "py_func") or method in ("tf.numpy_function", "tf.py_function"):
         return {"kind": "function", "code": blamed.function_text or method}
@@ -205,7 +205,7 @@ def describe_outside_operation(blamed: BlamedPlace) -> Fields:
         block = find_statement(adapter.find_block_site())
         is_behind_block = blamed.place is not None and blamed.place.line > block.last_line
         if not adapter.is_after_block_begin(node.origin.clock):
-            is_setup = blamed.statement.function_name in checks.SETUP_METHODS
+            is_setup = blamed.statement.function_name in SETUP_METHODS
             kind = "setup" if is_setup else "before"
         elif len(begins) == 1 and is_behind_block:
             kind = "after"
@@ -247,7 +247,7 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
         return {"kind": "new", "what": old_name}
     if instead:
         return {"kind": f"{kind_prefix}assign", "what": name, "instead": instead}
-    held_variable = checks.is_bound_to_variable_elsewhere(blamed.question, blamed.statement)
+    held_variable = is_bound_to_variable_elsewhere(blamed.question, blamed.statement)
     return {
         "kind": kind_prefix.strip() if held_variable or not is_tensor else f"{kind_prefix}tensor",
         "what": name or old_name,
@@ -279,7 +279,7 @@ def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
     changes_part = not name.isidentifier() and any(
         row.variable is not None or is_variable_state(row.origin) for row in rows
     )
-    changes = changes_part or checks.is_bound_to_variable_elsewhere(blamed.question, blamed.statement)
+    changes = changes_part or is_bound_to_variable_elsewhere(blamed.question, blamed.statement)
     if not changes or isinstance(value, LITERAL_NODES) or called_name in SHAPE_FUNCTIONS.split():
         return name, ""  # The assignment does not update a variable.
     assignment = format_variable_assignment(name, value, node.op if isinstance(node, ast.AugAssign) else None)
