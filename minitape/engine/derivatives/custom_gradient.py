@@ -334,50 +334,23 @@ def recompute_grad(f: Function) -> Function:
             result = f(*args, **kwargs)
 
         def compute_gradients(*upstream: Result, variables: Sequence[ResourceVariable] = ()) -> Structure:
-            shares = _recompute_gradients(f, args, kwargs, upstream, variables)
-            count = len(flatten(args))
-            return (shares[:count], shares[count:]) if variables else shares
+            with GradientTape() as tape:
+                copies = [
+                    TABLE["identity"](
+                        argument._read_state() if hasattr(argument, "_read_state") else convert_to_tensor(argument)
+                    )
+                    for argument in flatten(args)
+                ]
+                tape.watch(copies)  # As in TensorFlow, this warns about arguments that have no gradient.
+                again = f(*pack_sequence_as(args, copies), **kwargs)
+            shares = tape.gradient(
+                again, [*copies, *variables], output_gradients=upstream, unconnected_gradients="zero"
+            )
+            return (shares[: len(copies)], shares[len(copies) :]) if variables else shares
 
         return result, compute_gradients
 
     return functools.wraps(f)(call_without_tapes)
-
-
-def _recompute_gradients(
-    function: Function,
-    arguments: Sequence[Object],
-    kwargs: dict[str, Object],
-    upstream: Sequence[Result],
-    variables: Sequence[ResourceVariable],
-) -> list[Result]:
-    """Run a function again under a new tape, and compute the gradients of its arguments and variables.
-
-    Args:
-        function: The function.
-        arguments: Its positional arguments.
-        kwargs: Its keyword arguments.
-        upstream: The upstream gradient of each tensor in its result.
-        variables: The variables that it reads.
-
-    Returns:
-        A tensor for each flattened argument, followed by a tensor for each variable. These tensors contain zeros if the
-        result does not depend on the argument or variable.
-    """
-    with GradientTape() as tape:
-        copies = [
-            TABLE["identity"](
-                argument._read_state() if hasattr(argument, "_read_state") else convert_to_tensor(argument)
-            )
-            for argument in flatten(arguments)
-        ]
-        tape.watch(copies)  # As in TensorFlow, this warns about arguments that have no gradient.
-        result = function(*pack_sequence_as(arguments, copies), **kwargs)
-    return tape.gradient(
-        result,
-        [*copies, *variables],
-        output_gradients=upstream,
-        unconnected_gradients="zero",
-    )
 
 
 def grad_pass_through(f: Function) -> Function:
