@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ...explain.caller import format_bracketed_place
 from ...recording.sites import NOWHERE, Site
-from .accounts import OptimizerAccount
+from .accounts import OptimizerAccount, RunAccounts
 from .run_finding import RunFinding, RunFindings
-
-if TYPE_CHECKING:
-    from .accounts import RunAccounts
 
 FEW_STEPS = 10  # In a run of fewer steps, a schedule may not have been due.
 LARGE_RATE = 0.5  # An optimizer is created with a rate this large only if its schedule computes the rate.
