@@ -385,7 +385,7 @@ class FrameworkRecording(Recording, ABC):
 
     @abstractmethod
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
-        """Explain why no gradient arrives from one target at one source."""
+        """Explain why no gradient from a target reaches a source."""
 
     def find_last_target_row(self) -> RowNumber | None:
         """Return the row of the last backward pass's target, or None if no backward pass ran."""

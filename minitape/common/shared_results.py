@@ -1,4 +1,4 @@
-"""Compute a result once for all parts of a task, such as the explanations of a model's parameters."""
+"""Compute each result once and share it among the parts of a task, such as explaining each of a model's parameters."""
 
 from __future__ import annotations
 

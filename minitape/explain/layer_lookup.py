@@ -41,7 +41,7 @@ def iter_living_instances(*classes: type) -> Iterator[Object]:
 class LayerOwners:
     """Maps variables to the layers, modules and other callable objects that hold them as attributes.
 
-    All living objects are searched once, during the first lookup.
+    All live objects are searched once, on the first lookup.
     """
 
     def __init__(self) -> None:

@@ -274,7 +274,7 @@ class _StepFunctions(dict["Object", "Function"]):
         primitive = BY_CODE[code - FIRST_CODE]
         is_recorded = value_type is EagerTensor
         text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
-        # This rule is the last rule that reads g, so it may overwrite g.
+        # The last rule that reads g may overwrite it.
         last_row = "b" if inputs_matter[1] and primitive.is_binary else "a"
         for rule, x, row, matters in zip(primitive.texts[1:], "xy", "ab", inputs_matter, strict=False):
             if rule == "-" or not matters:

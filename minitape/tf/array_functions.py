@@ -570,7 +570,7 @@ def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
         A tensor of the same dtype. Its size along axis i is ``multiples[i]`` times the size of ``input`` along axis i.
 
     Raises:
-        InvalidArgumentError: If ``multiples`` does not have one number per axis, or a number is negative.
+        InvalidArgumentError: If ``multiples`` does not have one number per axis, or contains a negative number.
 
     >>> import minitape as tf
     >>> tf.tile([1, 2], [2]).numpy()

@@ -486,7 +486,7 @@ def _explain_zeros_of_where_in_activation(question: JaxQuestion, row: RecordedRo
 def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
     """Return whether the zero factor is an argument with a nonzero gradient, as in ReZero.
 
-    Such a gate is zero only at the beginning of the training.
+    Such a gate is zero only at the start of training.
 
     Args:
         question: The question about the source.

@@ -133,7 +133,7 @@ class JaxprRunner:
         Returns the location of the equation, and the row that the next call to this function needs.
         """
         row = results[0].row if len(results) == 1 else None
-        # The equations of a derivative have the function's location, so they must not take its name.
+        # Equations of a derivative carry the function's location, but not the name that is assigned there.
         place = JaxPlace() if self.library_depth or "jvp(" in str(eqn.source_info.name_stack) else find_place(eqn)
         if not place.bound_name or row is None:
             return JaxPlace(), None

@@ -52,7 +52,7 @@ class StateFacts(NamedTuple):
 
     Attributes:
         arrays: The arrays of floats in the state.
-        call_count: The number of calls in a row that received this state.
+        call_count: The number of consecutive calls that received this state.
         has_raw_updates: Whether the call returned some gradients as they were, as ``optax.masked`` does.
     """
 
@@ -124,7 +124,7 @@ class FirstGradients:
         self.watched_count = self._watched_updates = 0
         self.bad_step: int | None = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
-        # The indices of the smallest results. The keys are the ids of the functions and the structures of the results.
+        # The indices of the smallest results, by the function's id and the structure of its results.
         self._small_results: dict[tuple, list[int]] = {}
         self._example_numbers: dict[str, int] = {}  # The index of the recorded example of each mapped function.
         self._entered = self._is_recording = self._are_gradients_collected = False

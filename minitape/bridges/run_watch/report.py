@@ -172,7 +172,7 @@ class RunReport:
 
     @property
     def has_findings(self) -> bool:
-        """Whether a problem was found, or the run was not observed as a whole."""
+        """Whether a problem was found, or part of the run was not observed."""
         is_unseen = self.is_blind or self.is_cut_short
         return bool(self.raised or self.anomaly or self.problems or is_unseen or self.error)
 

@@ -91,7 +91,7 @@ class TensorFlowLog:
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
         patches: The patches to TensorFlow. The patches are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.
-        unscaled_step_site: The line of a step of a LossScaleOptimizer whose loss was not scaled.
+        unscaled_step_site: The line of a LossScaleOptimizer step whose loss was not scaled.
         applied_gradient_rows: During an optimizer step, the row of each variable's gradient, by handle identity.
     """
 

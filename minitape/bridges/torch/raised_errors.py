@@ -101,7 +101,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     """
     rows = recording.rows
     failed = set(recording.failed_target_rows)
-    # All results of a call share its graph, such as the output and the hidden state of a recurrent layer.
+    # All results of a call, such as the output and the hidden state of a recurrent layer, share its graph.
     freed_calls = {
         rows[row].call_id: sweep
         for sweep in recording.sweeps

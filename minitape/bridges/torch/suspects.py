@@ -225,7 +225,7 @@ def check_custom_functions(run: CheckedRun) -> Suspicions:
     for function, args in get_torch_recording(run).log.custom_calls.items():
         site = find_last_return_site(function.backward)
         rows = [row for row in run.reached_operations if get_extra(run.rows[row]).custom_rule is function.backward]
-        # Not every Function accepts float64 or has one output.
+        # Some Functions do not accept float64, or have more than one output.
         with suppress(Exception), torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
             is_checked = rows and site != NOWHERE and is_checkable(function, args)
@@ -378,7 +378,7 @@ def note_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> None:
 
 
 def note_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Note targets and factors of log-probabilities that combine data with a prediction, and have a gradient.
+    """Note each target or factor of a log-probability that has a gradient and combines data with a prediction.
 
     Args:
         run: The run to check.
@@ -405,6 +405,6 @@ def _list_rows_of_weight(run: CheckedRun, weight: int, other: int) -> list[Recor
 
 
 def _combines_data(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether a row adds an array of data to a value with a gradient, or subtracts one."""
+    """Return whether a row adds or subtracts an array of data and a value with a gradient."""
     terms = [run.rows[index] for index in row.inputs] if row.op in run.op_names.add_ops else []
     return len(terms) == 2 and terms[0].tracked != terms[1].tracked and all(term.shape for term in terms)

@@ -297,7 +297,7 @@ def _broadcast_along_stack_axis(value: Array, seed_count: int) -> ndarray:
 
 
 def _sum_stacked_shares_to_input(stacked_share: Array, input_value: Array, seed_count: int) -> Array:
-    """Sum each share in a stack, so that it has the shape of its input.
+    """Sum each share in a stack down to the shape of its input.
 
     Args:
         stacked_share: The stacked shares, of shape (seed_count, *shape), where shape is the input's shape after

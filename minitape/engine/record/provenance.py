@@ -205,7 +205,7 @@ def build_origin(
         kind: The kind of origin, such as "op" or "constant" (:class:`minitape.recording.value_origins.ValueOrigin`).
         inputs: The tensors from which the value was computed.
         detail: The primitive if the kind is "op", and otherwise a detail that depends on the kind.
-        place: The user's statement. None stores the current frames.
+        place: The user's statement. If None, the current frames are stored.
         generations: The number of generations to add to the largest count among the inputs.
 
     Returns:
@@ -356,7 +356,7 @@ def store_creation_stack(created_object: object) -> None:
     statement.
 
     Args:
-        created_object: The layer or module, whose constructor is running.
+        created_object: The layer or module whose constructor is running.
     """
     frame: FrameType | None = _getframe(2)
     while frame is not None:

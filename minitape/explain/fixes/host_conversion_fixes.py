@@ -182,7 +182,7 @@ def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | N
     """Return the outermost rewritable call in the statement to blame, and its new text.
 
     Args:
-        fault: The fault with the statement.
+        fault: The fault site, which holds the statement to blame.
 
     Returns:
         The call and its new text, or None if no call can be rewritten or if an enclosing call accepts only arrays.

@@ -291,7 +291,7 @@ class TorchRunWatch:
 
         Args:
             roots: The tensors from which the pass begins.
-            site: The line of the pass.
+            site: The line that starts the pass.
             frame: The program's frame.
         """
         for leaf in self.leaf_search.find_leaves(roots, site, frame, self.tensor_accounts.__contains__):
