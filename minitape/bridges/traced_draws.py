@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.explanation import Explanation, explain_cause
+from ..explain.explanation import OptionalExplanation, explain_cause
 from ..explain.reasons.program_text import list_statements_of_code, unparse
 from ..recording.sites import Site
 from .outside_values import iter_function_and_callees, read_outside_values
@@ -47,14 +47,16 @@ class TracedDraws:
             self._draws = {site: draw for site, draw in self._draws.items() if site not in moved}
             self._repeated_calls += 1
 
-    def explain_first(self, framework: str) -> list[Explanation]:
-        """Explain the first draw that the compiled function repeats. The list is empty if there is none.
+    def explain_first(self, framework: str) -> OptionalExplanation:
+        """Explain the first draw that the compiled function repeats, or return None if there is none.
 
         Args:
             framework: The name of the framework.
         """
-        draws = self._draws.items() if self._repeated_calls >= MIN_REPEATED_CALLS else ()
-        return [explain_cause(framework, "stale_value", site, "drawn", {"name": name}) for site, (name, _) in draws][:1]
+        if not self._draws or self._repeated_calls < MIN_REPEATED_CALLS:
+            return None
+        site, (name, _) = next(iter(self._draws.items()))
+        return explain_cause(framework, "stale_value", site, "drawn", {"name": name})
 
 
 def read_draw_states(function: Any) -> DrawStates:

@@ -255,7 +255,8 @@ class FirstGradients:
             elif facts.call_count > 2 and site not in dropped_sites:
                 fields = {"n": facts.call_count}
                 found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
-        return found + self.stale_values + [each for draws in self.traced_draws for each in draws.explain_first("jax")]
+        kept_draws = (draws.explain_first("jax") for draws in self.traced_draws)
+        return found + self.stale_values + [draw for draw in kept_draws if draw is not None]
 
     def list_remarks(self) -> list[str]:
         """Return additional sentences about the run."""

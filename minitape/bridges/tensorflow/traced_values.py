@@ -108,7 +108,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
         site = find_count(*state.counted_key).site
         return explain_cause("tensorflow", "stale_value", site, "counted", {"name": state.counted_key[1]})
     if state.stale_key is None:
-        return next(iter(state.draws.explain_first("tensorflow")), None)
+        return state.draws.explain_first("tensorflow")
     reader, name = state.stale_key
     if not name.endswith(".trainable_variables"):
         is_state = isinstance(state.values[state.stale_key], (tf.Variable, tf.keras.optimizers.Optimizer))
