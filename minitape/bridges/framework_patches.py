@@ -83,14 +83,20 @@ class FrameworkPatches:
             function = lambda cls, *args, **kwargs: any_attribute.__get__(None, cls)(*args, **kwargs)  # noqa: E731
         is_classmethod = is_c_classmethod or isinstance(own_attribute, classmethod)
 
-        keywords = _list_positional_names(function)[: len(_list_positional_names(handler)) - 1]
+        positional_names: list[str] | None = None  # Reading two signatures takes longer than all else done here.
 
         @wraps(function)
         def call_handler(*args: Any, **kwargs: Any) -> Any:
             original = wrapped.under[1]
             if self.thread_id != get_ident():
                 return original(*args, **kwargs)
-            given = [kwargs.pop(name) for name in takewhile(kwargs.__contains__, keywords[len(args) :])]
+            if not kwargs:
+                return handler(original, *args)
+            nonlocal positional_names
+            if positional_names is None:
+                handler_arity = len(_list_positional_names(handler)) - 1
+                positional_names = _list_positional_names(function)[:handler_arity]
+            given = [kwargs.pop(name) for name in takewhile(kwargs.__contains__, positional_names[len(args) :])]
             return handler(original, *args, *given, **kwargs)
 
         wrapped: Any = call_handler
