@@ -1,11 +1,11 @@
 """The engine, which consists of the tape, the table of rows that it records, and the backward sweep over the rows.
 
-The words: A *row* is one result, either a *leaf*, which no operation computed, or the output of an operation. The
-*adjoint* of a row is the derivative of the target with respect to the row's value. A *share* is what an operation adds
-to the adjoint of one of its inputs. A *seed* is the adjoint with which a sweep starts. A *tracked* row depends on
-something that a tape watches. The *site* of a row is the user's statement that wrote it: a code object and an offset
-into its bytecode. The letters of a *formula* or *rule* in the table of operations are x and y for the inputs, z for the
-result and g for the adjoint of the result.
+The code uses the following terms. A *row* is one result: either a *leaf*, which no operation computed, or an output of
+an operation. The *adjoint* of a row is the derivative of the target with respect to the row's value. A *share* is what
+an operation adds to the adjoint of one of its inputs. A *seed* is the adjoint with which a sweep starts. A *tracked*
+row depends on something that a tape watches. The *site* of a row is the user's statement that wrote it: a code object
+and an offset into its bytecode. In the *formulas* and *rules* of the table of operations, x and y are the inputs, z is
+the result, and g is the adjoint of the result.
 
 The following three programs show how the modules work together. ``docs/engine_calls.md`` lists the calls of three such
 programs in order, and ``docs/engine.md`` quotes the lines that run.
@@ -73,20 +73,46 @@ tf.Tensor(2.0, shape=(), dtype=float32)
    adding up their shares appends row 5, which is ``slope``.
 4. ``outer.gradient(slope, side)`` is a gradient as in the first program. It sweeps from row 5 back to row 0.
 
-**3. The first run of a** ``tf.function``. This run is an ordinary run that fills a separate recording.
-``Record.first_run`` is the run, and :class:`~minitape.engine.types.FirstRunInterface` lists the methods that the engine
-calls:
+**3. A** ``tf.function``.
 
-* Each argument gets a *feed*, which is a row whose value each later call replaces (``add_feed``). So does a tensor that
-  the function captures from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``), and the state of a
-  variable (``ResourceVariable._enter_state_in_record`` calls ``find_or_add_state``).
-* An assignment to a variable becomes a row (``assign_variable``).
-* If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the value,
-  the run writes a guard instead (``refuse_or_guard_value``).
+>>> w = tf.Variable(2.0)
+>>> f = tf.function(lambda x: x * x * w)
+>>> x = tf.constant(3.0)
+>>> with tf.GradientTape() as tape:
+...     tape.watch(x)
+...     y = f(x)
+>>> print(tape.gradient(y, x))
+tf.Tensor(12.0, shape=(), dtype=float32)
 
-Later calls compute the rows of this recording for other arrays, without running the Python function. A call under a
-tape is a single row of that tape. The rule of this row computes the gradient of the function, which was also recorded
-as rows. The docstring of ``minitape/functions`` lists the calls in order.
+There are two recordings::
+
+    row  the recording of f                 row  the recording of the tape
+    0    (leaf)    3.0   the argument       0    (leaf)    3.0   x
+    1    multiply  9.0   x * x              1    (leaf)    2.0   the state of w
+    2    (leaf)    2.0   the state of w     2    function  18.0  y
+    3    multiply  18.0  the result
+
+1. The first call of ``f`` runs the Python function. This *first run* is an ordinary run, except that a separate
+   ``Record`` is open, whose attribute ``first_run`` is the run. Its operations append rows as in the first program.
+   Where the engine treats such a recording differently from a tape's recording, it calls a method of the run.
+   :class:`~minitape.engine.types.FirstRunInterface` lists these methods:
+
+   * Each argument gets a *feed*, which is a row whose value each later call replaces (``add_feed``). So does a tensor
+     that the function captures from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``), and the state
+     of a variable (``ResourceVariable._enter_state_in_record`` calls ``find_or_add_state``). Here, rows 0 and 2 are
+     feeds.
+   * An assignment to a variable becomes a row (``assign_variable``).
+   * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the
+     value, the run writes a guard instead (``refuse_or_guard_value``). A guard is a row that checks in later calls
+     whether Python would take the same branch.
+2. The call of ``f`` appends a single row to the recording of the tape.
+3. ``tape.gradient(y, x)`` reaches this row like any other row. The rule of the row computes the gradient of the
+   function. The call under the tape has prepared this gradient: the loop of the second program swept over the recording
+   of ``f``, and its operations were appended there as rows 4 to 9.
+4. A later call such as ``f(tf.constant(4.0))`` computes rows 1 and 3 for other arrays, without running the Python
+   function.
+
+The docstring of ``minitape/functions`` lists the calls in order.
 
 **The fast forms.** If the package ``minitape/speed`` exists, it replaces the operator (step 3 above) and the loop of
 step 5 with faster code that returns the same results. A debugger then shows a generated ``__mul__``, which appends row
@@ -108,7 +134,8 @@ above it.
                   keeps, and for how long; ``thread_state``: the open recording and tapes of a thread;
                   ``pause``: ``stop_recording``; ``provenance``: where values came from and where they went, for
                   ``explain``; ``user_frames``: which frames belong to the user's program;
-                  ``log_warnings``: warnings that TensorFlow logs; ``interrupt_safe``: blocks that Ctrl-C leaves cleanly
+                  ``log_warnings``: warnings that TensorFlow logs; ``interrupt_safe``: blocks that end cleanly after
+                  Ctrl-C
 ``tensor/``       ``tensor``: immutable values; ``conversion``: converts Python and NumPy values to tensors;
                   ``numbers``: Python numbers as operands; ``operation``: runs and records operations;
                   ``rule_functions``: the rules of a recorded sweep;

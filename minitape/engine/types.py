@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, SupportsIndex, TypeAlias, TypeVar
 
-# A decorator uses Params and Returned if its function keeps the arguments and the result.
+# A decorator uses Params and Returned if the new function has the same parameters and result as the old one.
 # A decorator that returns the function itself uses Decorated.
 Params = ParamSpec("Params")
 Returned = TypeVar("Returned")
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     Value: TypeAlias = Any
     # The outputs of an operation, or a list argument after conversion.
     Tensors: TypeAlias = list[Tensor]
-    # A tensor, a variable, or a wrapper around a variable. With a union, type checkers would not find `shape`.
+    # A tensor, a variable, or a wrapper around a variable. Type checkers would not find `shape` on a union of them.
     TargetOrSource: TypeAlias = Any
     # The targets or the sources of a gradient, as a flat list.
     TargetsOrSources: TypeAlias = list[TargetOrSource]
-    # A variable, or None after ``read_value=False``. With a union, every caller would have to check for None.
+    # A variable, or None after ``read_value=False``. A union would force every caller to check for None.
     VariableOrNone: TypeAlias = Any
     # A tensor or another leaf, or nested lists, tuples, dictionaries and named tuples of leaves.
     Structure: TypeAlias = Any
@@ -88,11 +88,11 @@ if TYPE_CHECKING:
     Index: TypeAlias = SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None
     # The attributes of an operation, or keyword arguments. Each value has its own type.
     Attributes: TypeAlias = dict[str, Any]
-    # A function whose arguments and result only its caller can check.
+    # A function whose parameters and result are not declared.
     Function: TypeAlias = Callable
-    # Functions by their names in a formula, or operators by the names of their methods.
+    # A dict that maps names in formulas to functions, or names of methods to operators.
     FunctionsByName: TypeAlias = dict[str, Function]
-    # A function without arguments whose result nobody reads.
+    # A function without parameters whose result is ignored.
     Action: TypeAlias = Callable[[], object]
 
     class GradientSource(Protocol):
@@ -193,7 +193,9 @@ if TYPE_CHECKING:
             """
 
         def add_equal_state(self, variable: ResourceVariable) -> None:
-            """Give a variable an equal state with a new row, because it was read before it was watched.
+            """Replace a variable's state with an equal state that has a new row.
+
+            The engine calls this when a tape begins to watch a variable that it has already read.
 
             Args:
                 variable: The variable.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .tape import GradientTape
 
 _NO_ADJOINTS: AdjointsByRow = {}
-find_no_adjoint: AdjointLookup = _NO_ADJOINTS.get  # The result if there is nothing to sweep. Returns None for each row.
+find_no_adjoint: AdjointLookup = _NO_ADJOINTS.get  # This is the result if there is nothing to sweep.
 _get_watched = itemgetter(2)  # The third field of an entry in ``Record.tape_entries`` contains the watched rows.
 
 
@@ -41,7 +41,7 @@ def compute_gradients(
         tape: The tape whose recording contains the rows.
         targets: The tensors and variables to differentiate.
         sources: The tensors and variables to differentiate with respect to.
-        output_gradients: The adjoint that each target starts with, an array or a tensor. None means ones.
+        output_gradients: The adjoint that each target starts with, an array or a tensor. None means all ones.
 
     Returns:
         A tensor for each source, with its shape and dtype, or None if no path connects the source to a target.
@@ -101,7 +101,7 @@ def compute_gradients(
     return gradients
 
 
-# -- the ends of the sweep ---------------------------------------------------------------
+# -- rows at which the sweep starts and ends ---------------------------------------------
 
 
 def _find_start_row_of_sweep(tape: GradientTape, target: TargetOrSource) -> int | None:
@@ -132,7 +132,7 @@ def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Seq
     return rows if rows and source.dtype.differentiable else ()
 
 
-# -- the sweep between them ------------------------------------------------------------------------
+# -- the sweep -------------------------------------------------------------------------------------
 
 
 def sweep_to_sources(
@@ -158,7 +158,7 @@ def sweep_to_sources(
     # 1. Some watched row is not a source. Only the rows that depend on a source matter.
     # 2. Otherwise, only tracked rows matter. They are marked if the shares of untracked rows (the constants) would be
     #    expensive: for calls and large arrays, or if the sweep would append rows for these shares to this recording.
-    #    (The tape that records the sweep here is then a second entry of `tape_entries`.)
+    #    (In that last case, the tape that records the sweep is a second entry of `tape_entries`.)
     # 3. If these shares are cheap, finding the constants would take longer. No row is marked, and all rows matter.
     reachable: bytearray | None = None
     if not _is_every_watched_row_a_source(tape, record, seeds, source_rows):

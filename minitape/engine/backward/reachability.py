@@ -39,7 +39,7 @@ def mark_rows_on_tape(tape: RecordingTape, watched_results_out: set[int] | None 
     for span_start, span_end in (*spans, (row_count, row_count + 1)):
         while watches and watches[0][0] < span_end:
             since, row = watches.popleft()
-            if since > span_start:  # The rows before `since` must not see the mark of the watched row.
+            if since > span_start:  # Rows before `since` must not inherit the mark of the watched row.
                 propagate_marks_to_consumers(record, marks, span_start, since)
                 span_start = since
             if not marks[row]:

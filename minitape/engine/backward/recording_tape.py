@@ -63,7 +63,8 @@ class RecordingTape:
     _record: Record | None = None
     _span_start = 0
     entry_index: int | None = None
-    # This is False for the tape of an accumulator. Under such a tape, a closed tape cannot watch values.
+    # This is False for the tape of an accumulator. While only such tapes record, tapes outside their own blocks cannot
+    # watch values.
     _gives_gradients = True
     _exit_ref: Action | None = None  # InterruptSafeExit stores the exit method of the open block here.
     last_request: GradientRequest | None = None
@@ -145,7 +146,7 @@ class RecordingTape:
         if record is None:
             return
         if ends_block and self._is_paused:  # This happens if Ctrl-C interrupted the end of a pause inside the block.
-            record.pause_count, self._is_paused = record.pause_count - 1, False  # Ctrl-C cannot come in between.
+            record.pause_count, self._is_paused = record.pause_count - 1, False  # Ctrl-C cannot interrupt this line.
         if self in tapes:
             tapes.remove(self)
         if tapes and ends_block:
@@ -179,12 +180,15 @@ class RecordingTape:
         if not self._is_recording:
             raise ValueError("Tape is not recording.")
         # As long as `pause_count` is not 0, the recording stays open.
-        record.pause_count, self._is_paused = record.pause_count + 1, True  # Ctrl-C cannot come in between.
+        record.pause_count, self._is_paused = record.pause_count + 1, True  # Ctrl-C cannot interrupt this line.
         self._leave()
         record.append_event("pause", self)
 
     def _end_pause(self) -> None:
-        """Record again, unless the tape's own block ended during the pause. An interrupted call may be repeated."""
+        """Start recording again, unless the tape's own block ended during the pause.
+
+        If Ctrl-C interrupts this method, it may be called again.
+        """
         if not self._is_paused:
             return
         record: Record = self._record  # type: ignore[assignment]  # A paused tape has a recording.
@@ -377,7 +381,7 @@ class RecordingTape:
         """
         return tuple(sorted(self.variables.values(), key=lambda v: v._creation_number))
 
-    # -- what pictures and `explain` read ----------------------------------------------------------
+    # -- attributes for pictures and `explain` -----------------------------------------------------
 
     @property
     def record(self) -> Record | None:

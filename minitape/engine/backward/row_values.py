@@ -82,10 +82,10 @@ class TensorValues(dict[int, "Tensor"]):
     def __missing__(self, row: int) -> Tensor:
         """Store and return the tensor of a leaf, or a new tensor with the row's value, recording and number.
 
-        A row of which only the shape and the dtype were kept has zeros, because later calls compute its value again.
-        A leaf keeps its own tensor, because the tensor may have moved to the recording of a tape that was opened later.
-        If so, the later tape watches it there. A new tensor would be a constant, and the gradient of the later tape
-        would be None.
+        If the recording kept only the shape and dtype of the row, the tensor contains zeros. Either no rule reads them,
+        or later calls of a function compute the value again. A leaf keeps its own tensor, because the tensor may have
+        moved to the recording of a tape that was opened later. If so, the later tape watches it there. A new tensor
+        would be a constant, and the gradient of the later tape would be None.
         """
         leaf = self.record.leaves.get(row)
         tensor = leaf.tensor_ref() if leaf is not None and leaf.tensor_ref is not None else None

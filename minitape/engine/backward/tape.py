@@ -110,7 +110,7 @@ class GradientTape(RecordingTape):
             target: A tensor, a variable, or a nested structure of them.
             sources: A tensor, a variable, or a nested structure of them.
             output_gradients: The adjoint that each target starts with, in the order of the targets. None means
-                ones. Each adjoint has the dtype of its target and a shape that broadcasts to the target's shape.
+                all ones. Each adjoint has the dtype of its target and a shape that broadcasts to the target's shape.
             unconnected_gradients: The gradient of a source that the target does not depend on: "none" for None, or
                 "zero" for zeros.
 
@@ -121,7 +121,7 @@ class GradientTape(RecordingTape):
         Raises:
             RuntimeError: If the tape was never entered or is already used up.
             TypeError: If ``target`` is None.
-            ValueError: If ``unconnected_gradients`` is not one of these values.
+            ValueError: If ``unconnected_gradients`` is neither "none" nor "zero".
             LookupError: If a gradient needs the derivative of an operation that has no registered gradient in
                 TensorFlow.
 
@@ -329,7 +329,7 @@ class GradientTape(RecordingTape):
         """
         return hooks.explain(self, target, sources)
 
-    # -- how Python and notebooks show a tape ------------------------------------------------------
+    # -- text and pictures of a tape ---------------------------------------------------------------
 
     def __repr__(self) -> str:
         """Return the number of rows that the tape has recorded, and the number of rows that it watches."""

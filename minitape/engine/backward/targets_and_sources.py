@@ -59,7 +59,7 @@ class GradientRequest(NamedTuple):
     Attributes:
         targets: The targets, without their structure.
         sources: The sources, without their structure.
-        output_gradients: The adjoint that each target started with. None means ones.
+        output_gradients: The adjoint that each target started with. None means all ones.
         is_none: Whether the gradient of each source was None.
         method: The name of the method that was called, such as "gradient".
         results: The Jacobians that the call returned. Empty for ``gradient``.
@@ -125,7 +125,7 @@ def find_rows_in_recording(tape: GradientTape, value: TargetOrSource) -> tuple[i
         value: A tensor or a variable.
 
     Returns:
-        The rows, ordered so that the last row counts if the value is a target. A tensor has one row, or two rows in
+        The rows, ordered so that the sweep of a target starts at the last one. A tensor has one row, or two rows in
         ascending order if it was a leaf before it became a result. A variable has a row for each of its states in the
         recording. The oldest state comes first, except that watched rows come after all others
         (``ResourceVariable._find_rows_in_recording``). Other values have no rows.
@@ -152,11 +152,9 @@ def unwrap_keras_variable(value: TargetOrSource) -> TargetOrSource:
     Args:
         value: A target or a source.
     """
-    return (
-        value
-        if type(value) is EagerTensor or not hasattr(value, "_get_gradient_carrier")
-        else value._get_gradient_carrier()
-    )
+    if type(value) is EagerTensor or not hasattr(value, "_get_gradient_carrier"):
+        return value
+    return value._get_gradient_carrier()
 
 
 def flatten_with_gradient_carriers(structure: Structure) -> tuple[TargetsOrSources, TargetsOrSources]:
@@ -228,7 +226,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
     Args:
         target: A tensor or a variable.
         output_gradient: The adjoint that the user passed, as a tensor, or the adjoint that a picture passed, as an
-            array with the shape of the target. None means ones.
+            array with the shape of the target. None means all ones.
         is_recorded: Whether the sweep is recorded, so that the adjoint must be a tensor.
 
     Returns:
@@ -283,6 +281,7 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: Target
         return False
     rows_to_visit = {row for target in targets for row in find_rows_in_recording(tape, target)[-1:]} - watched_results
     is_variable = not isinstance(source, Tensor)
+    # Go back from the targets over all rows that they depend on.
     for row, _, a, b, call in iter_operations_backward(record, min(rows), max(rows_to_visit, default=-1)):
         if row in rows_to_visit and marks[row]:
             inputs = {*call.inputs} if call else {a, b}
@@ -302,7 +301,7 @@ def list_seeds_if_also_target(
         tape: The tape whose recording contains the rows.
         source: The source.
         targets: The targets of the call.
-        output_gradients: The adjoint that each target starts with. None means ones.
+        output_gradients: The adjoint that each target starts with. None means all ones.
 
     Returns:
         The seed of each target that is the source itself. Empty if the source is not a target, or if
@@ -327,7 +326,7 @@ def compute_gradient_if_also_target(
         tape: The tape whose recording contains the rows.
         source: The source.
         targets: The targets of the call.
-        output_gradients: The adjoint that each target starts with. None means ones.
+        output_gradients: The adjoint that each target starts with. None means all ones.
 
     Returns:
         The sum of the seeds of all targets that are the source itself, or None if the source is not a target, or if

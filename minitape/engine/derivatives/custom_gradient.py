@@ -250,7 +250,8 @@ class CustomGradientFunction:
     def __call__(self, *args: Object, **kwargs: Object) -> Structure:
         """Call the function and record the call as one row.
 
-        Args: *args: The positional arguments, which have gradients.
+        Args:
+            *args: The positional arguments, which have gradients.
             **kwargs: The keyword arguments, which have no gradients.
 
         Returns:

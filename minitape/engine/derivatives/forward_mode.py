@@ -136,7 +136,7 @@ class ForwardAccumulator:
             value.
 
         Raises:
-            ValueError: If ``unconnected_gradients`` is not one of these values.
+            ValueError: If ``unconnected_gradients`` is neither "none" nor "zero".
 
         >>> import minitape as tf
         >>> x = tf.constant([1.0, 2.0])
@@ -148,6 +148,7 @@ class ForwardAccumulator:
         returns_zeros = should_return_zeros(unconnected_gradients)
         values = flatten(primals)
         primal_tangents = {id(primal): tangent for primal, tangent in zip(self._primals, self._tangents, strict=True)}
+        # A primal has its own tangent, and a value without gradients has no tangent, so neither of them needs a row.
         rows = [
             find_rows_in_recording(self._tape, value)[-1:]
             if id(value) not in primal_tangents and value.dtype.differentiable
@@ -191,7 +192,7 @@ class ForwardAccumulator:
             primal are missing.
         """
         tape = self._tape
-        record = self._tape.record
+        record = tape.record
         pairs = zip(self._primals, self._tangents, strict=True)
         tangents = {row: tangent for primal, tangent in pairs for row in find_rows_in_recording(tape, primal)}
         if not (values_by_row and tangents) or record is None:
@@ -201,12 +202,14 @@ class ForwardAccumulator:
             # A primal is a source here, so no gradient passes through it.
             reachable[row] = ENDS_HERE if reachable[row] else 0
         values_by_row = {row: value for row, value in values_by_row.items() if reachable[row]}
+        # The first sweep computes u·J. Its seeds u are zeros, because only the derivative with respect to u is needed.
         with GradientTape(watch_accessed_variables=False) as inner_tape:
             adjoints = {row: build_zeros_like_source(value) for row, value in values_by_row.items()}
             inner_tape.watch([*adjoints.values()])
             sweep = Sweep(record, adjoints, set(tangents), reachable, is_recorded=True)
             sweep.run_to_end()
             gradients = {row: g for row in tangents if (g := sweep.get_adjoint(row)) is not None}
+        # The second sweep, with the tangents as seeds, computes J·tangent.
         tangent_seeds = [tangents[row] for row in gradients]
         pushed_tangents = compute_gradients(inner_tape, [*gradients.values()], [*adjoints.values()], tangent_seeds)
         return {row: tangent for row, tangent in zip(adjoints, pushed_tangents, strict=True) if tangent is not None}

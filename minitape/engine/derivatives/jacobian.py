@@ -228,8 +228,8 @@ class StackedSweep(Sweep):
     """A sweep that propagates many adjoints of one target at once.
 
     Each row has a stack of adjoints, along an additional first axis. The rules in the table of derivatives broadcast
-    over that axis. The rules of ``STACKABLE_PRIMITIVES`` also broadcast over it, once their attributes have been
-    shifted by one axis. All other rules are called separately for each adjoint in the stack.
+    over that axis. So do the rules of ``STACKABLE_PRIMITIVES``, once their attributes have been shifted by one axis.
+    All other rules are called separately for each adjoint in the stack.
 
     Attributes:
         seed_count: The number of adjoints in each stack.

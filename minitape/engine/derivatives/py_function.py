@@ -3,7 +3,7 @@
 While a recording is open, ``py_function`` runs the function under a separate tape. The call is a single row of the open
 recording. The rule of this row asks the separate tape for the gradients (:class:`PythonCall`).
 
-While a ``tf.function`` is traced, :mod:`minitape.functions.effect_rows` writes their rows.
+While a ``tf.function`` is traced, :mod:`minitape.functions.effect_rows` writes the rows of both operations.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class InterruptSafeExit(property):
         def leave_when_dropped(block: Object, exit_ref: object) -> None:
             if is_entered(block):
                 leave(block, GeneratorExit, GeneratorExit(), None)  # Python closes generators with this error.
-            # Some code other than a with statement had looked up __exit__, so the block is still open.
+            # There is no block to leave, for example if other code has only looked up __exit__.
             elif block._exit_ref is exit_ref:
                 block._exit_ref = None
 

@@ -199,7 +199,8 @@ def build_origin(
 ) -> Origin:
     """Build the origin of a new value.
 
-    An origin counts its generations. After ``DEPTH`` generations, it is dropped from the origins of later values.
+    Each origin stores its number of generations. Once this number reaches ``DEPTH``, the origins of later values no
+    longer refer to the origin.
 
     Args:
         kind: The kind of origin, such as "op" or "constant" (:class:`minitape.recording.value_origins.ValueOrigin`).
@@ -219,7 +220,7 @@ def build_origin(
             origin = (tensor._record, tensor._row)
         elif origin is not None and (age := origin[DEPTH_FIELD] + generations) > depth:
             if age > DEPTH:
-                origin = None
+                origin = None  # The chain of origins ends here.
             else:
                 depth = age
         values += (ref(tensor), origin)
@@ -275,7 +276,7 @@ def set_origin_of_range(result: Result, bounds: Sequence[TargetOrSource]) -> Res
 
     Args:
         result: The result. If it is not a tensor, nothing is stored.
-        bounds: The tensors and variables whose values determined it.
+        bounds: The tensors and variables whose values determined the result.
 
     Returns:
         The result.
@@ -314,12 +315,9 @@ def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
     )
     time = clock()
     place = find_place(_getframe(2))
-    if record is None:
-        escape = new_tuple(LoggedEscape, (time, method, reference_fields, place, None, 0, result_reference))
-    else:
-        escape = new_tuple(
-            LoggedEscape, (time, method, reference_fields, place, ref(record), record.next, result_reference)
-        )
+    record_ref, row_count = (None, 0) if record is None else (ref(record), record.next)
+    escape = new_tuple(LoggedEscape, (time, method, reference_fields, place, record_ref, row_count, result_reference))
+    if record is not None:
         record.append_event(method, record.find_row(tensor))
     log.escapes.append(escape)
     if result is not None:
@@ -332,7 +330,7 @@ def build_origin_in_released_record(tensor: Tensor, old_record: Record) -> Origi
     """Build the origin of a tensor that moves from a released recording to a new recording.
 
     Args:
-        tensor: The tensor. The tensor still refers to its old row.
+        tensor: The tensor, which still refers to its old row.
         old_record: The released recording.
 
     Returns:

@@ -96,7 +96,7 @@ class SweepBoundary(NamedTuple):
     """The place in a recording at which a recorded sweep begins to write rows, or at which the program continues.
 
     Attributes:
-        first_row: The first row after the boundary. These rows end at the `first_row` of the next boundary.
+        first_row: The first row after the boundary. The last such row precedes the `first_row` of the next boundary.
         entry_index: The position in `Record.tape_entries` of the tape that computed the gradient, or None if that tape
             belongs to another recording.
         targets: The rows of the gradient's targets. Empty where the sweep has ended and the program continues.
@@ -138,31 +138,30 @@ class Record(RowTable):
         frame: The user frame that wrote the last row, or None if the next row must search for its frame.
         has_large_arrays: Whether a value has been larger than `max_small_size`.
         thread: The id of the thread that created the recording.
-        tape_set: An object that is replaced whenever the set of recording tapes changes. A variable compares it by
-            identity to find out whether the current tapes already follow its state. A number would not do, because the
-            object also distinguishes recordings.
+        tape_set: An object that is replaced whenever the set of recording tapes changes. A variable compares this
+            object by identity to find out whether the current tapes already follow its state. A counter would not be
+            enough, because two recordings can have the same count.
         leaf_rows: The row of each leaf tensor, keyed by the tensor's id. A leaf tensor may itself refer to a row of
             another recording.
         numbers: The tensors of Python numbers that have been operands. The key (number, type) leads to the tensor of
             that type, and the number alone leads to the first tensor that was created for it, whatever its type. Only
-            :mod:`minitape.speed.operators` looks up numbers alone, and then checks the type.
+            :mod:`minitape.speed.operators` looks up a number without its type, and then checks the type.
         variables: A dict that maps the id of each variable to the variable and the rows of its states.
         untracked: The rows that cannot be on any tape: unwatched leaves, and rows computed only from unwatched leaves.
             A row that was written during a pause may be missing here although no tape has it. A tape with a pause is
             irregular, so its gradients do not rely on this set. In the recording of a first run, the feeds are
             unwatched leaves, so all rows are untracked unless the function opens a tape. Gradients of such a recording
             do not read this set (``FirstRun.build_tape_of_rows_so_far``).
-        untracked_end: All untracked rows precede this row. :mod:`minitape.speed.operators` compares with it before it
-            searches the set.
+        untracked_end: All untracked rows precede this row. :mod:`minitape.speed.operators` compares a row with this
+            number before it searches the set.
         tape_entries: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
             Resetting a tape does not clear its entry.
     """
 
     first_run: FirstRunInterface | None = None
     is_opened_by_tape = True
-    blocks: Sequence[
-        Any
-    ] = ()  # The type is Any, because the types of the blocks are in minitape.speed, and that package may be deleted.
+    # The type is Any, because the types of the blocks are in minitape.speed, and that package may be deleted.
+    blocks: Sequence[Any] = ()
     tape_count = 0
     pause_count = 0
     # Few recordings need these lists, so each remains () until append_to_list_or_tuple() replaces it with a list.
@@ -268,7 +267,8 @@ class Record(RowTable):
             offset = self.find_current_offset()
         variable_ref, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), variable_ref, version, None, tensor._origin))
-        # `append_leaf`, inlined to save the call, without the check of `pack_limit`. The next operation checks it.
+        # These lines are `append_leaf`, inlined to save the call. They do not check `pack_limit`, because the next
+        # operation does.
         value = tensor._value
         row = self.next
         self.kinds.add(type(value))
@@ -381,7 +381,7 @@ class Record(RowTable):
         if self.first_run is not None:
             self.first_run.tensor_refs += map(ref, outputs)
 
-    # -- which statement wrote a row ---------------------------------------------------------------
+    # -- user statements and events ----------------------------------------------------------------
 
     def find_current_offset(self, frame: FrameType | None = None) -> int:
         """Return the bytecode offset of the user's current statement, for the next row.
@@ -407,7 +407,7 @@ class Record(RowTable):
             fixed_offset = offset
             self.frame = None
         else:
-            last_frame = self.frame  # If the same function wrote the last row, the last segment is still right.
+            last_frame = self.frame  # The last segment applies to this frame, because it wrote the last row.
             candidate = frame or _getframe(1)
             while candidate is not last_frame and OWN_FILES[(code := candidate.f_code).co_filename]:
                 if candidate.f_back is None:
@@ -435,7 +435,7 @@ class Record(RowTable):
             site = None if frame is None else (frame.f_code, frame.f_lasti)
             self.events = append_to_list_or_tuple(self.events, Event(kind, self.next, subject, site))
 
-    # -- its tapes ---------------------------------------------------------------------------------
+    # -- tapes and listeners -----------------------------------------------------------------------
 
     def list_tapes_or_none(self) -> list[GradientTape | None]:
         """Return the tapes in the order of `tape_entries`, with None for tapes that no longer exist."""

@@ -66,7 +66,7 @@ NO_ATTRS: Attributes = {}  # Elementwise operations have no attributes, so they 
 
 
 class Leaf(NamedTuple):
-    """The owner of a leaf row, which the leaf does not keep alive: a tensor, a variable's state, or a Python number.
+    """The owner of a leaf row: a tensor, a variable's state, or a Python number. The leaf does not keep it alive.
 
     Attributes:
         tensor_ref: A weak reference to the tensor, or None for a Python number.

@@ -42,7 +42,7 @@ class _OwnFiles(dict[str, bool]):
     """
 
     def __missing__(self, name: str) -> bool:
-        """Determine who wrote a file, and store the answer."""
+        """Determine whether a file belongs to minitape or a library, and store the answer."""
         package = "" if name.startswith(_PACKAGE) else _find_installed_package(name)
         if package:
             is_own = not _uses_minitape(package, len(sys.modules))

@@ -51,7 +51,7 @@ class Accelerator:
         reads: bool = False,
         inside: bool = False,
     ) -> Function:
-        """Return the function to use for an operator or a public function from the table of derivatives.
+        """Return the function to use for an operator, or for a public function that runs a line of the table.
 
         The plain accelerator returns ``plain`` and ignores all other arguments.
 
@@ -83,8 +83,7 @@ class Accelerator:
         """Return the sum of two large adjoints.
 
         Args:
-            total: The first adjoint. The memory of this adjoint may be reused for the sum, because the caller no longer
-                needs the adjoint.
+            total: The first adjoint. The caller no longer needs it, so its memory may be reused for the sum.
             share: The second adjoint, of the same shape.
         """
         return total + share

@@ -185,7 +185,7 @@ def replace_operators_with_calls(text: str) -> str:
     'multiply(g, reflected_subtract(multiply(x, cos(divide_number(z, 2))), 1))'
 
     Args:
-        text: The formula. The formula may contain ``+ - * /``, unary minus and function calls.
+        text: The formula, which may contain ``+ - * /``, unary minus and function calls.
 
     Returns:
         The text of the new formula.

@@ -160,7 +160,8 @@ def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) ->
     """Convert the other operand of an operator to the dtype of the first operand.
 
     Args:
-        value: The other operand. ``convert_number_operand`` converts Python numbers next to a float tensor.
+        value: The other operand. (If the first operand is a float tensor, ``convert_number_operand`` has already
+            converted a Python number.)
         dtype: The dtype of the first operand.
         strict: Whether to raise an error for a value that cannot be converted. TensorFlow's ``+`` and ``/`` are not
             strict. In that case, the value keeps its own dtype, and the operation itself raises the error.
@@ -264,7 +265,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
         leaf_types = {*map(type, leaves)}
     if type(None) in leaf_types:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-        # If the None is a gradient, as it often is, a note on the error explains the reason.
+        # If the None is a gradient, as it often is, a note on the error explains why it is None.
         raise hooks.add_none_reasons(ValueError(text))
     if not leaf_types.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)

@@ -122,7 +122,7 @@ def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attr
     This is a tensor method because the table of primitives cannot import this module.
 
     Args:
-        tensor: One of the inputs. Not needed, because `inputs` contains the tensor.
+        tensor: One of the inputs. Not used, because `inputs` contains the tensor.
         primitive: The operation.
         inputs: The operands. At least one is a tensor, and the others are converted.
         attrs: The attributes of the operation.

@@ -1,6 +1,6 @@
 """Define the tensor operators, such as ``a + b``, ``2 * a`` and ``a < b``.
 
-Each operator first converts its other operand to a tensor. The operator then runs a primitive with
+Each operator first converts its other operand to a tensor, and then runs a primitive with
 :func:`minitape.engine.tensor.operation.run_binary`, which checks both operands. :mod:`minitape.speed.operators`
 generates faster code for arithmetic on floats of the same dtype.
 """
@@ -80,7 +80,7 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
         primitive: The primitive that the operator runs.
 
     Returns:
-        Both functions. The other operand may be of any kind.
+        Both functions. Their second parameter accepts any type.
     """
     run_operator = CHECKED_OPERATORS.get(name, run_binary)
     strict = name not in ("add", "truediv", "matmul")

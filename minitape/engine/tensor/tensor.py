@@ -355,6 +355,7 @@ def wrap_array(value: Array) -> EagerTensor:
         A tensor without a row.
     """
     kind = type(value)
+    # NumPy scalars, and arrays with axes, need no conversion.
     if kind not in FLOAT_TYPES and (kind is not ndarray or not value.shape) and not isinstance(value, np.generic):
         if kind is not ndarray:
             value = np.asarray(value, object if isinstance(value, bytes) else None)

@@ -240,8 +240,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
         Args:
             tape: The tape.
 
-        Returns: The row numbers, oldest state first, except that watched rows come after all others. If the variable is
-            a target, the last row counts. There are no rows if the variable is not in the tape's recording.
+        Returns:
+            The row numbers, oldest state first, except that watched rows come after all others. If the variable is a
+            target, the sweep starts at the last row. There are no rows if the variable is not in the tape's recording.
         """
         if tape._record is None:
             return ()
@@ -499,7 +500,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self._tape_set = None
         tensor._origin = origin
 
-    # -- what it looks like ------------------------------------------------------------------------
+    # -- properties and protocols ------------------------------------------------------------------
 
     @property
     def name(self) -> str:

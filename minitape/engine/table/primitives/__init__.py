@@ -1,11 +1,10 @@
 """Define the table of primitives, which declares each operation that minitape can differentiate exactly once.
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
-``g`` of the output, the output ``z`` and the inputs. The rule returns the input's share of the adjoint (a
-vector-Jacobian product), or None if no gradient passes. Rules consist only of operators and other primitives, so the
-same rule works for NumPy arrays in a plain sweep and for tensors in a sweep that an outer tape records. A rule that is
-a line of text (``elementwise``) is compiled once for each of the two. Other rules are Python functions (``reduce`` and
-its neighbors).
+``g`` of the output, the output ``z`` and the inputs, and returns the input's share of the adjoint (a vector-Jacobian
+product), or None if no gradient passes. Rules consist only of operators and other primitives, so the same rule works
+for NumPy arrays in a plain sweep and for tensors in a sweep that an outer tape records. A rule that is a line of text
+(``elementwise``) is compiled once for each of the two. Other rules are Python functions (``reduce`` and its neighbors).
 
 ``TABLE`` maps names to primitives, in order of declaration.
 """
@@ -18,8 +17,9 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from ...types import Array, Function, Object, Result
 
-Rule: TypeAlias = Callable  # A rule takes the adjoint, the output, the inputs, and the attributes as keywords.
-Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # A rule for each input, or one for all.
+# A rule takes the adjoint, the output and the inputs, and the attributes as keyword arguments.
+Rule: TypeAlias = Callable
+Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # A list of rules, one rule for all inputs, or None.
 
 TABLE: dict[str, Primitive] = {}
 

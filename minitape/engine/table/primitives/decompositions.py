@@ -29,7 +29,7 @@ def _wrap_to_refuse_nonsquare_or_singular(op: str, function: Function) -> Functi
             return function(x, *others)
         except np.linalg.LinAlgError:
             if (first_run := get_current_first_run()) is not None and not first_run.has_values:
-                # In this first run, zeros stand for the values of later runs. Only the shape of the result matters.
+                # This first run computes with zeros in place of real values, so only the shape of the result matters.
                 return others[-1] if others else x
             raise build_argument_error("Input matrix is not invertible.", op) from None
         except ValueError as error:

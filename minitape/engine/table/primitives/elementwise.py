@@ -173,7 +173,7 @@ def _declare_table_line(line: str) -> None:
 
 
 BY_CODE: list[Primitive] = []
-_NO_FORM: Any = None  # This fills the positions of the codes for leaves and calls.
+_NO_FORM: Any = None  # Leaves and calls have codes, but no forms.
 ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
 LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
 _FORMS_BY_TYPE: dict[type, list[Form]] = {}  # The forms for scalars are compiled for each type on first use.

@@ -1,8 +1,8 @@
 """Define the functions that formulas call, for NumPy arrays and for scalars.
 
 A formula is an expression in ``x`` and ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - *
-/`` and functions. The text is the only place where the mathematics is stated. The text is compiled for arrays, for
-scalars, for recorded operations and for kernels, each time with different functions.
+/`` and functions. The mathematics is stated only in this text, which is compiled for arrays, for scalars, for recorded
+operations and for kernels, each time with different functions.
 
 Attributes:
     ARRAY: The functions for NumPy arrays, keyed by name.

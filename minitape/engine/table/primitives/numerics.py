@@ -41,7 +41,8 @@ def get_extreme_value_of_dtype(dtype: np.dtype, sign: int = -1) -> Array:
         dtype: The dtype.
         sign: -1 for the smallest value, 1 for the largest value.
 
-    Returns: The value, which is infinite for floating dtypes.
+    Returns:
+        The value, which is infinite for floating dtypes.
     """
     if dtype.kind not in "iu":
         return dtype.type(sign * np.inf)
