@@ -1,11 +1,12 @@
 """Record the first run of a ``tf.function``, and replay its operations in later calls.
 
-``docs/functions.md`` explains this with examples, and ``docs/engine_calls.md`` lists the calls of one function. A
-*concrete function* (``ConcreteFunction``, TensorFlow's word) computes some rows of a first run from other rows. The
-rows themselves are in the recording of the first run, which is a ``Record``. A *feed* is a row whose value each call
-provides, and a *fetch* is a row that a call computes. What computes a row is called an
-*operation* here. (The engine's class for an operation with its inputs is ``Call``.) A *call* of a function is what the
-user's program does.
+``docs/functions.md`` explains this with examples, and ``docs/engine_calls.md`` lists the calls of one function. This
+package uses the following terms. A *call* is a call of the ``tf.function`` by the user's program. Calls are of the same
+*kind* if their tensors have equal dtypes and shapes, and their Python values are equal. A *concrete function*
+(``ConcreteFunction``, TensorFlow's word) computes some rows of a first run from other rows. The rows themselves are in
+the recording of the first run, which is a ``Record``. A *feed* is a row whose value each call provides, and a *fetch*
+is a row that a call computes. An *operation* computes a row. The engine stores it with its inputs as a ``Call``, which
+is not to be confused with a call of the function.
 
 The package ``minitape/recording`` reads the rows of a ``Record`` for ``explain``. This package uses two of its
 functions: ``find_operation_and_inputs`` returns the operation and the input rows of a row, and ``describe_line_of_row``
@@ -32,16 +33,16 @@ The first call writes four rows into a separate ``Record``::
 **The first call.**
 
 1. ``Function.__call__`` finds no concrete function for these dtypes and shapes, so it calls
-   ``Function._call_fitting_function_or_trace``. This method finds none for this kind of arguments either, so it calls
+   ``Function._call_fitting_function_or_trace``. This method finds none for this kind of call either, so it calls
    ``_trace_new_path`` (all in the module ``function``).
 2. ``record_function`` (``concrete_function``) runs the Python function in the block ``FirstRun.record_operations``
    (``first_run``). There, operations run eagerly, and the engine appends their rows to the ``Record`` of the run.
 3. ``FirstRun.add_feed`` wrote row 0 before the function began. When the function reads ``w``, the engine calls
    ``FirstRun.find_or_add_state``, which writes row 2.
 4. ``record_function`` returns a ``FirstRunResult`` with the new ``ConcreteFunction`` and the arrays of this run. The
-   feeds of the concrete function are rows 0 and 2, and its only fetch is row 3. It also lists the variables that the
-   Python function assigns, and the effects that each call repeats. Its rows are now read through ``TracedRows``
-   (``row_program``), which keeps only the values that are the same in every call.
+   feeds of the concrete function are rows 0 and 2, and its only fetch is row 3. The concrete function also lists the
+   variables that the Python function assigns, and the effects that each call repeats. From now on, the rows are read
+   through ``TracedRows`` (``row_program``), which keeps only the values that are the same in every call.
 5. ``ConcreteFunction.build_outputs_and_assign`` converts the arrays of this run to tensors, here 18.0, so nothing is
    computed twice. Only if the first call is under a tape does ``_call_fitting_function_or_trace`` call the new concrete
    function as well, because the tape needs a row for the call. Such a first call computes everything twice.
@@ -52,7 +53,8 @@ The first call writes four rows into a separate ``Record``::
    values of the feeds, to its ``RowProgram``.
 2. ``RowProgram.compute_fetches`` computes rows 1 and 3 with these values. The work is done by a ``RowEvaluator``, which
    ``minitape/speed`` replaces with compiled code.
-3. If a guard fails, the ``Function`` tries the next concrete function. If none is left, it runs Python again.
+3. If a guard fails, the ``Function`` tries the next concrete function. If none is left, it runs the Python function
+   again.
 
 **The gradient.**
 

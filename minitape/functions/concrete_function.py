@@ -67,9 +67,9 @@ class FirstRunResult(NamedTuple):
 
 
 class ConcreteFunction:
-    """A function that computes some rows of a first run from other rows, named as in TensorFlow.
+    """A function that computes some rows of a first run from other rows. The name is TensorFlow's.
 
-    A ``tf.function`` has one concrete function for each kind of arguments and each path through Python's branches.
+    A ``tf.function`` has one concrete function for each kind of call and each path through Python's branches.
 
     Attributes:
         traced_rows: The rows of the first run.
@@ -108,10 +108,10 @@ class ConcreteFunction:
         self.result_rows = result_rows
         self.assignments = assignments
         self.effects = effects
-        self.fetch_rows = [*self.result_rows, *(assignment.row for assignment in self.assignments)]
-        self.argument_count = sum(feed.is_argument for feed in self.feeds)
-        self._varying_positions = [position for position, feed in enumerate(self.feeds) if feed.is_varying]
-        self.varying_rows = [self.feeds[position].row for position in self._varying_positions]
+        self.fetch_rows = [*result_rows, *(assignment.row for assignment in assignments)]
+        self.argument_count = sum(feed.is_argument for feed in feeds)
+        self._varying_positions = [position for position, feed in enumerate(feeds) if feed.is_varying]
+        self.varying_rows = [feeds[position].row for position in self._varying_positions]
         self.is_plain = not effects and not assignments and self.argument_count == len(self.varying_rows)
         self.per_run_rows = [
             call.row + output for call in effects if not call.primitive.is_guard for output in range(call.outputs)
@@ -137,7 +137,7 @@ class ConcreteFunction:
 
         Args:
             with_saved: Whether it also returns the values that the gradient reads, after the results and new states.
-                For this, the gradient must be recorded.
+                This records the gradient if necessary.
 
         Returns:
             A function that takes the array of each feed as an argument, and returns a tuple of arrays.
@@ -237,6 +237,7 @@ class ConcreteFunction:
             The results as tensors.
         """
         outputs = [*map(wrap_array, arrays[: len(self.result_rows)])]
+        # If a `Record` is open, the row of the call shows where the outputs came from.
         if state.record is None or self.assignments:
             clock, _, place, values, _, depth = origin = build_origin(
                 "op", inputs, FUNCTION_PRIMITIVE, find_place(_getframe())
@@ -323,9 +324,9 @@ class ConcreteGradient:
             The rows of the adjoints that the results start with.
         """
         concrete_function = self.concrete_function
-        traced_rows = self.concrete_function.traced_rows
+        traced_rows = concrete_function.traced_rows
         first_run = concrete_function.first_run
-        record = concrete_function.first_run.record
+        record = first_run.record
         first_run.has_values = False
         with first_run.record_operations():
             targets = [_build_stand_in_tensor(traced_rows, row) for row in concrete_function.result_rows]
@@ -357,7 +358,7 @@ class ConcreteGradient:
             first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
         """
         concrete_function = self.concrete_function
-        traced_rows = self.concrete_function.traced_rows
+        traced_rows = concrete_function.traced_rows
         rows = [row for row in self.gradient_rows if row is not None]
         read_rows = self._find_read_forward_rows(rows, seed_rows, first_gradient_row)
         self.saved_rows = sorted(read_rows | set(concrete_function.per_run_rows))
@@ -449,8 +450,9 @@ def _compute_call_shares(
 def _compute_results(*arrays: Array, concrete_function: ConcreteFunction, saved: Sequence) -> Array | tuple:
     """Compute the results of a call from the values of its feeds.
 
-    ``ConcreteFunction.call_on_tensors`` has computed them when the row is written. Only a function that asks an outside
-    tape for a gradient computes the row again, in its later calls.
+    When the row is written, ``ConcreteFunction.call_on_tensors`` has already computed the results. This function is
+    needed only if another ``tf.function`` asks an outside tape for a gradient. The later calls of that function compute
+    the row again.
     """
     computed = concrete_function.program.compute_fetches(concrete_function.select_varying_values(arrays))
     results = tuple(computed[: len(concrete_function.result_rows)])
@@ -527,7 +529,7 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
 
     Args:
         first_run: A first run without rows. The function's rows are added to it.
-        function: The function. The function is called with copies of `tensors` that belong to the first run.
+        function: The function, which is called with copies of `tensors` that belong to the first run.
         tensors: The tensors among the arguments.
 
     Returns:

@@ -6,8 +6,8 @@ way. If a function prints, draws random numbers, assigns to a variable, or fails
 runs the branch or loop instead, and guards record Python's decisions.
 
 The rule of such a row sweeps backward through the branch that was taken, or through the iterations (*turns*) of the
-loop, from the last to the first. The row has one more output, which saves what this sweep reads. For this, the
-gradients of the concrete functions are recorded when the row is written.
+loop, from the last to the first. The row has an additional output that saves what this sweep reads. The gradients of
+the concrete functions are therefore recorded as soon as the row is written.
 """
 
 from __future__ import annotations
@@ -166,8 +166,8 @@ def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Stru
         run_in_python: A function that runs the branch or loop and returns its results.
 
     Raises:
-        NotRecordableError: If the branch or loop cannot be recorded, and Python must not run it because the current
-            run is tentative.
+        NotRecordableError: If the branch or loop cannot be recorded and the current run is tentative. Python must not
+            run the branch or loop in a tentative run.
     """
     first_run = find_current_first_run()
     if first_run is None:
@@ -189,7 +189,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Recor
     try:
         concrete_function, pack_results, _ = record_function(FirstRun(name), function, tensors)
     except Exception as error:
-        # If Python then runs the function for real, the error is raised again.
+        # If Python then runs the function outside the tentative run, the error is raised again.
         raise NotRecordableError from error
     return RecordedBody(
         concrete_function,
@@ -265,6 +265,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
         is_then = position >= row.first_inputs[1]
         branch = row.bodies[is_then]
         first_input = row.first_inputs[is_then]
+        # The gradient of the first order is a function itself, and its gradient is the gradient of the second order.
         for _ in range(1, order):
             branch = branch.record_gradient_once().pure_function
         gradient = branch.record_gradient_once()  # If the gradient could not be recorded, the sweep raises the error.

@@ -104,8 +104,8 @@ class PythonRow(Primitive):
         bodies: The concrete functions of the branches of a ``tf.cond``, or of the condition and the body of a loop.
         first_inputs: For each body, the position of the first input that the body captures.
         last_run: A weak reference to the last run of a py_function.
-        replay: A function that computes the results as recorded operations, for a picture of the inside, or None if
-            the row has no inside.
+        replay: A function that computes the results as recorded operations, for a picture of the operations inside the
+            row, or None if there are none.
     """
 
     has_tuple_output = True
@@ -183,7 +183,15 @@ class PythonRow(Primitive):
         return outputs
 
     def _is_blocked_in_gradient(self, adjoint_count: int, position: int, order: int) -> bool:
-        """Return whether an operand of the row that computes this row's gradient receives no gradient."""
+        """Return whether gradients are blocked at an operand of the row that computes this row's gradient.
+
+        The operands of that row are the adjoints, followed by the inputs of this row.
+
+        Args:
+            adjoint_count: The number of adjoints.
+            position: The position of the operand.
+            order: The order of the gradient of that row, which is lower by one than the order for this row.
+        """
         return position >= adjoint_count and self.is_blocked(position - adjoint_count, order + 1)
 
     def _compute_shares(self, adjoints: list, z: Adjoint, *inputs: Adjoint) -> list:
@@ -312,7 +320,7 @@ def write_branch_guard(tensor: Tensor) -> None:
     run_and_write_row(PythonRow("guard", raise_if_answer_differs, op="Assert", is_guard=True), [tensor])
 
 
-# -- functions of minitape, see :mod:`.traced_calls` -----------------------------------------------
+# -- functions in the table of traced_calls --------------------------------------------------------
 
 
 class _ReplayableCall:
@@ -402,7 +410,7 @@ def write_effect_row(function: Callable, *args: Object, **kwargs: Object) -> Non
     first_run = _require_run_for_effects(function, can_be_skipped=True)
     call = _ReplayableCall(function, args, kwargs)
     row = PythonRow(function.__name__, call.compute_arrays, stateful=True)
-    # In a tentative run, the row is written, but the effect is not executed.
+    # In a tentative run, the row is written, but the effect does not happen.
     run_and_write_row(row, call.tensors, [((), NO_VALUE.dtype)] if first_run.is_tentative else None)
 
 
@@ -418,8 +426,8 @@ def write_random_row(function: Callable, *args: Object, **kwargs: Object) -> Ten
         The random numbers of this run.
 
     Raises:
-        NotRecordableError: If the run is tentative, because it must not draw random numbers.
-        OperatorNotAllowedInGraphError: If a gradient is being recorded, because it must not draw random numbers.
+        NotRecordableError: If the run is tentative. A tentative run must not draw random numbers.
+        OperatorNotAllowedInGraphError: If a gradient is being recorded. A gradient must not draw new random numbers.
     """
     _require_run_for_effects(function)
     call = _ReplayableCall(function, args, kwargs)
@@ -432,8 +440,8 @@ def write_py_function_row(
 ) -> Structure:
     """Write the row of a ``tf.py_function`` or ``tf.numpy_function``.
 
-    The row saves the call to the user's function that produced it. The tape of this call computes the gradient of a
-    py_function.
+    The row saves the call of the user's function (``PythonCall``). For a py_function, the tape of this call computes
+    the gradient.
 
     Args:
         function: The public function: py_function, numpy_function or py_func.
@@ -447,8 +455,8 @@ def write_py_function_row(
         A tensor, or a list of tensors if `Tout` is a list.
 
     Raises:
-        NotRecordableError: If the run is tentative, because it must not call `func`.
-        OperatorNotAllowedInGraphError: If a gradient is being recorded, because `func` would have no values to read.
+        NotRecordableError: If the run is tentative. A tentative run must not call `func`.
+        OperatorNotAllowedInGraphError: If a gradient is being recorded. `func` would have no values to read.
     """
     first_run = _require_run_for_effects(function)
     dtypes, has_several = parse_result_types(Tout)
@@ -463,7 +471,7 @@ def write_py_function_row(
     def call_with_numpy_arrays(*tensors: EagerTensor) -> list:
         results = func(*map(np.array, tensors))
         if not isinstance(results, (list, tuple)):
-            # A single result keeps its dtype, which must be the declared dtype.
+            # A single result is not converted, because its dtype must be the declared dtype.
             return [convert_to_tensor(np.asarray(results))]
         return [convert_to_tensor(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
@@ -499,11 +507,11 @@ def write_py_function_row(
 
 
 def _require_run_for_effects(function: Callable, can_be_skipped: bool = False) -> FirstRun:
-    """Return the current first run, or raise an error if an effect must not happen now.
+    """Return the current first run, or raise an error if the run must not have an effect now.
 
     Args:
         function: The public function with the effect.
-        can_be_skipped: Whether a tentative run may skip the effect, because it has no result.
+        can_be_skipped: Whether a tentative run may skip the effect, because the effect has no result.
 
     Raises:
         NotRecordableError: If the run is tentative and the effect cannot be skipped. Inside a branch or loop body, no
@@ -514,10 +522,8 @@ def _require_run_for_effects(function: Callable, can_be_skipped: bool = False) -
     assert first_run is not None
     if not first_run.has_values and not can_be_skipped:
         first_run.raise_value_access_error(function.__name__)
-    if (
-        first_run.has_values
-        and first_run.write_guard is None
-        and (first_run.outer_run is not None or not can_be_skipped)
-    ):
+    is_trial = first_run.has_values and first_run.write_guard is None
+    is_branch_or_loop_body = first_run.outer_run is not None
+    if is_trial and (is_branch_or_loop_body or not can_be_skipped):
         raise NotRecordableError
     return first_run

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 
 class GuardError(Exception):
-    """Raised when a guard finds that a concrete function does not fit a call. Python then runs again."""
+    """Raised when a guard finds that a concrete function does not fit the current call."""
 
 
 class NotRecordableError(Exception):
     """Raised when a branch or loop cannot be recorded as a single row.
 
-    Python then runs it instead. This happens, for example, if a branch or loop body has effects.
+    Python then runs the branch or loop instead. This happens, for example, if its body has effects.
     """
 
 
@@ -56,7 +56,7 @@ NO_VALUE = np.bool_(True)
 
 
 class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
-    """The placeholder that replaces a tensor's value once the function that computed it has returned.
+    """The replacement for a tensor's value once the function that computed it has returned.
 
     The replacement has a shape and a dtype. Any other use raises `InaccessibleTensorError`.
 
@@ -307,7 +307,7 @@ class FirstRun:
         ``record_function`` drops the feeds whose tensors no longer exist or cannot be watched.
 
         Args:
-            tensor: The tensor. The tensor still belongs to its own ``Record``, if any.
+            tensor: The tensor, which still belongs to its own ``Record``, if any.
             offset: The bytecode offset of the statement that uses the tensor. None means the current statement.
 
         Returns:
@@ -323,16 +323,19 @@ class FirstRun:
         # A tensor from outside stays in its own `Record`.
         row = self._write_leaf(tensor, leaf, offset, self.record)
         self.record.leaf_rows[id(tensor)] = row
+        # A tensor of an outer first run can have a different value in each call, and must stay alive until then.
         is_traced = tensor._record is not None and tensor._record.first_run is not None
-        self.feeds[row] = Feed(row, None, (lambda: tensor) if is_traced else leaf.tensor_ref, is_traced)
+        captured_ref = (lambda: tensor) if is_traced else leaf.tensor_ref
+        self.feeds[row] = Feed(row, None, captured_ref, is_traced)
         return row
 
-    # -- values that Python reads ------------------------------------------------------------------
+    # -- reads by Python ---------------------------------------------------------------------------
 
     def refuse_or_guard_value(self, tensor: Tensor, access: str = "array") -> None:
-        """Allow Python to read a tensor's value, write a guard for a branch, or raise an error.
+        """Raise an error or write a guard if Python reads a value that may differ in later calls.
 
-        Python may read values that are the same in every call.
+        If Python only branches on the value, a guard is enough. It checks in later calls whether Python would take the
+        same branch. Values that are the same in every call may be read.
 
         Args:
             tensor: A tensor of this run.
@@ -346,12 +349,14 @@ class FirstRun:
         """
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
-        if access == "bool" and self.is_varying(tensor._row) and self.has_values and state.record is not None:
-            if state.record.first_run is not self or self.write_guard is None:
-                raise NotRecordableError
-            self.write_guard(tensor)
-        elif self.is_varying(tensor._row):
+        if not self.is_varying(tensor._row):
+            return
+        open_record = state.record
+        if access != "bool" or not self.has_values or open_record is None:
             self.raise_value_access_error(access)
+        if open_record.first_run is not self or self.write_guard is None:
+            raise NotRecordableError
+        self.write_guard(tensor)
 
     def raise_value_access_error(self, access: str) -> NoReturn:
         """Raise the error for Python code that reads a value.
@@ -420,7 +425,7 @@ class FirstRun:
             *arguments: The arguments of `ResourceVariable._initialize`.
 
         Raises:
-            ValueError: If the run is tentative, because TensorFlow allows new variables only in a first call.
+            ValueError: If the run is tentative. As in TensorFlow, only the first call may create variables.
         """
         if self.is_tentative:
             raise ValueError(
@@ -450,7 +455,7 @@ class FirstRun:
         return tensor
 
     def add_equal_state(self, variable: ResourceVariable) -> None:
-        """Give a variable an equal state with a new row, without assigning to the variable.
+        """Replace a variable's state with an equal state that has a new row, without assigning to the variable.
 
         Args:
             variable: The variable.

@@ -131,8 +131,8 @@ class CallKind:
 class Function(Generic[Params, Returned]):
     """The result of ``tf.function``: a Python function and its concrete functions.
 
-    The first call for each kind of arguments runs the Python function and records its operations. Later calls compute
-    the recorded rows.
+    The first call of each kind runs the Python function and records its operations. Later calls compute the recorded
+    rows.
 
     Attributes:
         python_function: The Python function.
@@ -200,7 +200,7 @@ class Function(Generic[Params, Returned]):
         if record is not None and record.first_run is not None:
             outer_run = cast(FirstRun, record.first_run)  # The engine declares only an interface.
             return self._run_in_outer_function(outer_run, args, kwargs)
-        tensor_types: tuple = ()  # The dtype and the shape of each argument in turn.
+        tensor_types: tuple = ()  # This tuple lists the dtype and the shape of each argument in turn.
         arrays = []
         # The `plain_program` path at the end appends no row and stores no origins, so it is taken only if no `Record`
         # is open and no argument belongs to one.
@@ -263,15 +263,16 @@ class Function(Generic[Params, Returned]):
     def _call_fitting_function_or_trace(
         self, args: tuple, kwargs: dict, tensor_types: tuple | None = None
     ) -> Structure:
-        """Call the first concrete function whose guards hold, or trace, and return the packed results.
+        """Call the first concrete function whose guards hold, or trace the Python function.
 
-        1. Try the concrete functions for this kind of arguments, from oldest to newest.
+        1. Try the concrete functions for this kind of call, from oldest to newest.
         2. If none fits, take the lock. Try the functions that other threads have added in the meantime.
-        3. If none of these fits either, trace (`_trace_new_path`). The results of this first run are the results of the
-           call, unless a ``Record`` is open. In that case, the new concrete function is called as well, so that the
-           open ``Record`` contains a row for the call.
+        3. If none of these fits either, trace the Python function (`_trace_new_path`). The results of this first run
+           are the results of the call, unless a ``Record`` is open. In that case, the new concrete function is called
+           as well, so that the open ``Record`` contains a row for the call.
 
-        An `EffectLog` stores the effects that already ran during failed attempts, so that no effect runs twice.
+        An `EffectLog` stores the effects that have already happened in failed attempts, so that no effect happens
+        twice.
 
         Args:
             args: The positional arguments.
@@ -313,7 +314,7 @@ class Function(Generic[Params, Returned]):
         If the run creates variables, a second, tentative run checks that the function creates them only once.
 
         Args:
-            kind: The concrete functions for this kind of arguments.
+            kind: The concrete functions for this kind of call.
             call: The bound arguments.
             tensors: The tensors among the arguments, in the order of ``tf.nest.flatten``.
 
@@ -393,8 +394,8 @@ def function(
 ) -> Any:
     """Turn a Python function into a function that records its first call and replays the operations in later calls.
 
-    Python runs once for each kind of arguments. Tensors are distinguished by dtype and shape, and Python values by
-    equality. Effects of Python itself, such as print, therefore happen only in a first run. If Python branches on a
+    The Python function runs once for each kind of call. Tensors are distinguished by dtype and shape, and Python values
+    by equality. Effects of Python itself, such as print, therefore happen only in a first run. If Python branches on a
     tensor, each path through the branches is recorded separately. ``tf.cond`` and ``tf.while_loop`` need only one
     recording. Gradients of any order flow through calls.
 
@@ -414,7 +415,7 @@ def function(
     Raises:
         TypeError: If ``func`` is not callable. A call raises this error if an argument does not match
             ``input_signature``.
-        RuntimeError: If Python has taken more than 32 paths for arguments of one kind. The call raises this error.
+        RuntimeError: If Python has taken more than 32 paths in calls of one kind. The call raises this error.
 
     >>> import minitape as tf
     >>> @tf.function

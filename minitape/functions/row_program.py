@@ -23,8 +23,8 @@ from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 if TYPE_CHECKING:
     from ..engine.types import Array, ArraysByRow
 
-# After this many runs, a program decides for the first time whether fusing pays off.
-# The first run, in Python, does not count.
+# After this many runs, a program decides for the first time whether fusing its operations pays off. The first run, in
+# which Python runs the function, does not count.
 FUSE_AFTER_RUNS = 63
 
 
@@ -79,7 +79,7 @@ class TracedRows:
             first_row: The row at which the list begins.
 
         Returns:
-            Their ``Call`` objects in row order.
+            The ``Call`` objects of the operations, in row order.
         """
         return [call for row, call in self.calls.items() if row == call.row >= first_row and call.primitive.stateful]
 
@@ -193,7 +193,7 @@ class RowEvaluator:
 
         Returns:
             The number of runs after which to call this method again. The result is 0 if the decision is final. The
-            plain form always returns 0, because it is never fused.
+            plain form always returns 0, because it cannot be fused.
         """
         return 0
 
@@ -218,7 +218,7 @@ class RowProgram:
     feed_rows: Sequence
     effects: Sequence[Call] = ()
     run_count: int = 0
-    next_fuse: int = field(default_factory=lambda: FUSE_AFTER_RUNS)  # Tests change the number.
+    next_fuse: int = field(default_factory=lambda: FUSE_AFTER_RUNS)  # Tests change this number.
 
     @cached_property
     def evaluator(self) -> RowEvaluator:
@@ -275,7 +275,8 @@ class RowProgram:
 def build_call_function(record: Record, call: Call, is_last_output_read: bool = True) -> Callable:
     """Return the array function that computes an operation.
 
-    Eager operations check their operands. If the check depends on their values, the returned function repeats it.
+    Eager operations check their operands. If such a check depends on the values of the operands, the returned function
+    repeats the check.
 
     Args:
         record: The rows of the first run, which provide the line for error messages.

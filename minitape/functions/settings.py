@@ -10,7 +10,7 @@ from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
 from .first_run import find_current_first_run
 
 # Whether every tf.function runs as plain Python.
-# The flag is in a list, so that modules that import the name see changes.
+# The flag is in a list, so that a module that imports the name sees later changes.
 EAGER_FUNCTIONS = [False]
 
 

@@ -555,7 +555,7 @@ def gradients(ys: Structure, xs: Structure, grad_ys: Structure = None, name: str
     Args:
         ys: A tensor, or a nested structure of tensors.
         xs: A tensor or variable, or a nested structure of them.
-        grad_ys: The adjoint that each of ``ys`` starts with. None means ones.
+        grad_ys: The adjoint that each of ``ys`` starts with. None means all ones.
         name: The name of the operations.
 
     Returns:
