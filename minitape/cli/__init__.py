@@ -291,7 +291,7 @@ def explain_command(
     With PyTorch and TensorFlow, training steps are recorded. With JAX, the first gradients are recorded, by running
     each function again without the compiler. A gradient that is missing, not finite, zero or suspect is reported
     immediately. A page about all trained parameters follows at the end. The exit status is 1 if there are findings or
-    the program ended in an error. Under torchrun, findings alone do not change it unless --fail is given.
+    the program ended in an error. Under torchrun, findings alone lead to it only if --fail is given.
     """
     from .explain_program import run_and_explain_program
 

@@ -272,7 +272,7 @@ def print_program_error(error: BaseException | None, path: Path) -> None:
     click.echo("".join(error_report.format()), err=True, nl=False)
 
 
-# The answers are JSON, hence Any.
+# The answers are JSON, so their type is Any.
 def write_answers(answers_file: Path | None, program: str, answers: dict[str, Any]) -> None:
     """Write the answers as JSON if a file was specified.
 

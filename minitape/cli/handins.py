@@ -1,6 +1,6 @@
 """Find and read the hand-ins of a class: progress files and returned notebooks.
 
-The files may come from strangers. minitape only reads the files as JSON. Nothing in a file is run, imported or opened.
+The files may come from strangers. minitape only reads the files as JSON, and runs, imports or opens nothing in them.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def create_usage_error(text: str, /, **values: object) -> click.UsageError:
     return click.UsageError(say(text, **values))
 
 
-# The texts of click that users meet.
+# These texts of click are shown to users.
 CLICK_TEXTS = (
     "Aborted!",
     "Did you mean {possibility}?",
@@ -131,7 +131,7 @@ def translate_column_names(*names: str) -> list[str]:
 
 
 class HelpText(click.HelpFormatter):
-    """Format the text of ``--help`` in the user's language, in lines that fit the terminal."""
+    """A formatter that writes the text of ``--help`` in the user's language, in lines that fit the terminal."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write the line that shows how to call a command.

@@ -1,7 +1,7 @@
 """Define the Jupyter Server extension that is enabled when minitape is installed.
 
-The extension runs under `minitape lab`, on JupyterHub and in every other Jupyter server. The extension solves five
-problems with notebooks that use minitape, and does not affect other notebooks:
+The extension runs under `minitape lab`, on JupyterHub and in every other Jupyter server. It solves five problems with
+notebooks that use minitape, and does not affect other notebooks:
 
 - JupyterLab marks a lesson as changed as soon as the lesson is opened.
 - When a learner resumes a lesson, Python reports undefined names without naming the cells to run.

@@ -271,8 +271,8 @@ def build_html_pages(
         scratch_folder: A temporary folder for the sources. The folder also contains each edition's extra files (see
             `get_extra_folder`).
         html_folder: The folder to write to.
-        on_sources_written: A function that is called with each edition and the folder of its texts. The function may
-            add files to that folder.
+        on_sources_written: A function that is called with each edition and the folder of its texts. It may add files to
+            that folder.
         sphinx_settings: Additional options for Sphinx.
 
     Returns:

@@ -91,8 +91,7 @@ def load_translations(domain: str, language_code: str | None = None) -> dict[str
         language_code: The code of a language, or None for the user's language.
 
     Returns:
-        A dictionary that maps English messages to translations. The dictionary is empty if the language has no such
-        file.
+        A dictionary that maps English messages to translations. It is empty if the language has no such file.
     """
     return get_shared_result(("translations", domain, language_code), lambda: _find_translations(domain, language_code))
 

@@ -133,7 +133,7 @@ class Speed(Accelerator):
             name: The name of the generated function.
             reflected: Whether the operands are swapped, as in ``__rsub__``.
             signature: The parameters of the generated function, such as "x, y, name=None".
-            reads: Whether the function is a variable operator, whose first operand is a variable.
+            reads: Whether the function is an operator of ``tf.Variable``, whose first operand is a variable.
             inside: Whether the rules of a recorded sweep call the function. If so, its rows have the sweep's fixed
                 site.
 

@@ -41,9 +41,9 @@ def _count_references_of_first(pool: list[np.ndarray]) -> int:
     raise IndexError
 
 
-# The limit is needed because a debugger that inspects these variables adds references.
+# The number is limited to 3, because a debugger that inspects these variables adds references.
 _FREE_REFERENCES = min(_count_references_of_first([np.empty(1)]), 3)
-_COUNTS_VARIABLES = sys.version_info < (3, 14)  # Newer versions of Python do not count all variables.
+_COUNTS_VARIABLES = sys.version_info < (3, 14)  # From 3.14 on, Python does not count some local variables.
 # find_reusable_array counts six references to an adjoint if nothing else refers to it.
 # One is in the sweep, three are in variables of the calling functions, and two are in the function itself.
 _SWEEP_REFERENCES = 6

@@ -2,8 +2,8 @@
 
 An operation that runs separately makes its own pass over main memory. During a run, all calls process one block of each
 array before the next block, so the block remains in the cache. Only results that other calls read are written to
-memory. NumPy computes sin, exp and tanh of a block because it has vectorized code for these functions. If the program
-is fused, the calls between them become compiled loops.
+memory. NumPy computes sin, exp and tanh of a block, because it has vectorized code for these functions. If the program
+is fused, the other calls become compiled loops.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def compile_blockwise_run(
     arrays = [row for row in outputs if row not in totals]
 
     def find_block_row(row: int) -> int:
-        number_row = find_broadcast_number_row(traced_rows, row)  # None for the rows of the run.
+        number_row = find_broadcast_number_row(traced_rows, row)  # The result is None for rows of the run.
         return find_alias(row if number_row is None else number_row)
 
     steps = [

@@ -24,7 +24,7 @@ MAX_MODULES = 128  # A folder keeps at most this many modules.
 def load_generated_module(text: str, label: str) -> ModuleType:
     """Run generated source code and return its module.
 
-    The source is also written to the first cache folder that accepts it, so that tracebacks can show its lines.
+    The source is also written to the first cache folder that accepts files, so that tracebacks can show the lines.
 
     Args:
         text: The source.
@@ -40,7 +40,7 @@ def load_generated_module(text: str, label: str) -> ModuleType:
         with suppress(OSError):
             module.__file__ = str(write_source_if_changed(folder, name, text))
             break
-    execute_definitions(text, module.__file__, module.__dict__)  # Another program may have changed the file.
+    execute_definitions(text, module.__file__, module.__dict__)  # The file may have been changed, so it is not read.
     return module
 
 

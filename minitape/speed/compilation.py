@@ -42,7 +42,7 @@ def compile_function(text: str, label: str, function_name: str, trial_arguments:
     function = _functions.get((text, function_name)) or _run_in_thread(
         lambda: _compile_if_needed(text, label, function_name, trial_arguments)
     )
-    function(*trial_arguments)  # These types may differ from the types in an earlier compilation.
+    function(*trial_arguments)  # This compiles the function for these types if necessary.
     return function
 
 
@@ -67,7 +67,7 @@ def _compile_if_needed(text: str, label: str, function_name: str, trial_argument
         function = numba.njit(**OPTIONS)(getattr(module, function_name))
         function._cache = MachineCodeCache(module.__name__, text, function_name, str(OPTIONS))
         function(*trial_arguments)
-        compile_more = function._compile_for_args  # Numba calls this method for arguments of other types.
+        compile_more = function._compile_for_args  # Numba calls this method when arguments have other types.
         function._compile_for_args = lambda *values: _run_in_thread(lambda: compile_more(*values))
         _functions[text, function_name] = function
     return function

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..engine.types import ArraysByRow, Function, NumPyType, RowsByRow, Sizes
     from .fusion import TracedRowsInterface
 
-COMPILES_IN_BACKGROUND = True  # Calls to a function do not wait for numba.
+COMPILES_IN_BACKGROUND = True  # If this is true, calls to a function do not wait for numba.
 SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
 SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # The estimated costs of a call without loops.
 
@@ -317,7 +317,7 @@ class ProgramWriter:
             consumers.setdefault(self._find_alias(row), []).append(-1)
         return consumers
 
-    # -- one line ----------------------------------------------------------------------------------
+    # -- single lines ------------------------------------------------------------------------------
 
     def _is_last_output_read(self, call: Call) -> bool:
         return bool(self.consumers.get(call.row + call.outputs - 1))
@@ -410,7 +410,7 @@ def _find_aliases(traced_rows: TracedRowsInterface, calls: Sequence[Call]) -> di
     return aliases
 
 
-# -- what one call runs ----------------------------------------------------------------------------
+# -- code of a single call -------------------------------------------------------------------------
 
 
 def _find_call_formula(traced_rows: TracedRowsInterface, call: Call, arguments: list[str]) -> str | None:

@@ -333,8 +333,8 @@ STEPS = _StepFunctions()
 class _ShareFunctions(dict["Object", "list[Any]"]):
     """The functions that compute all shares of a scalar operation, keyed by scalar type and then by code.
 
-    Each function takes g, z, x and y. The function returns a tuple with the share of each input, or None for an input
-    without a rule. The functions for a type are compiled on first use.
+    Each function takes g, z, x and y, and returns a tuple with the share of each input, or None for an input without a
+    rule. The functions for a type are compiled on first use.
     """
 
     def __missing__(self, number_type: Object) -> list[Any]:

@@ -225,7 +225,7 @@ class FusedLoopWriter:
 
         Returns:
             The source. The function takes the values of the rows in ``inputs``, followed by an array for each row in
-            ``array_outputs``. The function returns a tuple with the values of the rows in ``outputs``.
+            ``array_outputs``. It returns a tuple with the values of the rows in ``outputs``.
         """
         for call in self.calls:
             self._write_call(call)

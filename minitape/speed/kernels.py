@@ -156,7 +156,7 @@ def _count_number_operations(record: PackedRecord, number_type: NumPyType) -> in
 
     codes, _, _, _, _, values = record.read_columns(max(len(record) - COUNTED_ROWS, 0))
     numbers = [*map(type, values)].count(number_type)
-    # This quick count also includes results of calls. Even so, it is usually too small.
+    # This quick count also includes the results of calls, so the exact count cannot be larger.
     if numbers < MIN_NUMBERS:
         return numbers
     return sum(code > CALL and type(value) is number_type for code, value in zip(codes, values, strict=True))

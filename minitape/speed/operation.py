@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def apply(plain: Function) -> Function:
     """Build the fast form of :func:`minitape.engine.tensor.operation.apply`.
 
-    The fast form has the same parameters and returns the same results. The fast form passes over the inputs only once
-    and creates the tensor for a single result without a function call.
+    The fast form has the same parameters and returns the same results, but passes over the inputs only once and creates
+    the tensor for a single result without a function call.
 
     Args:
         plain: The plain form, which runs if an input is not an ``EagerTensor``.

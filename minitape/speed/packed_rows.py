@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 else:
     PlainRecord = object  # The plain class does not exist yet when this module is imported.
 
-# Added to the code of a packed elementwise row whose value is not a scalar. Kernels stop at such rows.
+# This is added to the code of a packed elementwise row whose value is not a scalar. Kernels stop at such rows.
 ARRAY_ROW = 256
 
-# First row, cells, values and calls (see :class:`PackedRecord`). The values are a list or an array, hence Any.
+# (first row, cells, values, calls) of a block (see :class:`PackedRecord`). The values are a list or an array, so their
+# type is Any.
 Block: TypeAlias = tuple[int, np.ndarray, Any, dict[int, Any]]
 
 
-def _pack_values(values: list, kinds: set[type], block: np.ndarray) -> Any:  # A list or an array, hence Any.
+def _pack_values(values: list, kinds: set[type], block: np.ndarray) -> Any:  # The result is a list or an array.
     """Return values as an array if they are scalars of the same type, or as the same list otherwise.
 
     In the second case, elementwise rows whose value is not a scalar are marked with ``ARRAY_ROW``.
@@ -140,7 +141,7 @@ class PackedRecord(PlainRecord):
         """Read the six cells of a row.
 
         Args:
-            row: The row number. The row may be packed.
+            row: The number of the row, which may be packed.
 
         Returns:
             (code, a, b, call, offset, value).
@@ -155,7 +156,7 @@ class PackedRecord(PlainRecord):
         """Return the value of a row: a scalar, an array, or the spec of an array that no rule reads.
 
         Args:
-            row: The row number. The row may be packed.
+            row: The number of the row, which may be packed.
         """
         if row >= self.base:
             return self.rows[WIDTH * (row - self.base) + 5]
@@ -166,7 +167,7 @@ class PackedRecord(PlainRecord):
         """Replace the value of a row.
 
         Args:
-            row: The row number. The row may be packed.
+            row: The number of the row, which may be packed.
             value: An array that a rule will read, or the spec of an array that no rule reads.
         """
         if row >= self.base:

@@ -103,7 +103,7 @@ def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
 
 @lru_cache(1024, typed=True)
 def _find_one_slice_attrs(sizes: Sizes, start: Index, stop: Index, step: Index) -> Attributes | None:
-    """Return the attributes for one slice, or None. The cache helps because programs use few distinct slices."""
+    """Return the attributes for one slice, or None for a slice with other bounds than integers."""
     entry = _find_plain_index_entry(slice(start, stop, step), sizes[0]) if sizes else None
     return None if entry is None else {"spec": (entry,)}
 

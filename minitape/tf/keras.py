@@ -735,7 +735,7 @@ class Optimizer:
                 stacklevel=2,
             )
         self.iterations.value.assign_add(1)
-        self._rate_by_dtype: dict = {}  # The rates change with every step.
+        self._rate_by_dtype: dict = {}  # The cache is emptied, because the rates change with every step.
         resources = [(convert_to_tensor(g), unwrap_keras_variable(v)) for g, v in pairs if g is not None]
         update_variables(self, resources)
         return self.iterations

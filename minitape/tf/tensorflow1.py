@@ -1,4 +1,4 @@
-"""TensorFlow 1-only functions, limited to those that the five source documents use.
+"""Define the functions of the five source documents that only TensorFlow 1 has.
 
 Graphs and sessions are in ``minitape/functions``. The functions and their arguments follow TensorFlow
 (https://www.tensorflow.org/api_docs/python/tf/compat/v1).
