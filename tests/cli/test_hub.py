@@ -1,6 +1,6 @@
 """Learners of a class on a real JupyterHub, with the settings that `deploy/jupyterhub` gives to teachers.
 
-``pytest tests/cli/test_hub.py -n 0 -s --learners 20`` prints what a class of that size takes.
+``pytest tests/cli/test_hub.py -n 0 -s --learners 20`` prints the time and memory that a class of that size needs.
 """
 
 import json
@@ -89,7 +89,7 @@ class Hub(ServerClient):
         self.process.wait(timeout=600)
 
     def end_all_processes(self) -> None:
-        """End all that was started: learners' servers, the hub, and its proxy."""
+        """End all processes: the learners' servers, the hub and its proxy."""
         if self.process.poll() is None:
             names = [user["name"] for user in self.fetch_json("api/users") if user["server"]]
             with ThreadPoolExecutor(len(names) or 1) as pool:
@@ -103,7 +103,7 @@ class Hub(ServerClient):
             os.kill(int(pid.read_text()), signal.SIGTERM)
 
     def wait_until(self, condition, seconds: float):
-        """What ``condition`` gives as soon as it gives something."""
+        """Return the result of ``condition`` as soon as it is true."""
         pause, end = threading.Event(), time.monotonic() + seconds
         while time.monotonic() < end:
             try:
@@ -115,7 +115,7 @@ class Hub(ServerClient):
         raise AssertionError(f"not within {seconds} s:\n{(self.base / 'hub.log').read_text()[-4000:]}")
 
     def sign_in_learner(self, name: str) -> "Learner":
-        """Have a learner sign in, and wait for the server."""
+        """Sign a learner in, and wait for the learner's server."""
         began = time.monotonic()
         self.fetch_text(f"api/users/{name}", {}, "POST")
         self.fetch_text(f"api/users/{name}/server", {}, "POST")
@@ -127,7 +127,7 @@ class Hub(ServerClient):
 
 
 class Learner:
-    """A learner with the server that runs for them; ``waited`` seconds for it."""
+    """A learner who waited ``waited`` seconds for a server."""
 
     def __init__(self, name: str, talk: ServerClient, home: Path, waited: float):
         self.name, self.talk, self.home, self.waited = name, talk, home, waited
@@ -139,7 +139,7 @@ class Learner:
         assert '"phase": "finished"' in self.talk.fetch_text(f"git-pull/api?{asked}")
 
     def run_lesson(self) -> list[str]:
-        """Open lesson 1 as JupyterLab does, and run all of its cells; what each of them says."""
+        """Open lesson 1 as JupyterLab does, run all of its cells, and return the text of each output."""
         began = time.monotonic()
         notebook = self.talk.fetch_notebook(LESSON)
         assert notebook["metadata"]["language_info"] == json.loads(json.dumps(IPythonKernel.language_info))
@@ -154,7 +154,7 @@ class Learner:
         return format_outputs_text(self.talk.run_codes(self.kernel, [code])[0])
 
     def measure_memory(self) -> list[float]:
-        """Megabytes of the server and of its kernels, shared pages in parts (PSS)."""
+        """Return the megabytes of the server and of each kernel, with shared pages divided among them (PSS)."""
         return sorted((_measure_pss(pid) for pid in _find_processes(self.home)), reverse=True)
 
 
@@ -199,7 +199,7 @@ def hub(tmp_path_factory, repository):
 
 @pytest.fixture(scope="module")
 def teachers(tmp_path_factory, repository):
-    """The repository of lessons that learners pull."""
+    """Return the repository of lessons that learners pull."""
     folder = tmp_path_factory.mktemp("teacher") / "lessons"
     folder.mkdir()
     run_git(folder, "init", "--quiet", "--initial-branch=main")
@@ -220,11 +220,11 @@ def commit_all(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def learners(hub, teachers, pytestconfig):
-    """Learners who all begin at once."""
+    """Return learners who all begin at the same time."""
     names = [f"learner-{number:03d}" for number in range(pytestconfig.getoption("--learners"))]
     with ThreadPoolExecutor(len(names)) as pool:
-        began = list(pool.map(hub.learner, names))
-        list(pool.map(lambda who: who.pull(teachers), began))
+        began = list(pool.map(hub.sign_in_learner, names))
+        list(pool.map(lambda who: who.pull_lessons(teachers), began))
     return began
 
 
@@ -233,9 +233,9 @@ def test_all_learners_run_lesson_1_at_once(hub, learners):
         for said in pool.map(Learner.run_lesson, learners):
             assert "Traceback" not in "".join(said)
             assert any(f"0 of {EXERCISES} solved" in text for text in said)
-    assert all((who.home / "minitape-lessons" / NAME).is_file() for who in learners)  # what the hub copies
+    assert all((who.home / "minitape-lessons" / NAME).is_file() for who in learners)  # The hub copies this.
     waited, took = [who.waited for who in learners], [who.took for who in learners]
-    parts = [who.memory() for who in learners]
+    parts = [who.measure_memory() for who in learners]
     print(
         f"\n{len(learners)} learners at once: server after {median(waited):.0f} s (last {max(waited):.0f}), lesson "
         "1 in "
@@ -246,8 +246,8 @@ def test_all_learners_run_lesson_1_at_once(hub, learners):
 
 def test_the_progress_of_each_is_their_own(learners):
     first, second = learners[:2]
-    assert "correct" in first.says('check("01.1", 12.0)')
-    assert "not yet" in second.says('check("01.1", 8.0)')
+    assert "correct" in first.run_code('check("01.1", 12.0)')
+    assert "not yet" in second.run_code('check("01.1", 8.0)')
     kept = [json.loads((who.home / "lessons" / FILE_NAME).read_text())["exercises"]["01.1"] for who in (first, second)]
     assert [entry["solved"] for entry in kept] == [True, False]
     assert (first.home / "lessons" / FILE_NAME).stat().st_mode & 0o077 == 0
@@ -255,30 +255,30 @@ def test_the_progress_of_each_is_their_own(learners):
 
 def test_a_kernel_that_is_killed_comes_back_with_advice(hub, learners):
     victim, other = learners[:2]
-    other.says("kept = 'still here'")
-    pid = int(victim.says("import os; print(os.getpid())"))
+    other.run_code("kept = 'still here'")
+    pid = int(victim.run_code("import os; print(os.getpid())"))
     os.kill(pid, signal.SIGKILL)
 
     def back():
         kernel = victim.talk.fetch_json(f"api/kernels/{victim.kernel}")
-        return kernel["execution_state"] in ("idle", "starting") and victim.says(
+        return kernel["execution_state"] in ("idle", "starting") and victim.run_code(
             "import os; print(os.getpid())"
         ) not in ("", f"{pid}\n")
 
-    hub.until(back, 60)
-    assert ADVICE in victim.says("TapeView(tape)")
-    assert f"1 of {EXERCISES} solved" in victim.says('from minitape.course import progress; progress("01")')
-    assert other.says("print(kept)") == "still here\n"
+    hub.wait_until(back, 60)
+    assert ADVICE in victim.run_code("TapeView(tape)")
+    assert f"1 of {EXERCISES} solved" in victim.run_code('from minitape.course import progress; progress("01")')
+    assert other.run_code("print(kept)") == "still here\n"
 
 
 def test_a_restart_of_the_hub_loses_nothing(hub, learners):
-    before = [who.says("import os; kept = 7; print(os.getpid())") for who in learners]
+    before = [who.run_code("import os; kept = 7; print(os.getpid())") for who in learners]
     hub.stop()
-    assert learners[0].says("print(kept)") == "7\n"  # lessons go on while the hub is away
+    assert learners[0].run_code("print(kept)") == "7\n"  # Lessons continue while the hub is down.
     hub.start()
     for who, pid in zip(learners, before, strict=True):
-        assert hub.until(lambda who=who: hub.fetch_json(f"api/users/{who.name}")["server"], 60)
-        assert who.says("print(os.getpid(), kept)") == f"{pid.strip()} 7\n"
+        assert hub.wait_until(lambda who=who: hub.fetch_json(f"api/users/{who.name}")["server"], 60)
+        assert who.run_code("print(os.getpid(), kept)") == f"{pid.strip()} 7\n"
         assert any("check(" in cell["source"] for cell in who.talk.fetch_notebook(LESSON)["cells"])
 
 
@@ -293,7 +293,7 @@ def test_a_mended_lesson_merges_with_a_learners_work(learners, teachers):
     lesson.write_text(text.replace(title, f"{title}, fixed", 1), encoding="utf-8")
     shutil.copy(lesson, teachers / "99_new.ipynb")
     commit_all(teachers)
-    who.pull(teachers)
+    who.pull_lessons(teachers)
     cells = who.talk.fetch_notebook(LESSON)["cells"]
     assert cells[0]["source"].startswith(f"{title}, fixed")
     assert any(cell["source"].startswith("my = 12.0\n") for cell in cells)
@@ -302,8 +302,9 @@ def test_a_mended_lesson_merges_with_a_learners_work(learners, teachers):
 
 @pytest.mark.browser
 def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, new_page):
-    """What a hub without minitape's extension lacks: saved when opened, no news, advice on the next day, pictures after
-    a reload.
+    """A hub without minitape's extension fails this test.
+
+    Lessons are not marked as changed, there is no news, a new kernel gives advice, and pictures survive a reload.
     """
     page = new_page()
     page.goto(f"{hub.origin}/hub/")
@@ -311,7 +312,7 @@ def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, new_page)
     page.fill("#password_input", "any")
     page.click("#login_submit")
     wait_for_kernel(page)
-    page.locator(".jp-DebuggerBugButton").wait_for(timeout=300_000)  # the kernel has said what its language is
+    page.locator(".jp-DebuggerBugButton").wait_for(timeout=300_000)  # The kernel has reported its language.
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
     expect(page.get_by_text("official Jupyter news")).to_have_count(0)
 
