@@ -5,7 +5,7 @@
 
 The sources are the Markdown files in ``minitape/course/lessons``. Their format is described in docs/lessons.md. An
 unchanged cell keeps its id and its outputs. The script lists the cells that must be run. ``minitape save`` runs them.
-What `check`, `predict` and `reveal` reply is written to ``minitape/course/texts``.
+The replies of `check`, `predict` and `reveal` are written to ``minitape/course/texts``.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _pair_cells(cells: Sequence[SourceCell], old_cells: Sequence[Object]) -> Ite
 
 
 def _name_cells(cells: Sequence[Object], old_cells: Sequence[Object]) -> None:
-    """Give a new id to each cell without an id, and to each cell whose id belongs to a link target."""
+    """Give a new id to each cell that has none, and to each cell whose id belongs to a link target."""
     used_ids: set[str] = set()
     old_ids = {cell["id"] for cell in old_cells}
     for number, cell in enumerate(cells, 1):
@@ -140,7 +140,7 @@ def list_missing_output_lines(cell: SourceCell, output_text: str) -> list[str]:
 
 
 def write_texts(lesson: LessonSource, path: Path) -> None:
-    """Write what a lesson replies to a file, or remove the file if the lesson replies nothing.
+    """Write a lesson's replies to a file, or remove the file if the lesson has no replies.
 
     Args:
         lesson: The lesson.

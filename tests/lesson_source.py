@@ -2,7 +2,7 @@
 
 The file contains everything that a learner reads: the cells of the notebook, the replies to predictions, the hints of
 exercises and the replies to wrong answers. docs/lessons.md describes the format of the file. `tests/build_lessons.py`
-writes what is read here to the lesson's notebook and to the file that minitape reads its replies from.
+writes the content to the lesson's notebook, and to the file from which minitape reads its replies.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def list_lesson_sources() -> tuple[Path, ...]:
 
 
 def get_lesson_name(source: Path) -> str:
-    """Return the name of a lesson in the names of its exercises, such as "04", or the name of a page.
+    """Return the prefix of a lesson's exercise names, such as "04", or the name of a page.
 
     Args:
         source: The lesson's source.
@@ -149,7 +149,7 @@ def parse_lesson(text: str, file_name: str = "lesson") -> LessonSource:
 
 
 class _Parser:
-    """What the parser has read so far, and the cell that it is reading."""
+    """The state of the parser: the lesson so far, and the cell that is being read."""
 
     def __init__(self, text: str, file_name: str) -> None:
         self.lines, self.file_name, self.position = text.splitlines(), file_name, 0
@@ -190,7 +190,7 @@ class _Parser:
         raise LessonSourceError(f"{self.file_name}, line {self.position + 1}: {problem}")
 
     def _take_marks(self, words: list[str]) -> bool:
-        """Take the marks of a comment above a cell.
+        """Read the marks in a comment above a cell.
 
         Returns:
             Whether it is such a comment.
@@ -210,7 +210,7 @@ class _Parser:
             self._add_cell("markdown", text, self.text_start)
 
     def _take_translations(self, text: str, by_paragraph: bool = True) -> str:
-        """Take the translations out of a text, note each for the English above it, and return the English text.
+        """Remove the translations from a text, store each with the English text above it, and return the English text.
 
         Args:
             text: Paragraphs. A translation begins with its language in braces, such as "{zh} ".
@@ -235,7 +235,7 @@ class _Parser:
         self.lesson.translations.setdefault(language, {})[english] = translation
 
     def _note_translation_below(self, english: str, text: str) -> None:
-        """Note a paragraph that translates the English text above it."""
+        """Store a paragraph that translates the English text above it."""
         match = _TRANSLATION.fullmatch(text) or self._raise_error(f"this paragraph has no place: {text}")
         self._note_translation(match[1], english, match[2])
 
@@ -244,7 +244,7 @@ class _Parser:
         self.marks, self.cell_id = (), ""
 
     def _take_fence(self) -> list[str]:
-        """Take the lines of a fenced block, and continue after the block.
+        """Return the lines of a fenced block, and continue after the block.
 
         Raises:
             LessonSourceError: If the fenced block has no end.
@@ -275,7 +275,7 @@ class _Parser:
         self.lesson.cells[-1] = replace(self.lesson.cells[-1], quoted_output=output)
 
     def _add_solution(self) -> None:
-        """Add the folded solution of an exercise; the line with an arrow says why it is right."""
+        """Add the folded solution of an exercise. A line with an arrow explains why the solution is right."""
         self._finish_text_cell()
         line = self.position + 1
         solution_lines = []
@@ -306,7 +306,7 @@ class _Parser:
         return self.lesson.exercises.setdefault(name, ExerciseTexts())
 
     def _take_quote(self, heading: re.Match[str]) -> None:
-        """Take the block quotes that belong together, each starting at its heading."""
+        """Read the block quotes that belong together. Each of them starts at its heading."""
         kind, name, inline_text = heading.groups()
         self.position += 1
         quote_lines: list[str] = []
@@ -370,7 +370,7 @@ class _Parser:
             texts.wrong_answers += self._parse_wrong_answers(items)
 
     def _parse_wrong_answers(self, items: list[tuple[str, str]]) -> Iterator[ListedMistake]:
-        """Parse wrong answers and replies: items of a list, or a program that a paragraph with an arrow follows."""
+        """Parse wrong answers and replies: items of a list, or a program and then a paragraph with an arrow."""
         program_kind, program, reply = "", "", ""
         for kind, text in items:
             if kind in ("python", "diff"):
@@ -429,7 +429,7 @@ def _cut_check(program: str) -> str:
     return program[: call.start()].rstrip("\n") if call else program
 
 
-def _parse_value(text: str) -> Any:  # A literal of any type.
+def _parse_value(text: str) -> Any:  # The literal may have any type.
     """Parse a literal.
 
     Returns:

@@ -1,4 +1,4 @@
-"""`minitape check`: what it lets pass, what it finds, and how it says so."""
+"""`minitape check` passes correct notebooks, and finds and reports each kind of problem."""
 
 import random
 import re
@@ -25,7 +25,7 @@ DIGITS, EXERCISE, SOLVED, COMMAND, LAST = 1, 5, 6, 8, 9
 
 
 def replace_code(place, source):
-    """An edit: other code in a cell, with no output saved for it."""
+    """Return an edit that replaces a cell's code and removes its saved outputs."""
 
     def edit(notebook):
         notebook.cells[place].source = source
@@ -35,7 +35,7 @@ def replace_code(place, source):
 
 
 def set_saved_stream(place, text, name="stdout"):
-    """An edit: a cell's saved output."""
+    """Return an edit that replaces a cell's saved outputs with one stream."""
     return lambda notebook: notebook.cells[place].__setitem__("outputs", [new_output("stream", name=name, text=text)])
 
 
@@ -46,7 +46,7 @@ def find_rules_and_cells(path, variants=("blank",)):
 
 
 def run_check_command(*arguments):
-    """What `minitape check` says with these arguments, called here and not in a process of its own."""
+    """Return the result of `minitape check` with these arguments, called in this process."""
     wide = {"NO_COLOR": "1", "COLUMNS": "120"}
     return CliRunner().invoke(main, ["check", *map(str, arguments)], env=wide, catch_exceptions=False)
 
@@ -108,7 +108,7 @@ SAVED = {
 
 @pytest.fixture(scope="module")
 def shown_by_running(saved_notebook, tmp_path_factory):
-    """Per cell, what is found in a notebook that ends with all the defects, run once."""
+    """Return the findings of each cell of a notebook that ends with all the defects, from a single run."""
     notebook = nbformat.read(saved_notebook, as_version=4)
     for count, (name, (source, _)) in enumerate(DEFECTS.items(), 9):
         cell = new_code_cell(
@@ -242,7 +242,7 @@ def test_outputs_that_are_not_compared_are_told(spoiled):
 
 
 def write_code_notebook(path, *cells):
-    """A notebook of code cells, as (source, saved text, tags); without a text it was not run yet."""
+    """Write a notebook of code cells, given as (source, saved text, tags). A cell with text None has not been run."""
     notebook = new_notebook()
     for number, (source, text, *tags) in enumerate(cells, 1):
         outputs = [] if text is None else [new_output("stream", name="stdout", text=text)]
@@ -254,7 +254,7 @@ def write_code_notebook(path, *cells):
 
 @pytest.mark.long
 def test_a_result_before_a_semicolon_is_neither_saved_nor_expected(tmp_path):
-    """nbval alone shows it, and finds the history of results empty."""
+    """nbval itself would show the result, and would find no earlier results in the history."""
     path = tmp_path / "quiet.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell(code) for code in ("2 + 3;", "2 + 4", "_, len(In)")]), path)
     run_and_save_notebook(path)
@@ -268,26 +268,27 @@ def test_a_result_before_a_semicolon_is_neither_saved_nor_expected(tmp_path):
 
 @pytest.mark.long
 def test_each_mark_of_nbvals_is_told(tmp_path):
-    """In a comment or a tag, and in nbval's older word."""
+    """The marks are comments or tags, some of them with nbval's former name."""
     comments = ["NBVAL_SKIP", "NBVAL_IGNORE_OUTPUT", "PYTEST_VALIDATE_IGNORE_OUTPUT"]
     tags = ["nbval-skip", "nbval-ignore-output", "pytest-validate-ignore-output"]
     cells = [(f"# {comment}\nprint(1)", "0\n") for comment in comments] + [("print(1)", "0\n", tag) for tag in tags]
-    both = ("# NBVAL_CHECK_OUTPUT\nprint(1)", "1\n", "nbval-ignore-output")  # the comment counts
+    both = ("# NBVAL_CHECK_OUTPUT\nprint(1)", "1\n", "nbval-ignore-output")  # The comment takes precedence.
     result = check_notebook(write_code_notebook(tmp_path / "marked.ipynb", *cells, both), ["blank"])
     assert (result.findings, result.uncompared_cells) == ([], [*range(len(cells))])
 
 
 @pytest.mark.long
 def test_a_cell_that_takes_too_long_is_stopped(tmp_path):
-    """It waits for what never comes, so it takes too long on any machine; it is alone, as others may on a slow one."""
+    """The cell waits forever, so it times out on any machine. On a slow machine, other cells might time out as well."""
     path = write_code_notebook(tmp_path / "long.ipynb", ("import threading\nthreading.Event().wait()", ""))
     [finding] = check_notebook(path, ["blank"], cell_timeout=1).findings
     assert (finding.rule, finding.cell) == ("timeout", 0)
 
 
 def change_output(output, chance):
-    """Another digit or letter in one of the texts of an output, or another kind of output; None where nothing is
-    compared.
+    """Change an output, and return a description of the change, or None if nothing in the output is compared.
+
+    The change affects a digit or letter in one of the output's texts, or the type of the output.
     """
     if output.output_type == "error":
         output.ename += "s"
@@ -340,7 +341,7 @@ def test_the_solution_belongs_to_the_exercise_right_before_it():
 
 @pytest.mark.long
 def test_no_grammars_of_addresses_are_compiled_before_a_notebook_is_run():
-    """That would take a second, in `minitape check` and again in each process that runs a notebook."""
+    """Compiling them would take a second in `minitape check`, and again in each process that runs a notebook."""
     modules = "minitape.cli.nbval_recorder, minitape.cli.check_notebooks, minitape.cli.save"
     code = f"import sys, {modules}; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

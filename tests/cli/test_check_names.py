@@ -1,4 +1,4 @@
-"""`minitape check` takes notebooks of any name and size."""
+"""`minitape check` accepts notebooks of any name and size."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -49,7 +49,7 @@ def test_places_are_counted_once(monkeypatch):
 
 
 def test_findings_are_compared_within_their_cell(monkeypatch):
-    """A finding is copied to be compared; those of other cells are not."""
+    """A finding is copied for a comparison, and the findings of other cells are not copied."""
     copied = []
     monkeypatch.setattr(
         check_notebooks, "replace", lambda finding, **changes: copied.append(finding) or replace(finding, **changes)

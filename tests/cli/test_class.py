@@ -1,4 +1,4 @@
-"""`minitape class`: what a teacher is told of a class, compared with what its learners are known to have done."""
+"""`minitape class` reports what the learners of a class have really done."""
 
 import csv
 import json
@@ -30,7 +30,7 @@ def run_class_command(*arguments):
 
 
 def answer_exercises(monkeypatch, folder, *answers):
-    """A learner's folder after these answers, given to the checker itself."""
+    """Create a learner's folder by giving these answers to the checker."""
     folder.mkdir(parents=True)
     monkeypatch.setenv("MINITAPE_PROGRESS", str(folder / FILE_NAME))
     for name, answer in answers:
@@ -48,7 +48,7 @@ def write_notebook(path, *outputs, lesson="01_the_first_tape"):
 
 @pytest.fixture
 def three(tmp_path, monkeypatch):
-    """Ann is right at once, Bob later, Cem not yet; nobody else did anything in lesson 1."""
+    """Return the folder of a class in which Ann is right at once, Bob is right later, and Cem is not right yet."""
     answer_exercises(monkeypatch, tmp_path / "ann", ("01.1", 12.0), ("01.3", [None, 6.0, 9.0]))
     answer_exercises(monkeypatch, tmp_path / "bob", ("01.1", 8.0), ("01.1", 4.0), ("01.1", 12.0))
     answer_exercises(monkeypatch, tmp_path / "cem" / "minitape-lessons", ("01.1", 8.0), ("01.1", ...))
@@ -134,19 +134,19 @@ def test_returned_notebooks_tell_the_last_answer(tmp_path):
 
 
 def test_what_all_left_blank_counts(tmp_path):
-    """An exercise of one's own lesson is known by what the learners' notebooks say of it."""
+    """The exercises of a user's own lesson are known only from the learners' notebooks."""
     right, blank = "Exercise mine.1: correct.", "Exercise mine.2: not answered yet."
     write_notebook(tmp_path / "ann" / "mine.ipynb", right, blank)
     write_notebook(tmp_path / "bob" / "mine.ipynb", "Exercise mine.1: not answered yet.", blank, blank)
     write_notebook(tmp_path / "cem" / "other.ipynb", "Exercise other.1: not answered yet.")
     found = compute_class_figures(read_hand_ins(find_hand_in_files_by_learner([tmp_path])))
-    assert found.exercises_by_lesson == {"mine": ["mine.1", "mine.2"]}  # of the other one nothing was answered
+    assert found.exercises_by_lesson == {"mine": ["mine.1", "mine.2"]}  # Nobody answered the other lesson.
     assert [learner.solved_count for learner in found.by_learner] == [1, 0, 0]
     assert "2 exercises: 17% solved" in run_class_command(tmp_path)
 
 
 def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
-    """What is read from a notebook is what `check` prints."""
+    """The text that is read from a notebook is the text that `check` prints."""
     monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "elsewhere.txt"))
     texts = [
         count_try_and_build_feedback("01.1", 8.0),
@@ -189,7 +189,7 @@ def test_folders_of_learners_on_one_machine(three):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps names that are not UTF-8")
 def test_learners_whose_names_are_in_gbk_stay_apart(tmp_path):
-    """As zips from Chinese Windows are unpacked."""
+    """Linux unpacks zip files from Chinese Windows with such names."""
     names = ["张三", "李四", "王五", "ann"]
     for place, name in enumerate(names):
         folder = os.path.join(os.fsencode(tmp_path), name.encode("gbk"))
@@ -241,7 +241,7 @@ def test_before_anybody_has_answered(tmp_path):
 
 
 def test_what_strangers_wrote_steers_nothing(tmp_path):
-    """Neither the terminal nor a spreadsheet; links that lead elsewhere are not followed."""
+    """Terminals and spreadsheets receive no commands, and links to other folders are not followed."""
     evil = "\x1b[2J<script>alert(1)</script>[red]"
     entry = {"tries": 1, "solved": False, "wrong": {"=HYPERLINK(1)": {"times": 1, "hint": evil}}}
     kept = {"version": 1, "exercises": {"01.1": entry, f"{evil}.1": entry}, "predictions": {}}

@@ -1,4 +1,4 @@
-"""What `deploy/` hands to teachers fits together, and fits to what reads it."""
+"""The files in `deploy/` fit together, and fit the programs that read them."""
 
 import ast
 import os
@@ -17,8 +17,8 @@ from traitlets.config import Config
 
 from minitape.cli.course_map import MAP_FILE
 
-# The settings of the chart Zero to JupyterHub that values.yaml may name, with their kinds, as its values.schema.yaml
-# has them. A new one is looked up there first: helm refuses a name that is not in it.
+# The settings of the chart Zero to JupyterHub that values.yaml may contain, with their types from the chart's
+# values.schema.yaml. Before adding a setting, look it up there, because helm refuses unknown names.
 SETTINGS = {
     "singleuser.image.name": str, "singleuser.image.tag": str, "singleuser.defaultUrl": str,
     "singleuser.startTimeout": int, "singleuser.memory.guarantee": str, "singleuser.memory.limit": str,
@@ -35,7 +35,7 @@ def values(repository):
 
 @pytest.fixture(scope="module")
 def hub(repository):
-    """What jupyterhub_config.py sets."""
+    """Return the settings in jupyterhub_config.py."""
     config = Config()
     text = (repository / "deploy" / "jupyterhub" / "jupyterhub_config.py").read_text(encoding="utf-8")
     exec(compile(text, "jupyterhub_config.py", "exec"), {"get_config": lambda: config})
@@ -43,7 +43,7 @@ def hub(repository):
 
 
 def iter_flat_settings(values, before=()):
-    """Dotted names and values, down to the settings that are a table of the user's own."""
+    """Yield dotted names and values. Tables with names that the user chooses are not split."""
     for name, value in values.items():
         path = (*before, name)
         if isinstance(value, dict) and SETTINGS.get(".".join(path)) is not dict:
@@ -54,7 +54,7 @@ def iter_flat_settings(values, before=()):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the guide is for Debian")
 def test_the_hubs_guide_leaves_no_passwords_and_closes_home_folders(repository, tmp_path):
-    """Its commands are run with a `useradd` and a `chpasswd` that say how they were called."""
+    """The guide's commands are run with a `useradd` and a `chpasswd` that only print their arguments."""
     guide = (repository / "deploy" / "jupyterhub" / "TEACHERS.md").read_text(encoding="utf-8")
     [commands] = re.findall(r"```sh\n([^`]*accounts\.txt[^`]*)```", guide)
     for name in ("useradd", "chpasswd"):
@@ -97,14 +97,12 @@ def test_the_image_starts_where_the_hub_expects_it(repository, values):
     assert ast.literal_eval(told["ENTRYPOINT"])[-1] == "start" and ast.literal_eval(told["CMD"]) == [
         "jupyterhub-singleuser"
     ]
-    assert told["USER"] == "$NB_UID"  # by number: Kubernetes cannot tell whether a name is root
-    assert "HOME=/home/jovyan" in told["ENV"]  # where the chart mounts a learner's disk
+    assert told["USER"] == "$NB_UID"  # Kubernetes cannot tell whether a name is root, so this is a number.
+    assert "HOME=/home/jovyan" in told["ENV"]  # The chart mounts a learner's disk here.
 
 
 def test_binder_reads_the_same_image(repository):
-    """As a file of its own: BuildKit, with which Binder builds, does not follow a link out of the Dockerfile's
-    folder.
-    """
+    """Binder builds with BuildKit, which does not follow links out of the Dockerfile's folder."""
     for name in ("Dockerfile", "Dockerfile.dockerignore"):
         ours, binders = (repository / folder / name for folder in ("deploy/jupyterhub", ".binder"))
         assert not binders.is_symlink()

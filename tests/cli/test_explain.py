@@ -1,4 +1,7 @@
-"""`minitape explain` where it cannot run a program: one line that says why. tests/bridges has programs that run."""
+"""`minitape explain` prints one line with the reason if it cannot run a program.
+
+tests/bridges has programs that run.
+"""
 
 import sys
 

@@ -1,6 +1,4 @@
-"""What works where only some of the packages are installed: the core alone; or in a browser (Pyodide, JupyterLite) no
-programs and servers.
-"""
+"""The core works without optional packages, and a browser runs lessons without programs and servers."""
 
 import subprocess
 import sys
@@ -38,7 +36,7 @@ LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_ex
 
 @pytest.fixture(scope="module")
 def left_out(repository):
-    """The modules of the packages that are not installed there."""
+    """Return the modules of the packages that are not installed in a browser."""
     browser = {"sys_platform": "emscripten", "platform_machine": "wasm32", "os_name": "posix"}
     return [
         r.name for r in list_requirements(repository, "lab") if r.marker is not None and not r.marker.evaluate(browser)
@@ -46,7 +44,7 @@ def left_out(repository):
 
 
 def list_requirements(repository, *extras):
-    """What is installed with the core, and with its extras."""
+    """Return the packages that are installed with the core, and with its extras."""
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     texts = [*project["dependencies"], *(text for extra in extras for text in project["optional-dependencies"][extra])]
     return [Requirement(text) for text in texts]
@@ -100,9 +98,7 @@ for line in ("--version", "lab lessons --copy-only", "lab other", "check", "save
 
 @pytest.fixture(scope="module")
 def core(repository, tmp_path_factory):
-    """Runs a program where Python has its own modules, minitape, and what the core names; all else is not to be
-    found.
-    """
+    """Return a function that runs a program with the standard library, minitape and the core's requirements only."""
     known = ["minitape", "minitape_widgets", *(r.name for r in list_requirements(repository))]
     blocked = BLOCKED.replace(
         'name.partition(".")[0] in {names!r}',
@@ -147,7 +143,7 @@ def test_what_starts_programs_and_servers_is_left_out_there_and_nowhere_else(lef
 @pytest.mark.long
 @pytest.mark.parametrize("lesson", LESSONS[1::6], ids=lambda path: path.stem)
 def test_a_lesson_runs_without_them(lesson, left_out, tmp_path):
-    """With every solution put in, each exercise is told "correct"."""
+    """If every exercise contains its solution, every verdict is "correct"."""
     cells = nbformat.read(lesson, as_version=4).cells
     codes, exercises = [], 0
     for place, cell in enumerate(cells):

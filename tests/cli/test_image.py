@@ -1,6 +1,4 @@
-"""The image of `deploy/jupyterhub`, built where a builder is, and started as a hub may start it: for a user whom it
-does not know.
-"""
+"""The image of `deploy/jupyterhub` can be built, and started for a user whom it does not know."""
 
 import os
 import shutil
@@ -27,7 +25,7 @@ def does_command_succeed(*command: str) -> bool:
 
 
 def can_run_base_image(builder: str, base: str) -> bool:
-    """Whether a builder is here, can have the image that ours begins with, and can run it."""
+    """Return whether a builder is installed, and can download and run the base image."""
     if shutil.which(builder) is None:
         return False
     if builder == "buildah":
@@ -37,7 +35,7 @@ def can_run_base_image(builder: str, base: str) -> bool:
 
 @pytest.fixture(scope="module")
 def start(repository):
-    """The command that starts the image as a stranger, with a home that this stranger cannot write."""
+    """Yield the command that starts the image as an unknown user, who cannot write to the home folder."""
     folder = repository / "deploy" / "jupyterhub"
     base = next(line.split()[1] for line in (folder / "Dockerfile").read_text().splitlines() if line.startswith("FROM"))
     builder = next((name for name in BUILDERS if can_run_base_image(name, f"docker.io/library/{base}")), None)
@@ -47,7 +45,7 @@ def start(repository):
     done = subprocess.run(build, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1800)
     assert done.returncode == 0, done.stdout[-4000:]
     stranger = ["--user", "54321:54321"]
-    if builder == "buildah":  # which leaves the image's entry point to others
+    if builder == "buildah":  # buildah ignores the image's entry point.
         made = subprocess.run([builder, "from", TAG], text=True, capture_output=True, check=True).stdout.strip()
         yield [builder, "run", *stranger, made, "--", "tini", "-s", "--", "start"]
         subprocess.run([builder, "rm", made], check=True, capture_output=True)

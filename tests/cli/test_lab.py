@@ -1,4 +1,4 @@
-"""`minitape lab`: a learner's work is never touched, and JupyterLab comes up on this machine only."""
+"""`minitape lab` never changes a learner's work, and starts JupyterLab for this machine only."""
 
 import asyncio
 import json
@@ -86,9 +86,7 @@ def test_a_lesson_that_is_gone_comes_back(tmp_path):
 
 
 def test_a_copy_does_not_answer_its_own_questions(tmp_path):
-    """The repository keeps the outputs, for its tests and for pages. A learner's copy gets them when the learner runs
-    it.
-    """
+    """The repository keeps the outputs for its tests and for pages, but a copy for learners has no outputs."""
     copy_missing_lessons(tmp_path)
     for path in list_notebook_files(tmp_path):
         saved, copy = (nbformat.read(folder / path.name, as_version=4) for folder in (find_lessons_folder(), tmp_path))
@@ -109,18 +107,18 @@ def test_an_output_that_a_learner_has_stays(tmp_path):
 
 
 def build_contents_manager(folder):
-    """What JupyterLab asks for notebooks; its signatures stay in memory, and not in a database of the user's."""
+    """Return JupyterLab's contents manager, with signatures in memory instead of the user's database."""
     return Notebooks(root_dir=str(folder), notary=NotebookNotary(store_factory=MemorySignatureStore))
 
 
 def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_language(tmp_path):
-    """Else JupyterLab writes it when it opens the notebook, and marks the notebook as changed."""
+    """Otherwise, JupyterLab would write the language when it opens the notebook, and mark the notebook as changed."""
     copy_missing_lessons(tmp_path)
     lesson = list_notebook_files(tmp_path)[0]
     other = nbformat.v4.new_notebook(metadata={"language_info": {"name": "R"}})
     nbformat.write(other, tmp_path / "other.ipynb")
     manager = build_contents_manager(tmp_path)
-    with ThreadPoolExecutor(1) as executor:  # a browser's event loop may be running in this thread
+    with ThreadPoolExecutor(1) as executor:  # An event loop may be running in this thread.
 
         def content(path, **options):
             return executor.submit(asyncio.run, manager.get(path, **options)).result()["content"]
@@ -136,7 +134,7 @@ def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_languag
 
 
 def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_path, monkeypatch):
-    """JupyterLab says "model not found" where the kernel is gone, and starts another one for what it opens."""
+    """Otherwise, JupyterLab would show "model not found", because it starts a new kernel for the notebook."""
 
     def output(shown, *more):
         metadata = {WIDGET_VIEW: {"shown": shown}} if shown else {}
@@ -164,13 +162,13 @@ def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_pa
             model = executor.submit(asyncio.run, manager.get("seen.ipynb")).result()
             return [WIDGET_VIEW in output["data"] for output in model["content"]["cells"][0]["outputs"]]
 
-        assert live() == [False, False, False, True]  # no kernel: the next day. The last one has nothing else to show
+        assert live() == [False, False, False, True]  # No kernel runs. The last output has no alternative.
         begun = 50.0
-        assert live() == [True, True, True, True]  # the page is loaded again
+        assert live() == [True, True, True, True]  # The page is reloaded.
         begun = 200.0
-        assert live() == [False, True, True, True]  # the kernel was restarted after the first cell ran
+        assert live() == [False, True, True, True]  # The kernel was restarted after the first cell.
         begun = 500.0
-        assert live() == [False, False, False, True]  # opened with a kernel that knows nothing
+        assert live() == [False, False, False, True]  # The kernel is new.
 
 
 def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):
@@ -232,7 +230,7 @@ def test_a_port_that_is_taken(tmp_path):
 
 def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "minitape.cli.check_notebooks", None)
-    with pytest.raises(ModuleNotFoundError):  # a mistake of minitape's own
+    with pytest.raises(ModuleNotFoundError):  # This is an error in minitape itself.
         CliRunner().invoke(main, ["check"], catch_exceptions=False)
     monkeypatch.delitem(sys.modules, "minitape.cli.check_notebooks")
     monkeypatch.delitem(sys.modules, "minitape.cli.save", raising=False)
@@ -252,9 +250,9 @@ def test_an_address_that_is_not_this_machines(tmp_path):
 
 @pytest.mark.parametrize("given", ["", "mine", None])
 def test_the_address_has_the_token_that_the_server_takes(given, tmp_path, monkeypatch):
-    """Container files set an empty one, for which the server would make another."""
+    """Some container files set an empty token. The server would then create a different one."""
     addresses = []
-    monkeypatch.setenv("JUPYTER_TOKEN", given or "")  # so that what `start` sets is taken back
+    monkeypatch.setenv("JUPYTER_TOKEN", given or "")  # Monkeypatch will undo what `start` sets.
     if given is None:
         monkeypatch.delenv("JUPYTER_TOKEN")
     monkeypatch.setattr(
@@ -270,7 +268,7 @@ def test_the_address_has_the_token_that_the_server_takes(given, tmp_path, monkey
 
 @pytest.mark.parametrize(("code", "locale"), [("en", None), ("zh", "zh_CN")])
 def test_jupyterlab_has_the_language_of_the_lessons_and_asks_nothing(tmp_path, monkeypatch, code, locale):
-    """Its own default is the language of the system. Without the language pack JupyterLab stays in English.
+    """By default, JupyterLab uses the system's language. Without the language pack, JupyterLab stays in English.
 
     With these settings, it also does not ask a newcomer for permission to fetch news.
     """
@@ -315,7 +313,7 @@ def test_the_folder_with_the_work_is_named(tmp_path, monkeypatch, capsys):
 
 
 def test_a_home_that_cannot_be_written(tmp_path, monkeypatch, capsys):
-    """As in a container that runs as any user."""
+    """This happens in a container that runs as an arbitrary user."""
     names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     for name in names:
         monkeypatch.setenv(name, "before")
@@ -345,5 +343,5 @@ _release_idle_server_threads()
 
 
 def test_a_worker_of_the_server_that_waits_for_work_does_not_keep_minitape_lab_from_ending():
-    """The server stops its loop while a task runs, and then nobody ends the thread that the task had used."""
+    """The server stops its loop while a task is running. After that, nothing ends the thread of the task."""
     subprocess.run([sys.executable, "-W", "ignore", "-c", LEFT], check=True, capture_output=True, timeout=600)

@@ -1,6 +1,4 @@
-"""Lessons in another language: which one a learner gets, that it stays, that every command takes it, and how a new one
-begins.
-"""
+"""Learners get and keep lessons in their language, every command supports it, and languages can be added."""
 
 import ast
 import json
@@ -35,7 +33,7 @@ SWITCH = "English: minitape lab --language en · 中文: minitape lab --language
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
-    """`minitape lab --copy-only`, in an empty folder, on a system that speaks the language of the variables."""
+    """Return a function that runs `minitape lab --copy-only` in an empty folder, with these language variables."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, code=0, **variables):
@@ -53,7 +51,7 @@ def lab(tmp_path, monkeypatch):
     "explain --framwork torch a.py", "export 01", "lab --ip", "warmup a b", "check nosuch.ipynb",
 ])  # fmt: skip
 def test_the_command_line_speaks_chinese(arguments, tmp_path):
-    """Click translates its own texts with gettext, which has none in Chinese."""
+    """Click translates its own texts with gettext, which has no Chinese translation of them."""
     done = subprocess.run(
         [sys.executable, "-m", "minitape", *arguments.split()], capture_output=True, text=True, encoding="utf-8",
         cwd=tmp_path, env=os.environ | {LANGUAGE_VARIABLES[0]: "zh", "PYTHONIOENCODING": "utf-8"},
@@ -169,9 +167,9 @@ def test_the_lab_speaks_the_language_of_its_lessons(lab):
 
 def test_the_language_that_is_asked_for_comes_first_and_a_folder_keeps_its_own(lab, tmp_path):
     assert SWITCH not in lab("--language", "en", LANG="zh_CN.UTF-8")
-    assert SWITCH in lab(LANG="zh_CN.UTF-8")  # the English ones stay; the line says how to get the others
+    assert SWITCH in lab(LANG="zh_CN.UTF-8")  # The English lessons stay.
     assert find_lessons_language(tmp_path / "minitape-lessons") == "en"
-    lab("--language", "zh")  # has its own folder, since the usual one is taken
+    lab("--language", "zh")  # The usual folder is in use, so this creates another one.
     lab("--language", "zh")
     assert [(path.name, find_lessons_language(path)) for path in sorted(tmp_path.iterdir())] == [
         ("minitape-lessons", "en"),
@@ -267,7 +265,7 @@ def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
     ("zh", {"第一步之后": 2.5, "第二步之后": 3.25}, "练习 03.1：正确。"),
     ("zh", {"after one step": 2.5, "after two steps": 3.25}, "练习 03.1：正确。"),
     ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "从 1 到 7 是整个斜率 6"),
-    ("zh", [2.5, 3.25], "练习 03.1：正确。"),  # a plain list does, too
+    ("zh", [2.5, 3.25], "练习 03.1：正确。"),  # A plain list is accepted as well.
     ("zh", 2.5, "一个字典，键是 '第一步之后'、'第二步之后'"),
     ("en", {"after one step": 7.0, "after two steps": 1.0}, "is the whole slope, 6"),
 ])  # fmt: skip
@@ -297,7 +295,7 @@ def test_a_class_is_read_in_either_language(tmp_path, monkeypatch):
         4,
         0,
         2,
-    )  # a notebook does not tell the tries
+    )  # A notebook does not contain the number of tries.
 
 
 def test_an_assignment_keeps_its_language(tmp_path):
@@ -311,11 +309,11 @@ def test_an_assignment_keeps_its_language(tmp_path):
 
 @pytest.mark.long
 def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
-    """Of the first lesson, cut short: a folder, a title and a word of `check` in it, and the check of it."""
+    """The first lesson is shortened. A translation needs only a folder, its texts and the texts of `check`."""
     english = tmp_path / "en"
     english.mkdir()
     short = json.loads((find_lessons_folder() / FIRST).read_text(encoding="utf-8"))
-    short["cells"] = short["cells"][:2] + short["cells"][17:20]  # the title, what is imported, and the first exercise
+    short["cells"] = short["cells"][:2] + short["cells"][17:20]  # The title, the imports, and the first exercise.
     (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
     monkeypatch.setattr(translation, "LESSON_FOLDERS", (tmp_path, tmp_path))
 

@@ -24,14 +24,14 @@ TWO_NODES_IN_VIEW = """scene => {
 
 
 def wait_for_kernel(page):
-    """Waits for the lesson that opens, and for its kernel."""
+    """Wait until a lesson is open and its kernel is idle."""
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=LONG)
     expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
     return page
 
 
 def run_lesson(page):
-    """Runs all cells in the fresh kernel."""
+    """Run all cells in the fresh kernel."""
     page.get_by_text("Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
     expect(page.locator(".jp-Notebook")).to_contain_text(re.compile(r"Lesson 01: .* of 5 solved"), timeout=LONG)
@@ -41,7 +41,7 @@ def run_lesson(page):
 
 @pytest.fixture(scope="module")
 def server(start_lab, tmp_path_factory):
-    """One server for all tests, so that the browser loads JupyterLab once: its folder and its address."""
+    """Return the folder and the address of a server for all tests, so that JupyterLab is loaded only once."""
     folder = tmp_path_factory.mktemp("lessons")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MINITAPE_PROGRESS", str(folder / "progress.json"))
@@ -49,7 +49,7 @@ def server(start_lab, tmp_path_factory):
 
 
 def open_fresh_lesson(page, server, name):
-    """Opens a copy of lesson 1 with this name, for a learner who has answered nothing, and waits for its kernel."""
+    """Open a copy of lesson 1 for a learner without answers, and wait for its kernel."""
     folder, address = server
     shutil.copy(folder / "01_the_first_tape.ipynb", folder / f"{name}.ipynb")
     (folder / "progress.json").unlink(missing_ok=True)
@@ -59,33 +59,34 @@ def open_fresh_lesson(page, server, name):
 
 @pytest.fixture(scope="module")
 def unread(new_page, server):
-    """Such a page for tests of which the first one wants it untouched, and the last one leaves it."""
+    """Return a fresh page. The first test that uses it needs it unchanged, and the last test leaves it."""
     return open_fresh_lesson(new_page(), server, "unread")
 
 
 @pytest.fixture(scope="module")
 def opened(new_page, server):
-    """Such a page for two tests that run it from its first cell on."""
+    """Return a fresh page for two tests that run the cells from the first one on."""
     return open_fresh_lesson(new_page(), server, "opened")
 
 
 @pytest.fixture(scope="module")
 def kept(new_page, server):
-    """Such a page, all cells run, for tests that leave the pictures, and one another's cells, as they are; but for the
-    last one, which starts the kernel anew.
+    """Return a page on which all cells were run.
+
+    The tests that use it do not change the pictures or each other's cells. Only the last test restarts the kernel.
     """
     return run_lesson(open_fresh_lesson(new_page(), server, "kept"))
 
 
 def find_code_cell(page, text):
-    """The code cell whose source holds this text, scrolled into view."""
+    """Scroll to the code cell whose source contains this text, and return the cell."""
     found = page.locator(".jp-CodeCell").filter(has=page.locator(".jp-InputArea", has_text=text)).first
     found.scroll_into_view_if_needed()
     return found
 
 
 def find_first_question(page):
-    """The cell of the first prediction, before the one that reveals it: its code is folded away."""
+    """Return the cell with the first prediction, whose code is hidden. It precedes the cell that reveals the answer."""
     return find_code_cell(page, 'reveal("01.p1"').locator(
         "xpath=preceding-sibling::div[contains(@class, 'jp-CodeCell')][1]"
     )
@@ -211,7 +212,7 @@ def test_the_same_holds_for_each_lesson(path, page, server):
 
 
 def check_nothing_readable_after(page, path):
-    """In a lesson that was run without an answer."""
+    """Check a lesson that was run without an answer: all cells after an open question must be unreadable."""
     names = [
         found[1]
         for cell in nbformat.read(path, as_version=4).cells
@@ -247,7 +248,7 @@ def test_lesson_1_runs_and_its_exercises_answer(kept):
     expect(reveal.get_by_text("The answer:")).not_to_be_visible()
     question.get_by_role("button", name="6.0").click()
     expect(question).to_contain_text("You predicted 6.0.")
-    expect(reveal).to_contain_text("You said 6.0, and that's right.")  # it appears without another run
+    expect(reveal).to_contain_text("You said 6.0, and that's right.")  # It appears without running the cell again.
 
     exercise = find_code_cell(lesson, 'check("01.1"')
     exercise.locator(".cm-content").click()
@@ -318,7 +319,7 @@ def test_the_first_picture_is_seen_whole_and_a_reload_shows_the_cell_where_one_w
 
 @pytest.mark.long
 def test_on_a_small_screen_shift_enter_shows_the_graph_and_not_the_lower_half_of_the_view(opened):
-    opened.set_viewport_size({"width": 1366, "height": 648})  # a laptop of 1366 x 768, less the browser's own lines
+    opened.set_viewport_size({"width": 1366, "height": 648})  # This fits a 1366 x 768 laptop.
     scroll_to_top(opened)
     opened.locator(".jp-Notebook .jp-Cell").first.click()
     for _ in range(30):
@@ -329,7 +330,7 @@ def test_on_a_small_screen_shift_enter_shows_the_graph_and_not_the_lower_half_of
     opened.keyboard.press("Shift+Enter")
     nodes = opened.locator(".mt-view").first.locator(".mt-node")
     nodes.first.wait_for(timeout=LONG)
-    opened.wait_for_timeout(1500)  # JupyterLab has scrolled
+    opened.wait_for_timeout(1500)  # JupyterLab scrolls in this time.
     for node in (nodes.first, nodes.last):
         expect(node).to_be_in_viewport(ratio=1)
     expect(opened.locator(".jp-Cell.jp-mod-active")).to_contain_text("There are just two rows")

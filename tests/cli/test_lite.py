@@ -1,4 +1,4 @@
-"""`minitape site --lite`: its Python, and what today's Pyodide has. tests/browser runs the lessons in it."""
+"""The Python of `minitape site --lite` contains what minitape needs. tests/browser runs the lessons in it."""
 
 import importlib.util
 import json
@@ -36,7 +36,7 @@ def run_lite_command(out, *options):
     return CliRunner().invoke(main, ["site", str(out), "--lite", *map(str, options)], catch_exceptions=False)
 
 
-# What minitape needs there and what is no Python alone: Pyodide must have it, in a version that minitape takes.
+# These packages contain compiled code, so Pyodide must provide them, in versions that minitape accepts.
 COMPILED = {"numpy", "ml-dtypes"}
 
 
@@ -119,7 +119,7 @@ check("01.2", derivative)"""
 
 
 def write_distribution(folder):
-    """A folder with the files of a Pyodide that has NumPy and what the kernel needs."""
+    """Write the files of a Pyodide distribution with NumPy and the packages of the kernel."""
     packages = {}
     for name in ("numpy", *KERNEL_PACKAGES):
         (folder / f"{name}.whl").write_text(name)
@@ -149,7 +149,7 @@ def test_python_is_in_the_site_or_named_where_it_is(tmp_path, monkeypatch):
     assert {path.suffix for path in (tmp_path / "elsewhere").iterdir()} == {".json", ".whl"}
     lock = json.loads((tmp_path / "elsewhere" / LOCK_FILE).read_text())["packages"]
     assert lock["numpy"]["file_name"] == there.as_uri() + "/?1.0numpy.whl"
-    assert lock["minitape"]["file_name"].startswith("minitape-")  # beside the lock file
+    assert lock["minitape"]["file_name"].startswith("minitape-")  # It is next to the lock file.
     assert {"minitape", "minitape_widgets"} <= set(lock["minitape"]["imports"])
     (there / "numpy.whl").write_text("another file")
     with pytest.raises(ClickException, match="is not the file"):

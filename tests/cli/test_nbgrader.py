@@ -1,4 +1,4 @@
-"""`minitape export --nbgrader`: nbgrader itself hands the lesson out, collects it, and gives the right points."""
+"""nbgrader hands out, collects and grades the lessons that `minitape export --nbgrader` writes."""
 
 import csv
 import os
@@ -28,7 +28,7 @@ def read_notebook(path):
 
 
 def map_grade_ids_to_cells(notebook):
-    """grade_id -> the cell, of the cells that nbgrader knows."""
+    """Return nbgrader's cells in a notebook, keyed by grade_id."""
     return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
 
 
@@ -82,7 +82,7 @@ def test_settings_of_ones_own_are_not_changed(tmp_path):
 
 @pytest.fixture(scope="module")
 def nbgrader(tmp_path_factory, repository):
-    """Runs a command of nbgrader in a folder."""
+    """Return a function that runs a command of nbgrader in a folder."""
     program = Path(os.environ[PYTHON]).with_name("nbgrader") if os.environ.get(PYTHON) else shutil.which("nbgrader")
     if program is None:
         pytest.skip(
@@ -120,7 +120,7 @@ def nbgrader(tmp_path_factory, repository):
 
 
 def write_answered_copy(released: Path, target: Path, name: str, exercises: set[int]) -> None:
-    """A learner's copy in which these exercises are solved as the lesson solves them."""
+    """Write a learner's copy in which these exercises contain the lesson's solutions."""
     lesson = read_notebook(find_lesson_notebook("01")).cells
     places = [place for place, cell in enumerate(lesson) if is_exercise(cell)]
     shutil.copytree(released, target, dirs_exist_ok=True)
@@ -151,7 +151,7 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     [solved] = [path.name for path in (course / "submitted").iterdir()]
     for who, exercises in (("one-right", {2}), ("none-right", set())):
         write_answered_copy(released, course / "submitted" / who / LESSON, LESSON, exercises)
-    # of minitape-lessons, where exercise 2 was solved
+    # This notebook comes from minitape-lessons, with exercise 2 solved.
     other = course / "submitted" / "other-file" / LESSON / f"{LESSON}.ipynb"
     other.parent.mkdir(parents=True)
     notebook = read_notebook(find_lesson_notebook("01"))
@@ -195,7 +195,7 @@ def test_an_exams_answers_come_back_to_grade_it(nbgrader, tmp_path):
 
 
 def apply_cheat(notebook, who):
-    """What a learner hands in who wants points that were not earned, or that others lose theirs."""
+    """Change a notebook as a learner might who wants to gain unearned points, or to remove the points of others."""
     grades = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
     answer = map_grade_ids_to_cells(notebook)["exercise-01-1"]
     if who == "deletes-grade-cells":
@@ -207,7 +207,7 @@ def apply_cheat(notebook, who):
         answer.source = "import os\nos._exit(0)"
     elif who == "deletes-notebooks":
         answer.source = "import pathlib\nfor path in pathlib.Path('..').rglob('*.ipynb'):\n    path.unlink()"
-    else:  # what docs and TEACHERS.md say: the answer and its grade share a kernel
+    else:  # As the docs say, the answer and its grade share a kernel.
         answer.source = "import minitape.course\nminitape.course.is_right = lambda *_: True\nanswer = 0.0"
     return notebook
 

@@ -1,4 +1,4 @@
-"""No answer is in sight: while a prediction is open, the cells after the one that tells its answer cannot be read."""
+"""While a prediction is open, the cells after the one that reveals its answer cannot be read."""
 
 import re
 
@@ -13,7 +13,7 @@ QUESTION = re.compile(r'\bpredict\(\s*"([^"]+)"')
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_each_question_is_followed_at_once_by_the_cell_that_tells_its_answer(path):
-    """Which is what the veil counts from."""
+    """The veil starts at that cell."""
     cells = nbformat.read(path, as_version=4).cells
     asked = [(place, QUESTION.search(cell.source)) for place, cell in enumerate(cells) if cell.cell_type == "code"]
     questions = {found[1]: place for place, found in asked if found}

@@ -1,6 +1,4 @@
-"""What README.md, CONTRIBUTING.md and docs/elsewhere.md promise: the example prints what it says; commands and files
-are those that exist.
-"""
+"""The example in README.md prints what its comments say, and all named commands and files exist."""
 
 import re
 import subprocess
@@ -24,7 +22,7 @@ def readme(repository):
 
 def test_the_example_prints_what_it_says(readme, tmp_path):
     example, in_torch = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    assert "bridge.record()" in in_torch  # it is run in tests/bridges
+    assert "bridge.record()" in in_torch  # tests/bridges runs this program.
     lines = example.splitlines()
     assert len(lines) == 10
     said = [line.split("# ", 1)[1] for line in lines if line.startswith("print")]
@@ -37,7 +35,7 @@ def test_the_example_prints_what_it_says(readme, tmp_path):
 
 
 def test_it_has_the_commands_for_lessons_own_programs_and_tests(readme):
-    """`.ci/run` takes the last one from here."""
+    """`.ci/run` uses the last one of these commands."""
     assert re.findall(r"^pip install.*$", readme, re.MULTILINE) == [
         'pip install -e ".[lab]" && minitape lab',
         "pip install .",
@@ -46,7 +44,7 @@ def test_it_has_the_commands_for_lessons_own_programs_and_tests(readme):
 
 
 def test_the_hosted_lessons_are_the_first_link_once_they_have_an_address(readme, repository):
-    """It is one setting, in pyproject.toml."""
+    """The address is a setting in pyproject.toml."""
     site = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["minitape"]["site"]
     first = re.search(r"\]\(([^)]+)\)", readme.splitlines()[4])[1]
     assert first == (site or "notebooks/en/01_the_first_tape.ipynb")
@@ -112,15 +110,13 @@ BOTH = (
 
 
 def list_programs(text):
-    """The programs of a page without their comments; what they print is in the reader's language."""
+    """Return the programs of a page, without comments and without output in the reader's language."""
     return [re.sub(" +# .*", "", block) for block in BLOCK.findall(text) if not block.startswith("```text")]
 
 
 @pytest.mark.parametrize("page", BOTH)
 def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
-    """The same programs, pictures, links, numbers, and words of code; each links to the other at
-    its top.
-    """
+    """Both pages have the same programs, pictures, links, numbers and code, and link to each other."""
     english, chinese = ((repository / f"{page}{end}").read_text(encoding="utf-8") for end in (".md", ".zh.md"))
     name = page.rpartition("/")[2]
     assert (english.splitlines()[2], chinese.splitlines()[2]) == (f"[中文]({name}.zh.md)", f"[English]({name}.md)")
@@ -137,7 +133,7 @@ def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
     # Chinese pages do not group digits: 1700, not 1,700.
     numbers = [{number.replace(",", "") for number in parts(text, r"\d[\d,.]*\d|\d")} for text in (english, chinese)]
     assert numbers[0] <= numbers[1]
-    # with blanks: labels of the picture
+    # Text with spaces is a label in the picture.
     code = {span for span in parts(english, r"`[^`\n]+`") if not re.search("[a-z]{2} ", span)}
     assert code <= parts(chinese, r"`[^`\n]+`")
 
@@ -166,7 +162,7 @@ def test_the_files_that_contributing_names_are_there(repository):
     text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for name in re.findall(r"`((?:minitape|tests|widgets|benchmarks|docs|deploy)/[\w/.-]*)`", text):
         known = next((repository / name).parent.glob(Path(name).name.replace("NN_topic", "*").replace("NN", "*")), None)
-        assert known or name.startswith("minitape/speed"), name  # that folder may be deleted
+        assert known or name.startswith("minitape/speed"), name  # The folder speed may be deleted.
 
 
 def test_the_version_is_said_without_numpy():

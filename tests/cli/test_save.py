@@ -1,4 +1,4 @@
-"""`minitape save` and `minitape new-lesson`: what stands in a file afterwards, and what is refused."""
+"""`minitape save` and `minitape new-lesson` write the right files, and refuse bad notebooks."""
 
 import os
 import signal
@@ -180,9 +180,9 @@ def test_ctrl_c_ends_at_once_and_in_one_line(command, tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "minitape", *command, "a.ipynb", "b.ipynb"], cwd=tmp_path, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # Background jobs of a shell ignore SIGINT.
     )  # fmt: skip
-    open(tmp_path / "pipe").close()  # waits until the cell has opened the other end
+    open(tmp_path / "pipe").close()  # This waits until the cell has opened the other end.
     os.killpg(process.pid, signal.SIGINT)
     said, _ = process.communicate(timeout=600)
     assert (said.strip(), process.returncode) == ("Aborted!", 1)

@@ -1,6 +1,4 @@
-"""What installing minitape adds to a Jupyter server that knows nothing else of it, such as that of a learner on a
-hub.
-"""
+"""An installed minitape adds its extension to every Jupyter server, such as a learner's server on a hub."""
 
 import json
 import os
@@ -33,12 +31,12 @@ VIEW = new_output(
 
 
 class Server(ServerClient):
-    """A plain `jupyter server` that has its settings in a folder of its own."""
+    """A plain `jupyter server` with separate settings."""
 
     def __init__(self, base: Path, repository: Path, *settings: str):
         self.root, config = base / "work", base / "config"
         self.root.mkdir(parents=True)
-        switched_on = config / "jupyter_server_config.d"  # where the wheel puts it, in an environment's etc/jupyter
+        switched_on = config / "jupyter_server_config.d"  # The wheel puts this folder in etc/jupyter.
         switched_on.mkdir(parents=True)
         for file in (repository / "deploy" / "jupyter_server_config.d").iterdir():
             shutil.copy(file, switched_on)
@@ -75,7 +73,7 @@ class Server(ServerClient):
         else:
             raise AssertionError(self.said)
         super().__init__(found[0], "t")
-        self.reader = threading.Thread(target=self.process.stdout.read)  # or a full pipe would stop the server
+        self.reader = threading.Thread(target=self.process.stdout.read)  # A full pipe would block the server.
         self.reader.start()
         host, port = found[0].removeprefix("http://").split(":")
         while not _does_server_answer(host, int(port)):
@@ -96,7 +94,7 @@ def write_notebook(folder: Path, name: str, source: str) -> None:
 
 @pytest.fixture(scope="module")
 def on(tmp_path_factory, repository):
-    """A server with the extension."""
+    """Yield a server with the extension."""
     server = Server(tmp_path_factory.mktemp("on"), repository)
     write_notebook(server.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
     write_notebook(server.root, "other.ipynb", "import numpy")
@@ -106,7 +104,7 @@ def on(tmp_path_factory, repository):
 
 @pytest.fixture(scope="module")
 def off(tmp_path_factory, repository):
-    """One that it was switched off for."""
+    """Yield a server whose extension was disabled."""
     server = Server(tmp_path_factory.mktemp("off"), repository)
     write_notebook(server.root, "ours.ipynb", "import minitape as tf")
     done = server.start_jupyter("server", "extension", "disable", "--user", EXTENSION)
@@ -120,7 +118,7 @@ def test_the_server_says_that_it_is_on(on):
 
 
 def test_a_notebook_that_is_opened_is_not_marked_as_changed(on):
-    """JupyterLab marks it where the kernel says something else of its language than the notebook."""
+    """JupyterLab would mark a notebook whose language information differs from its kernel's."""
     assert on.fetch_notebook("ours.ipynb")["metadata"]["language_info"] == json.loads(
         json.dumps(IPythonKernel.language_info)
     )
@@ -162,10 +160,10 @@ def test_a_file_beside_a_notebook_does_not_run_when_the_notebook_is_opened(on):
     for module in ("minitape", "numpy", "ml_dtypes", "html", "click"):
         (folder / f"{module}.py").write_text("open('it ran', 'w').close()")
     with on.open_kernel("from a stranger/lesson.ipynb") as run:
-        assert ADVICE in format_outputs_text(run("TapeView(tape)"))  # minitape itself was loaded
+        assert ADVICE in format_outputs_text(run("TapeView(tape)"))  # minitape itself was loaded.
         assert not (folder / "it ran").exists()
         told = format_outputs_text(run("import sys; print('' in sys.path, '_load_course' in dir())"))
-        assert told == "True False\n"  # cells find what lies beside the notebook, as always
+        assert told == "True False\n"  # Cells find files next to the notebook.
 
 
 def test_jupyterlab_asks_nobody_for_news(on):
@@ -189,9 +187,7 @@ def test_one_line_switches_it_off(off):
 
 @pytest.mark.long
 def test_the_servers_own_settings_come_first(tmp_path, repository):
-    """A contents manager that is not asynchronous is left as it is, and said so; news are asked for where they are
-    wanted.
-    """
+    """A contents manager that is not asynchronous is kept, with a warning, and news can be enabled."""
     manager = "--ServerApp.contents_manager_class=jupyter_server.services.contents.largefilemanager.LargeFileManager"
     server = Server(tmp_path, repository, manager, "--LabApp.news_url=http://127.0.0.1:9/feed")
     write_notebook(server.root, "ours.ipynb", "import minitape as tf")

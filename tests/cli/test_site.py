@@ -1,4 +1,4 @@
-"""`minitape site`: pages that step without a kernel and without a network."""
+"""The pages of `minitape site` show interactive pictures without a kernel and without a network."""
 
 import importlib.util
 import re
@@ -30,7 +30,7 @@ Moving("shift", [0.0, 1.0], lambda s: Plot(f"a line at {s}", x=(0, 1), y=(0, 2))
 
 @pytest.fixture(scope="module")
 def lessons(tmp_path_factory):
-    """A folder with one lesson: the skeleton, a picture in a file, and folded code that draws one that moves."""
+    """Return a folder with one lesson: the skeleton, a picture file, and hidden code that draws an animation."""
     folder = tmp_path_factory.mktemp("lessons") / "en"
     folder.mkdir()
     path = write_lesson_skeleton(str(folder / "01_a_topic"), None)
@@ -49,7 +49,7 @@ def lessons(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def site(lessons, tmp_path_factory):
-    """The lessons in two languages: the second one has another title, and is Chinese."""
+    """Return a site with the lessons in two languages. The Chinese lesson has a different title."""
     chinese = shutil.copytree(lessons, tmp_path_factory.mktemp("chinese") / "zh")
     notebook = nbformat.read(chinese / "01_a_topic.ipynb", as_version=4)
     notebook.metadata["language"] = "zh"
@@ -61,13 +61,13 @@ def site(lessons, tmp_path_factory):
     nbformat.write(notebook, chinese / "01_a_topic.ipynb")
     run_and_save_notebook(chinese / "01_a_topic.ipynb", 60)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Sphinx warns its extensions of what comes
+        warnings.simplefilter("ignore")  # Sphinx warns its extensions of future changes.
         patch.setattr(
             "minitape.cli.site.find_lessons_folder", lambda code, *named: {"en": lessons, "zh": chinese}[code]
         )
         out = tmp_path_factory.mktemp("out") / "site"
         own = shutil.copytree(lessons, tmp_path_factory.mktemp("own") / "mine")
-        # the second one takes the place of the first
+        # The second site replaces the first one.
         hub = ["--hub", "https://hub.example.org"]
         for named, count in ([str(own)], 2), ([*hub, "--language", "en", "--language", "zh"], 4):
             done = CliRunner().invoke(main, ["site", str(out), *named], catch_exceptions=False)
@@ -86,7 +86,7 @@ def test_each_page_says_its_language_and_links_to_its_twin(site):
     assert '<html class="no-js" lang="en"' in english and '<html class="no-js" lang="zh-CN"' in chinese
     assert '<a href="../../zh/notebooks/zh/01_a_topic.html" hreflang="zh">中文</a>' in english
     assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">English</a>' in chinese
-    # a link in a text finds it, too
+    # A link in a text leads there as well.
     assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">英文的一课</a>' in chinese
     hub = "https://hub.example.org/hub/user-redirect/lab/tree/minitape-lessons/01_a_topic.ipynb"
     assert f'<a class="run" href="{hub}">Open in JupyterHub</a>' in english and f'href="{hub}"' in chinese
@@ -150,7 +150,7 @@ def test_a_lesson_that_fails_is_named(lessons, tmp_path, monkeypatch):
 
 
 def allow_only_files(page):
-    """Pages are opened from disk, without a network."""
+    """Block all requests except for files."""
     page.route(
         "**/*",
         lambda route: route.continue_() if route.request.url.startswith(("file:", "data:", "blob:")) else route.abort(),
@@ -174,7 +174,7 @@ def test_a_search_finds_a_page_that_lacks_a_word_of_the_question(site, page):
 @pytest.mark.browser
 def test_pictures_step_and_move_in_the_page_and_folded_code_stays_folded(site, page):
     open_lesson(page, site)
-    page.locator("iframe.tapeview").first.scroll_into_view_if_needed()  # it is loaded when it comes into sight
+    page.locator("iframe.tapeview").first.scroll_into_view_if_needed()  # Frames are loaded when they become visible.
     view = page.frame_locator("iframe.tapeview").first
     view.locator(".mt-node").first.wait_for(timeout=300_000)
     view.locator(".mt-view").click()
@@ -209,7 +209,7 @@ def test_a_prediction_is_made_on_the_page_and_the_theme_is_switched(site, page):
     page.locator("iframe.tapeview").first.scroll_into_view_if_needed()
     view = page.frame_locator("iframe.tapeview").first
     view.locator("html[data-theme=light]").wait_for(state="attached", timeout=300_000)
-    page.evaluate("document.body.dataset.theme = 'dark'")  # what the switch does
+    page.evaluate("document.body.dataset.theme = 'dark'")  # The theme switch does the same.
     view.locator("html[data-theme=dark] .mt-view.mt-dark").wait_for()
     page.locator(".theme-toggle").locator("visible=true").first.wait_for()
 

@@ -1,4 +1,4 @@
-"""The folder that `minitape site` writes to is the user's: it may be a checkout with files beside the site."""
+"""The folder that `minitape site` writes to may be a checkout with other files, which are kept."""
 
 import errno
 import os
@@ -30,7 +30,7 @@ NEW = {"index.html": "new", "pages/two.html": "new", ".buildinfo": "new"}
 
 @pytest.fixture
 def out(tmp_path):
-    """A checkout that holds an older site."""
+    """Return a checkout that contains an older site."""
     write_files(tmp_path / "out", CHECKOUT)
     with replace_site_folder(tmp_path / "out") as new:
         write_files(new, OLD)
@@ -42,7 +42,7 @@ def test_a_site_takes_the_place_of_the_older_one_and_of_nothing_else(out):
     write_files(out, {"pages.txt": "put there later"})
     with replace_site_folder(out) as new:
         write_files(new, NEW)
-        assert read_files(out).items() >= (CHECKOUT | OLD).items()  # still there
+        assert read_files(out).items() >= (CHECKOUT | OLD).items()  # The old site is still there.
     assert read_files(out) == CHECKOUT | NEW | {"pages.txt": "put there later"}
 
 
@@ -81,7 +81,7 @@ def test_what_is_in_the_place_of_a_new_page_stays(out, place):
 
 
 class Killed(BaseException):
-    """Stands for the end of the process, after which nothing is tidied up."""
+    """An error that stands for the end of the process, after which nothing is cleaned up."""
 
 
 @pytest.mark.parametrize("renames", range(7))

@@ -1,4 +1,4 @@
-"""The built wheel, installed in an environment of its own, away from the repository."""
+"""The built wheel works in a separate environment, away from the repository."""
 
 import ast
 import csv
@@ -29,7 +29,7 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory, repository: Path) -> Path:
-    """The wheel, built without a download."""
+    """Return the path of the wheel, which is built without downloads."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(repository)]
     subprocess.run(build, check=True, timeout=300)
@@ -39,10 +39,10 @@ def wheel(tmp_path_factory, repository: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path) -> Path:
-    """The `minitape` script of an environment that holds the wheel, and sees this one's other packages.
+    """Return the `minitape` script of an environment with the wheel and this environment's other packages.
 
-    Those come through one line in a .pth file; .pth files of this environment, such as an editable minitape's, do not
-    count there.
+    A line in a .pth file adds those packages. The .pth files of this environment, such as one for an editable minitape,
+    have no effect there.
     """
     folder = wheel.parent
     venv.create(folder / "env", with_pip=False)
@@ -76,7 +76,7 @@ def test_the_lessons_travel_in_the_wheel(installed, tmp_path):
 
 
 def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
-    """What is there, byte for byte: so what other tests show of the repository holds for the wheel."""
+    """The files are equal byte for byte, so the results of all other tests apply to the wheel as well."""
     places = {
         "minitape": "minitape",
         "minitape_widgets": "widgets/minitape_widgets",
@@ -101,7 +101,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
 
 
 def test_installing_switches_the_servers_extension_on(installed):
-    """The environment has a file that names the extension, which can be imported there."""
+    """The environment has a file that names the extension, and the extension can be imported there."""
     code = "from jupyter_core.paths import ENV_CONFIG_PATH as p; print(*p, sep='\\n')"
     python = next(installed.parent.glob("python*"))
     folders = subprocess.run([python, "-c", code], check=True, text=True, capture_output=True).stdout.splitlines()
@@ -116,7 +116,7 @@ def test_installing_switches_the_servers_extension_on(installed):
 
 
 def test_what_lessons_import_is_there(installed, tmp_path):
-    """And is found without the repository's folders, which tests of the repository could import from by mistake."""
+    """The modules are found without the repository's folders, from which other tests could import them by mistake."""
     cells = [
         cell for path in list_notebook_files(find_lessons_folder()) for cell in nbformat.read(path, as_version=4).cells
     ]
@@ -130,7 +130,7 @@ def test_what_lessons_import_is_there(installed, tmp_path):
 
 
 def test_lessons_pass_from_an_empty_folder(installed, tmp_path):
-    """One with live pictures, and one whose explanations name lines; all of them pass in tests/notebooks."""
+    """One lesson has live pictures, and one has explanations that name lines. tests/notebooks runs all lessons."""
     [lessons] = installed.parents[1].rglob("minitape/lessons/en")
     chosen = [lessons / name for name in ("02_inside_the_tape.ipynb", "08_when_the_gradient_is_none.ipynb")]
     before = [path.read_bytes() for path in chosen]
@@ -168,7 +168,7 @@ def kill_lab(process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed as POSIX does")
 def test_a_learner_opens_answers_saves_is_killed_goes_on_and_hands_in(installed, tmp_path):
-    """All through the wheel: what was answered and saved is there after a kill, and the teacher sees it."""
+    """Answers that were saved are still there after the server is killed, and the teacher sees them."""
     ann = tmp_path / "home" / "ann"
     ann.mkdir(parents=True)
     first_lesson = "01_the_first_tape.ipynb"

@@ -157,7 +157,7 @@ print(kills)
 """
 
 
-# Half of them write as another one does.
+# Half of the writers work in the same way as another writer.
 @pytest.mark.long(sample=3)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 @pytest.mark.parametrize(

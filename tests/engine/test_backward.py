@@ -32,7 +32,7 @@ def test_an_operation_without_a_gradient_gives_none_and_the_others_theirs():
 
 
 def test_only_the_adjoints_of_sources_are_left_after_a_sweep():
-    """Or a long tape of large arrays would need twice its memory for its gradient."""
+    """Otherwise, the gradient of a long tape of large arrays would need twice the memory."""
     x = tf.constant([1.0, 2.0, 3.0, 4.0])
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -127,8 +127,8 @@ def record_calls_of_square() -> RecordedCalls:
 
 # -- docs/engine.md and docs/engine_speed.md -------------------------------------------------------
 
-# what the page names: files, functions as `module.function` or `Class.method`, and lines of a file in a block of code
-# that begins with ```python and the file
+# The page names files, functions (`module.function` or `Class.method`), and lines of a file, in a block of code that
+# begins with ```python and the file.
 QUOTES = re.findall(r"^```python (\S+)\n(.*?)^```$", BOTH, re.M | re.S)
 NAMED_FILES = sorted({file for file, _ in QUOTES if "/" in file} | set(re.findall(r"`([\w/]+/(?:\w+\.py)?)`", BOTH)))
 NAMED = sorted({name for name in re.findall(r"`([A-Za-z_]\w*\.\w+)`", BOTH) if not name.endswith((".py", ".md"))})

@@ -41,7 +41,7 @@ def test_a_change_is_taken_back(where):
 
 @pytest.mark.parametrize("step", ["__enter__", "__exit__"])
 def test_a_change_is_taken_back_at_once_where_the_block_is_not_reached(step):
-    """The error, which holds on to everything, is still there when the change is gone."""
+    """The change is undone while the error, which keeps all objects alive, still exists."""
     change = ChangeByBlock()
     made = change.block
     inner = made._generator_context

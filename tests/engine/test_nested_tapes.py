@@ -1,6 +1,6 @@
 """An outer tape records a gradient of plain numbers.
 
-What it gives is compared with closed formulas, with finite differences, and with that of an array of one element.
+The gradient is compared with closed formulas, with finite differences, and with the gradient of a one-element array.
 """
 
 import inspect
@@ -144,7 +144,7 @@ def test_two_dtypes_on_one_tape():
 
 @tf.custom_gradient
 def doubled(x):
-    """x * x, with twice its derivative."""
+    """Return x * x, with a custom gradient that is twice the derivative."""
     return x * x, lambda g: g * 4.0 * x
 
 

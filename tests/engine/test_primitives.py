@@ -39,7 +39,7 @@ def draw_sample(shape, low, seed):
 
 
 def find_domain_start(primitive):
-    """0 or 1, whichever start of an interval the function is defined on (acosh needs numbers above 1)."""
+    """Return 0 or 1, the start of an interval on which the function is defined (acosh needs numbers above 1)."""
     arity = len(primitive.texts) - 1
     with np.errstate(all="ignore"):
         value = primitive.forward(*[np.array(0.5)] * arity)
@@ -178,6 +178,6 @@ def test_kernel_agrees(primitive, real):
 
 @pytest.mark.parametrize("text", ["g * x ** 2", "g * (x % y)"])
 def test_an_operator_that_no_formula_knows_is_named(text):
-    """Or else every second derivative of the process would end in an error that names no formula."""
+    """Otherwise, every second derivative in the process would raise an error that names no formula."""
     with pytest.raises(ValueError, match=r"x (\*\* 2|% y): a formula may use \+ - \* /"):
         replace_operators_with_calls(text)

@@ -1,4 +1,4 @@
-"""A recording keeps few large arrays, knows the places in programs, and does not repeat warnings."""
+"""A recording keeps few large arrays, stores the lines of programs, and does not repeat warnings."""
 
 import ast
 import logging
@@ -16,7 +16,7 @@ from minitape.recording import sites
 
 @pytest.mark.parametrize("scale", [lambda z: z * 3.0, lambda z: 3.0 * z, lambda z: z / 3.0])
 def test_what_a_python_number_scales_is_not_held(scale):
-    """Its gradient reads the number only: 40 MB of activations would else be held for each such line."""
+    """The gradient reads only the number. Otherwise, each such line would keep 40 MB of activations in memory."""
     x = tf.constant(np.ones(100_000, np.float32))
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -16,7 +16,7 @@ RULES = [(p, i) for p in TABLE.values() if p.code for i, rule in enumerate(p.rul
 
 @pytest.mark.parametrize(("primitive", "i"), RULES, ids=lambda value: getattr(value, "name", value))
 def test_a_derivative_that_is_one_percent_wrong_is_found(primitive, i):
-    """By the check against finite differences that `test_primitives.py` makes of each."""
+    """The comparison with finite differences in `test_primitives.py` finds it."""
     random = np.random.default_rng(1)
     x, y = (1.5 if primitive.name == "acosh" else 0.5) + 0.2 * random.random(3), 0.2 + 0.2 * random.random(3)
     inputs = (x, y)[: len(primitive.texts) - 1]

@@ -131,7 +131,7 @@ def test_ctrl_c_while_an_accumulator_is_entered_leaves_nothing_open(monkeypatch)
 
 
 def test_ctrl_c_while_a_tape_is_let_go_of_is_not_lost():
-    """Python drops what is raised in ``__del__``."""
+    """Python ignores exceptions in ``__del__``."""
     tape = tf.GradientTape()
     with tape:
         pass
@@ -157,7 +157,11 @@ def test_ctrl_c_while_a_tape_is_let_go_of_is_not_lost():
 
 
 def _run_for(seconds):
-    """A function of its own: the jump of a loop in a ``with`` block is not guarded by it in Python 3.13."""
+    """Run a loop for some seconds.
+
+    The loop is in a separate function, because a ``with`` block does not handle an interrupt at the jump of its own
+    loop in Python 3.13.
+    """
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         pass
@@ -206,7 +210,7 @@ def test_many_threads_with_a_tape_each():
 
 
 def test_a_million_rows(longest):
-    """So many with `--longest`; a tenth of them show as well what one of them takes."""
+    """Only `--longest` records a million rows. A tenth of them is enough to measure the memory per row."""
     rows = 1_000_000 if longest else 100_000
     x = tf.constant(1.0)
     with tf.GradientTape() as tape:  # The first long tape loads what all long tapes need.
@@ -269,7 +273,7 @@ def test_tapes_in_a_loop_do_not_pile_up():
 
 
 def test_a_training_loop_does_not_fill_the_garbage_collector():
-    """What is noted for ``explain`` about a variable's old states stays short: else the collector runs all the time."""
+    """The origins of old variable states stay short. Otherwise, the garbage collector would run all the time."""
 
     def train():
         w, counts = tf.Variable([1.0, 2.0]), []
@@ -388,7 +392,7 @@ def test_a_tape_says_how_it_is():
 )
 @pytest.mark.parametrize("shape", [[2], [3, 2], [2, 3, 1], [3, 3]])
 def test_output_gradients_that_make_their_target_larger_are_refused(function, shape):
-    """Their columns were added up, to a gradient of the right shape and with other numbers."""
+    """If their columns were added up, the gradient would have the right shape but wrong numbers."""
     x = tf.Variable([1.0, 2.0, 3.0])
     with tf.GradientTape(persistent=True) as tape:
         y = function(x)

@@ -14,7 +14,7 @@ BIG = np.float32(3e38)
 
 
 def compute_overflows(value):
-    """A gradient and a sum overflow."""
+    """Return a gradient and a sum that overflow."""
     x = tf.constant(value)
     with tf.GradientTape() as tape:
         tape.watch(x)

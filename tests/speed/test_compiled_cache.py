@@ -24,9 +24,8 @@ if not kernels.can_compile_kernels():
     pytest.skip("numba is switched off", allow_module_level=True)
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-PERMISSIONS = os.name == "posix" and (
-    not ROOT or sys.platform.startswith("linux")
-)  # Permissions apply, or can be made to apply.
+# Whether file permissions apply to this user, or can be made to apply.
+PERMISSIONS = os.name == "posix" and (not ROOT or sys.platform.startswith("linux"))
 POSIX = pytest.mark.skipif(os.name != "posix", reason="there are no such permissions here")
 
 GRADIENT = """
@@ -49,8 +48,8 @@ def compiled():
 def tell(*said):
     print(json.dumps([*said, gradient(), compiled()]))
 """
-# Root may write everywhere; without its capabilities permissions apply to it. (Another user might not reach the
-# program.)
+# Root may write everywhere, but without its capabilities, file permissions apply to root as well. (A different user
+# might not be able to read the program.)
 DROP = """
 import ctypes
 version, none = (ctypes.c_uint32 * 2)(0x20080522), (ctypes.c_uint32 * 6)()
@@ -82,7 +81,7 @@ def run_python(code, options, drop, environment):
 
 
 def run_program(before="", after="tell()", options=(), drop=False, **environment):
-    """Return what a program reported, and its other output, line by line. ``drop``: permissions apply to it, also as
+    """Return a program's report and the lines of its other output. With ``drop``, file permissions apply even to
     root."""
     kept = {k: v for k, v in os.environ.items() if k not in ("MINITAPE_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")}
     done = run_python(before + GRADIENT + after, options, drop, {**kept, **environment})
@@ -299,7 +298,7 @@ def test_what_was_warmed_for_another_machine(folder, warm, right):
 
 
 class Evil:
-    """A pickle that runs something."""
+    """An object whose pickle runs code."""
 
     def __init__(self, path):
         self.path = path
@@ -456,7 +455,7 @@ tell(outcome)
 @pytest.mark.long
 @pytest.mark.parametrize("at", [20_000, *(pytest.param(at, marks=pytest.mark.longest) for at in (300, 202_000))])
 def test_an_interrupt_while_the_kernels_are_compiled(at, folder, right):
-    """The signal comes at the so manieth call of a function that compiling takes, from the import of numba on."""
+    """The signal arrives at a given function call of the compilation, which begins with the import of numba."""
     assert run_program(after=INTERRUPTED.format(at=at), MINITAPE_CACHE=str(folder)) == (
         ["interrupted", right, True],
         [],
@@ -464,7 +463,7 @@ def test_an_interrupt_while_the_kernels_are_compiled(at, folder, right):
 
 
 def test_all_is_compiled_in_a_thread_of_its_own(tmp_path, monkeypatch):
-    """Also what a function that is compiled meets later: other types, and a layout of arrays that was not tried."""
+    """This includes later compilations for other types, and for array layouts that were not tried."""
     from numba.core.dispatcher import _FunctionCompiler
 
     monkeypatch.setenv("MINITAPE_CACHE", str(tmp_path))

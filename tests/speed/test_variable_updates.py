@@ -32,7 +32,7 @@ def train_variables(name: str, dtype: str, together: bool) -> list[bytes]:
         if together:
             optimizer.apply_gradients(zip(gradients, variables, strict=True))
             continue
-        with tf.GradientTape(persistent=True) as tape:  # A tape that records wants a row for each variable.
+        with tf.GradientTape(persistent=True) as tape:  # A tape that is recording needs a row for each variable.
             tape.watch(gradients)
             optimizer.apply_gradients(zip(gradients, variables, strict=True))
     return [variable.numpy().tobytes() for variable in variables]

@@ -1,8 +1,7 @@
-"""Each public function that computes a value agrees with NumPy, and its gradient with finite differences of NumPy's
-function.
+"""Each public function agrees with NumPy, and its gradient with finite differences of NumPy's function.
 
-A line of the tables is `name | arguments after tf.name | the same in NumPy | names for the arguments`: what is computed
-twice was written down twice. A name in tests/repository/surface.txt that no table contains fails the test.
+The table lines are `name | arguments after tf.name | the same in NumPy | names for the arguments`. A name in
+tests/repository/surface.txt that no table contains fails the test.
 """
 
 import ast
@@ -333,7 +332,7 @@ def replace_elements(x, places, values):
 
 
 def draw_arguments(names):
-    """Arrays for the letters of the tables; no two elements are near each other, none is near zero."""
+    """Draw arrays for the letters of the tables. No two elements are close to each other or to zero."""
     rng = np.random.default_rng(1)
     shapes = {"s": (), "v": (3,), "x": (2, 3), "y": (2, 3), "t": (2, 3, 4), "m": (2, 3, 3)}
     made = {}
@@ -353,7 +352,7 @@ def to_list(found):
 
 
 def check_against_numpy(ours, theirs, arrays, name):
-    """The value, and gradients with random weights and Jacobians beside central differences of NumPy's values."""
+    """Compare the value, gradients with random weights, and Jacobians with NumPy's values and their differences."""
     tensors = {key: tf.constant(a) for key, a in arrays.items()}
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(list(tensors.values()))
@@ -461,7 +460,7 @@ def test_integers_are_divided_towards_zero_and_refused_where_only_floats_make_se
 
 
 def collect_table_names():
-    """Namespace -> the names that stand in a table."""
+    """Return the names in the tables, keyed by namespace."""
     found = {space: set(names.split()) for space, names in OTHERS.items()}
     for name in [*ONE, *TWO, *SAME, *(line[0].partition("(")[0] for line in parse_lines(MORE) + parse_lines(NONE))]:
         outer, _, last = f"tf.{name}".rpartition(".")
