@@ -1,4 +1,4 @@
-"""What the tests of the documentation share."""
+"""Define fixtures for the tests of the documentation."""
 
 import sys
 from pathlib import Path

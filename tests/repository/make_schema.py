@@ -1,7 +1,7 @@
 """Generate two files from the types of a snapshot: the front end's types, and the page about the format.
 
 python tests/repository/make_schema.py            writes both files
-python tests/repository/make_schema.py --check    says whether they are up to date
+python tests/repository/make_schema.py --check    exits with an error if a file is outdated
 """
 
 from __future__ import annotations

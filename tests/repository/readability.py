@@ -1,7 +1,7 @@
 """Count what a reader stumbles over in the source, the pages, the lessons and the messages.
 
-    python tests/repository/readability.py            prints each counter and its limit in counters.txt python
-    tests/repository/readability.py --lower    writes smaller counts into counters.txt
+    python tests/repository/readability.py            prints each counter and its limit in counters.txt
+    python tests/repository/readability.py --lower    writes smaller counts into counters.txt
 
 A counter only finds candidates. Readers must judge whether a name or a sentence is good.
 """

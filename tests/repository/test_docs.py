@@ -47,7 +47,7 @@ def test_every_public_callable_has_an_example(path):
     assert without == []
 
 
-# the objects that these classes make are of another class
+# Objects of these classes have a different class.
 MADE = {"tf.Tensor": type(tf.constant(0)), "tf.Variable": type(tf.Variable(0)), "tf.GradientTape": tf.GradientTape}
 
 
@@ -82,7 +82,7 @@ def list_unread_arguments(function):
     """Return the arguments that a function never reads. A function that only raises an error reads none."""
     try:
         node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    except OSError:  # made of a formula, which reads its arguments
+    except OSError:  # The function was generated from a formula, which reads its arguments.
         return []
     if not isinstance(node, ast.FunctionDef):
         return []
@@ -111,7 +111,7 @@ def test_an_argument_without_effect_is_documented(path):
 
 @EVERY
 def test_nothing_else_is_shown(path):
-    """No helper, no import of the file, no submodule of the package."""
+    """The namespace shows no helpers, no imports of the file, and no submodules of the package."""
     namespace = NAMESPACES[path]
     assert dir(namespace) == sorted(namespace.__all__)
     for name in ("Any", "annotations", "np", "wrap"):

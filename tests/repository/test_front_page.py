@@ -1,4 +1,4 @@
-"""The front page of the documentation is made of README, whose form it depends on."""
+"""README has the form that the front page of the documentation needs, which is generated from it."""
 
 import pytest
 

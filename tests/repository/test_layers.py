@@ -17,7 +17,7 @@ PACKAGE = Path(minitape.__file__).parent
 REPOSITORY = PACKAGE.parent
 MOST_ENTRIES = 17
 LARGEST_CIRCLE = 3
-# files, not packages
+# These are files, not packages.
 AROUND = {"__init__.py", "__init__.pyi", "__pycache__"}
 
 
@@ -29,7 +29,7 @@ def imports():
 
 
 def test_the_folder_shows_its_packages():
-    # stubs of public paths such as minitape/math.pyi, and folders of nothing else, are no packages
+    # Stubs such as minitape/math.pyi, and folders that contain only stubs, are not packages.
     entries = {p.name for p in PACKAGE.iterdir() if p.suffix != ".pyi" and (p.is_file() or [*p.glob("*.py")])} - AROUND
     assert len(entries) <= MOST_ENTRIES, sorted(entries)
 
@@ -42,7 +42,7 @@ def test_the_contracts_hold():
     assert done.returncode == 0 and "Contracts: 5 kept, 0 broken." in done.stdout, done.stdout + done.stderr
 
 
-WRITES = {  # where a file is opened for writing elsewhere, and why
+WRITES = {  # The other places that open a file for writing, and the reasons.
     "minitape/cli/messages.py": "the text of --help, which no file has",
     "minitape/bridges/run_watch/waiting_copies.py": "pipes to processes that were begun here, and the null device",
     "minitape/bridges/callbacks.py": "a training's log of JSON lines grows line by line",
@@ -67,7 +67,7 @@ def test_files_are_written_by_one_module():
     assert writing.search('path.write_text(text, encoding="utf-8")') and writing.search("with path.open('xb') as file:")
 
 
-READS = {  # what is read elsewhere, and why: none of it was written by others
+READS = {  # The other files that are read, and why none of them comes from others.
     "minitape/cli/browser_python.py": "the list of a Pyodide, which runs in the reader's browser and not here",
     "widgets/minitape_widgets/playground.py": "what a page asks of the Python in the same browser",
     "minitape/cli/check_notebooks.py": "what nbval, which runs here, tells of each cell",
@@ -120,7 +120,7 @@ def test_a_circle_is_seen():
 
 
 def get_package(module: str) -> str:
-    """The package of a module."""
+    """Return the package of a module."""
     return ".".join(module.split(".")[:2])
 
 

@@ -30,7 +30,7 @@ def import_namespace(path):
 
 
 def collect_names_by_path():
-    """Path -> names, for `tf` and every namespace below it; those of `tf.compat.v1` that are `tf`'s too left out."""
+    """Return the names of `tf` and each namespace below it, keyed by path, without repetitions in `tf.compat.v1`."""
     found, waiting = {}, ["tf"]
     while waiting:
         path = waiting.pop()
@@ -81,7 +81,7 @@ def test_a_name_that_is_not_there_gets_the_sentence(name):
     assert (caught.value.name, caught.value.obj) == (
         last,
         import_namespace(outer),
-    )  # of which Python suggests the nearest
+    )  # Python suggests the nearest of these names.
 
 
 def test_python_suggests_the_nearest_name():
@@ -91,7 +91,7 @@ def test_python_suggests_the_nearest_name():
     assert done.stderr.splitlines()[-1] == f"AttributeError: {describe_missing_name('math.sine')}. Did you mean: 'sin'?"
 
 
-def test_a_notebook_is_told_the_nearest_name(monkeypatch):  # it does not show what Python suggests
+def test_a_notebook_is_told_the_nearest_name(monkeypatch):  # Notebooks do not show Python's suggestions.
     monkeypatch.setattr(api_suggestions, "find_ipython_shell", object)
     with pytest.raises(AttributeError) as caught:
         tf.math.sine(1.0)
@@ -121,7 +121,7 @@ def test_what_people_are_told_to_write_exists():
     said += error_texts.ADVICE.values()
     said += api_suggestions.REPLACEMENTS.values()
     named = {name for text in said for name in re.findall(r"\btf\.([\w.]*\w)(?![\w{])", text)} - {"Variables"}
-    assert len(named) > 40 and [operator.attrgetter(name)(tf) for name in named]  # AttributeError for one not there
+    assert len(named) > 40 and [operator.attrgetter(name)(tf) for name in named]  # This raises for missing names.
 
 
 @pytest.mark.parametrize(("statement", "name"), [

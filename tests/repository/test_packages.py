@@ -76,7 +76,7 @@ def iter_walk_steps():
 def test_the_walk_quotes_lines_that_are_there(files, quotes, repository):
     lines = " ".join(" ".join((repository / file).read_text(encoding="utf-8").split()) for file in files)
     for quote in quotes:
-        for part in quote.split("..."):  # left out in the quotation
+        for part in quote.split("..."):  # The dots stand for omitted lines.
             assert " ".join(part.split()).strip('" ') in lines, quote
 
 

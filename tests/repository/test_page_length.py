@@ -12,7 +12,7 @@ PAGES = sorted(
     for path in (ROOT / folder).glob("*.md")
 )
 MOST_WORDS = 1200
-FIRST_SCREEN = 120  # words
+FIRST_SCREEN = 120  # The number of words.
 # Lists in which readers look something up, and the source of the pages about causes.
 LISTS = {"docs/causes.md", "docs/snapshot.md", "docs/vocabulary.md", "docs/engine_calls.md", "docs/cause_texts.md"}
 CODE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
@@ -32,7 +32,7 @@ def test_a_page_is_short(page):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/cause_texts.md"])
 def test_the_first_screen_has_an_example(page):
-    """A program, a table, a picture, or a list."""
+    """The example is a program, a table, a picture or a list."""
     body = (ROOT / page).read_text(encoding="utf-8").partition("\n")[2]
     example = EXAMPLE.search(body)
     assert example, page

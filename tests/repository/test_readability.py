@@ -15,7 +15,7 @@ MODULES_THAT_SHARE_A_NAME = {
     "elementwise", "keras", "operation", "operation_families", "operators",
 }  # fmt: skip
 LIMITS = readability.read_limits()
-TENSORFLOWS = {"Variable", "name_scope"}  # TensorFlow itself has two of each: `tf` and `tf.keras`, `tf` and Keras' own
+TENSORFLOWS = {"Variable", "name_scope"}  # TensorFlow also has a class with each name in Keras.
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ TYPES = {
 
 
 def test_the_stubs_say_what_the_tables_say():
-    """`python tests/repository/make_stubs.py` writes them anew."""
+    """If this test fails, run `python tests/repository/make_stubs.py`."""
     wanted = build_stubs()
     assert {*PACKAGE.rglob("*.pyi")} == {*wanted}
     assert [str(path) for path, text in wanted.items() if path.read_text(encoding="utf-8") != text] == []

@@ -12,9 +12,9 @@ PACKAGE = Path(minitape.__file__).parent
 SETTINGS = PACKAGE.parent / "pyproject.toml"
 
 
-# the packages that know no other framework, and whose values have types of their own (minitape/engine/types.py)
+# These packages contain no code for other frameworks, and their values have types (minitape/engine/types.py).
 PACKAGES = ("cli", "course", "engine", "explain", "picture")
-EVERY = {"fixes", "reasons"}  # of explain, which ask the recordings of every framework
+EVERY = {"fixes", "reasons"}  # These parts of explain read the recordings of all frameworks.
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -3,8 +3,9 @@
 Run this script in an empty folder. It prints a JSON object with the suspicious actions for each kind of file, and the
 number of files under "read". Its audit hook cannot be removed.
 
-    python tests/trust/hostile.py the same few hundred files each time python tests/trust/hostile.py --part 0.25 a
-    quarter of them python tests/trust/hostile.py --minutes 10 other files each time, for this long per kind of file
+    python tests/trust/hostile.py                 reads the same few hundred files each time
+    python tests/trust/hostile.py --part 0.25     reads a quarter of them
+    python tests/trust/hostile.py --minutes 10    reads new files each time, ten minutes for each kind of file
 """
 
 import argparse

@@ -26,7 +26,7 @@ def find_compiler():
 
 @pytest.fixture(scope="module")
 def failing_calls(tmp_path_factory):
-    """The compiled `failing_calls.c`."""
+    """Return the path of the compiled `failing_calls.c`."""
     if not (compiler := find_compiler()):
         pytest.skip("no C compiler (cc, gcc or clang) on PATH, with which the failing calls are built")
     library = tmp_path_factory.mktemp("calls") / "failing_calls.so"

@@ -14,8 +14,9 @@ import pytest
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory, long, longest):
-    """Return what the process that reads hostile files saw, for each kind of file. With ``--longest``, it reads new
-    files of each kind for ten minutes.
+    """Return what the process that reads hostile files saw, for each kind of file.
+
+    With ``--longest``, the process reads new files of each kind for ten minutes.
     """
     script = Path(__file__).with_name("hostile.py")
     how = ["--minutes=10"] if longest else [] if long else ["--part=0.02"]

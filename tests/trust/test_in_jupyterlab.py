@@ -20,7 +20,7 @@ SAVED = {
     "text/plain": "{}",
 }
 """Each kind of output that a notebook can have saved, with a place for a text."""
-TRUSTED = {"trusted": True}  # so the notebook says of itself
+TRUSTED = {"trusted": True}  # The notebook claims this about itself.
 SHOWS = f"""import minitape as tf
 from minitape.course import check
 from minitape_widgets import TapeView
@@ -42,9 +42,9 @@ def open_notebook(page: Any, start_lab: Any, path: Path, *cells: str | dict[str,
 
 
 def check_nothing_ran(page: Any) -> None:
-    """Nothing ran, and nothing waits to. JupyterLab turns a printed address into a link, which does no harm."""
+    """Check that nothing ran or will run. JupyterLab turns a printed address into a link, which does no harm."""
     page.evaluate(HOVER)
-    page.wait_for_timeout(200)  # for what would come late
+    page.wait_for_timeout(200)  # Code might run with a delay.
     marks = [mark for mark in page.evaluate(MARKS) if not mark.startswith("href=http:")]
     assert (page.evaluate("window.hacked"), marks) == (None, [])
 

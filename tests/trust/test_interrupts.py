@@ -23,8 +23,9 @@ WARNED = np.geterr()
 
 @functools.cache
 def find_unchecked_lines(file):
-    """Return the lines before which Python does not check for Ctrl-C, such as a ``try`` after an index, or the
-    beginning of a ``finally``.
+    """Return the lines before which Python does not check for Ctrl-C.
+
+    Examples are a ``try`` after an index, and the beginning of a ``finally``.
     """
     found = set()
     for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))) if Path(file).is_file() else ():
@@ -53,7 +54,7 @@ class Lines:
             (code is not self.own and not code.co_filename.startswith(ENGINE)) or is_in_finalizer(frame)
         ):
             return None
-        closing = code.co_name == "<genexpr>"  # Python drops what comes while it closes one
+        closing = code.co_name == "<genexpr>"  # Python ignores exceptions while it closes one.
         if event == "line" and not closing and frame.f_lineno not in find_unchecked_lines(code.co_filename):
             if len(self.seen) == self.stop:
                 raise KeyboardInterrupt
@@ -62,7 +63,7 @@ class Lines:
 
 
 def is_in_finalizer(frame):
-    """Whether an object is let go of there: what is raised then comes a moment later, see GradientTape.__del__."""
+    """Return whether a frame runs in a finalizer, where GradientTape.__del__ delays an interrupt."""
     while frame is not None and frame.f_code.co_name != "__del__":
         frame = frame.f_back
     return frame is not None
@@ -78,12 +79,12 @@ def run_until_interrupt(scenario, subject, stop, tracer=Lines):
         return found, error
     finally:
         sys.settrace(None)
-    assert stop is None or len(found.seen) <= stop  # what is known from the first time may take fewer of them
+    assert stop is None or len(found.seen) <= stop  # Later runs may need fewer lines.
     return found, None
 
 
 def select_first_and_last(seen):
-    """Each line is stopped when it is run first and when it is run last, so loops are not followed turn by turn."""
+    """Return the first and the last run of each line, so that iterations of loops are not all interrupted."""
     first = {}
     last = {place: number for number, place in enumerate(seen)}
     for number, place in enumerate(seen):
@@ -158,7 +159,7 @@ SCENARIOS = [entered_and_left, nested, paused, scoped, accumulated, asked, opera
 
 
 class Plain:
-    """A function that is traced anew for each interrupt, and what it should give."""
+    """A function that is traced again for each interrupt, and its expected result."""
 
     want = 20.0
 

@@ -1,7 +1,7 @@
-"""Ctrl-C wherever Python looks for it while a bridge's block begins, runs and ends leaves the framework as it was.
+"""Ctrl-C leaves the framework as it was, whenever it arrives while a bridge's block begins, runs or ends.
 
-What a block changes is not listed here: all modules and classes of the framework are compared, before the block and
-inside of it.
+The changes of a block are not listed here. Instead, all modules and classes of the framework are compared, before the
+block and inside it.
 """
 
 import gc
@@ -26,21 +26,19 @@ WHERE = ("/minitape/", "/torch/", "/tensorflow/", "/keras/", "/contextlib.py")
 
 
 def is_in_sweep(frame):
-    """Whether TensorFlow's sweep runs, whose C++ may crash where a function of Python's that it calls ends in an
-    error.
-    """
+    """Return whether TensorFlow's sweep is running. Its C++ may crash if a Python function raises an error."""
     while frame is not None and frame.f_code.co_name != "imperative_grad":
         frame = frame.f_back
     return frame is not None
 
 
 class Everywhere(Instructions):
-    """In the framework's own functions, too, that are called on the way into a block and out of it."""
+    """Interrupts that also occur in the framework's functions that are called on entry to a block and exit from it."""
 
     def __call__(self, frame, event, arg):
         if event == "call":
             if not any(part in frame.f_code.co_filename for part in WHERE) and frame.f_code.co_name != "disable_jit":
-                return None  # JAX traces and computes: what it does at Ctrl-C is its own
+                return None  # JAX itself handles Ctrl-C here.
             if is_in_sweep(frame):
                 return None
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
@@ -52,9 +50,7 @@ class Everywhere(Instructions):
 
 
 def list_mappings(name, known=()):
-    """What the modules and classes of a framework hold, and what their dictionaries hold: (a mapping, its values by
-    name).
-    """
+    """Return (mapping, its values by name) for the modules and classes of a framework, and for their dictionaries."""
     found = {}
     for module in (
         [module for path, module in sys.modules.items() if path.partition(".")[0] in (name, "keras")]
@@ -63,7 +59,7 @@ def list_mappings(name, known=()):
     ):
         found[id(vars(module))] = vars(module)
         for value in list(vars(module).values()):
-            if issubclass(type(value), type):  # some objects warn of a look at their attributes
+            if issubclass(type(value), type):  # Some objects warn if their attributes are read.
                 found[id(value)] = vars(value)
             elif issubclass(type(value), dict):
                 found[id(value)] = value
@@ -74,7 +70,7 @@ def list_mappings(name, known=()):
 
 
 def find_changed_mappings(before):
-    """The mappings that hold something else by now."""
+    """Return the mappings whose contents have changed."""
     return [
         held
         for (held, then), (_, now) in zip(before, list_mappings("", [held for held, _ in before]), strict=True)
@@ -83,7 +79,7 @@ def find_changed_mappings(before):
 
 
 def read_hidden_state(name, w):
-    """What a framework keeps for a thread, or for a tensor."""
+    """Return what a framework stores for a thread, or for a tensor."""
     if name == "torch":
         import torch
         from torch.overrides import _get_current_function_mode_stack
@@ -105,7 +101,7 @@ def read_hidden_state(name, w):
 
 
 def build_subject(framework):
-    """A leaf, and a function with a block in which a program may run."""
+    """Return a leaf, and a function that runs a program in a block."""
     module = framework.module
     if framework.name == "jax":
         w = module.numpy.ones(2)
@@ -116,7 +112,7 @@ def build_subject(framework):
         try:
             with framework.bridge.record():
                 exec(program, {framework.import_name: module, "w": w})
-        except SystemError as error:  # what some of TensorFlow's C++ makes of it
+        except SystemError as error:  # Some of TensorFlow's C++ code raises this instead.
             raise KeyboardInterrupt from error
 
     return w, recorded
@@ -126,7 +122,7 @@ def build_subject(framework):
 def test_ctrl_c_leaves_the_framework_as_it_was(name, what, text, longest):
     framework, program = NAMED[name], compile(text, "program", "exec")
     w, recorded = build_subject(framework)
-    recorded(program)  # what is made at the first use is there
+    recorded(program)  # The first use creates some objects.
     before, threads = list_mappings(name), read_hidden_state(name, w)
     if what != "function":
         with framework.bridge.record():

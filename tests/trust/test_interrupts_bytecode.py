@@ -1,8 +1,7 @@
-"""Ctrl-C at every instruction of bytecode at which Python looks for it leaves nothing open, as `test_interrupts` says
-of lines.
+"""Ctrl-C at every bytecode instruction at which Python checks for it leaves nothing open.
 
-Python looks when a function begins, after each call, and before a loop turns around: no other instruction can be the
-last one before a KeyboardInterrupt. Without `--longest` a fixed sample of these places is tried.
+Python checks when a function begins, after each call, and before a loop repeats. No other instruction can be the last
+one before a KeyboardInterrupt. Without `--longest`, a fixed sample of these places is tried.
 """
 
 import dis
@@ -29,10 +28,10 @@ _looks: dict[object, set[int]] = {}
 
 
 def find_interrupt_offsets(code):
-    """The places of a code before which Python has just looked whether somebody pressed Ctrl-C.
+    """Return the offsets of a code object before which Python has just checked for Ctrl-C.
 
-    What comes right after the call of ``return f()`` in a ``try`` comes into its ``finally``, where a tracer cannot
-    raise.
+    An interrupt right after the call in ``return f()`` inside a ``try`` arrives in the ``finally``, where a tracer
+    cannot raise an error.
     """
     if code not in _looks:
         found, before, line = set(), "", None
@@ -42,13 +41,13 @@ def find_interrupt_offsets(code):
                 found.add(instruction.offset)
             before, line = instruction.opname, here
             if "JUMP_BACKWARD" in before and "NO_INTERRUPT" not in before:
-                found.add(instruction.argval)  # a loop turns around
+                found.add(instruction.argval)  # A loop jumps back.
         _looks[code] = found
     return _looks[code]
 
 
 class Instructions:
-    """Counts the places where Python looks for Ctrl-C, in the engine and in a scenario; at one of them it comes."""
+    """Count the places in the engine and a scenario where Python checks for Ctrl-C, and send it at one of them."""
 
     def __init__(self, scenario, stop=None):
         self.stop, self.seen, self.own = stop, [], scenario.__code__
@@ -69,7 +68,7 @@ class Instructions:
 
 
 def describe_last_place(seen):
-    """The place where it came."""
+    """Describe the place at which the interrupt arrived."""
     if not seen:
         return "at the first place"
     code, offset = seen[-1]
@@ -80,7 +79,7 @@ def describe_last_place(seen):
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
 def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest):
     x = tf.constant(3.0)
-    run_until_interrupt(scenario, x, None, Instructions)  # from Python 3.12 on a code is watched from its second run on
+    run_until_interrupt(scenario, x, None, Instructions)  # Python 3.12 traces code from its second run on.
     seen = run_until_interrupt(scenario, x, None, Instructions)[0].seen
     assert len(seen) > 20
     for stop in print_stop_count(range(0, len(seen), 1 if longest or len(seen) < 300 else 1 + len(seen) // 40)):

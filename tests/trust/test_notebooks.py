@@ -1,4 +1,4 @@
-"""A notebook whose parts are of other kinds than in notebooks opens in `minitape lab` as it does in JupyterLab."""
+"""A notebook whose parts have the wrong types opens in `minitape lab` as it does in JupyterLab."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def notebook(language={"name": "python"}, source="import minitape", about={}, vi
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_pipe_is_no_notebook(tmp_path):
-    """It is in no list, and who names it is told at once: nothing would ever come out of it."""
+    """A pipe is not listed, and a command for it fails at once, because reading it would never end."""
     os.mkfifo(tmp_path / "pipe.ipynb")
     (tmp_path / "one.ipynb").write_text("{}")
     assert [path.name for path in list_notebook_files(tmp_path)] == ["one.ipynb"]
@@ -59,13 +59,13 @@ NOTEBOOKS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore")  # nbformat's, about what is wrong with them
+@pytest.mark.filterwarnings("ignore")  # nbformat warns about the faults.
 @pytest.mark.parametrize("what", NOTEBOOKS)
 def test_it_opens(tmp_path, what):
     (tmp_path / "a.ipynb").write_text(json.dumps(NOTEBOOKS[what]))
     found = []
     for kind in (AsyncLargeFileManager, Notebooks):
         manager = kind(root_dir=str(tmp_path), notary=NotebookNotary(store_factory=MemorySignatureStore), parent=None)
-        with ThreadPoolExecutor(1) as elsewhere:  # the browser of other tests has a loop running here
+        with ThreadPoolExecutor(1) as elsewhere:  # An event loop may be running in this thread.
             found.append(elsewhere.submit(asyncio.run, manager.get("a.ipynb")).result())
     assert [len(model["content"]["cells"]) for model in found] == [2, 2]

@@ -1,4 +1,4 @@
-"""Order where TensorFlow keeps it. The expected values are those of TensorFlow 2.21."""
+"""minitape keeps the order of elements where TensorFlow does. The expected values come from TensorFlow 2.21."""
 
 import minitape as tf
 

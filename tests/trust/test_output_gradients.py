@@ -1,8 +1,8 @@
-"""Output gradients and tangents of a wrong shape or dtype: never a gradient of another shape.
+"""Output gradients and tangents of a wrong shape or dtype never lead to a gradient of another shape.
 
-What TensorFlow makes of them depends on the kernel of each operation. Here one rule holds for all: what can be
-multiplied by the target, and leaves its shape, counts as that product has it; all else is an error, of TensorFlow's
-class.
+In TensorFlow, their effect depends on the kernel of each operation. Here, one rule applies to all operations: A value
+is accepted if its product with the target has the shape of the target. All other values raise an error of
+TensorFlow's class.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ tf.where(x > 0.0, x, -x) | tf.reduce_sum(x) | tf.reduce_mean(x, 0) | x @ tf.ones
 tf.reshape(x, [3, 2]) | x[:, 1:] | tf.gather(x, [0, 1, 0]) | tf.concat([x, x], 0) | tf.split(x, 3, 1)[0]
 tf.nn.softmax(x) | tf.cast(x, tf.float64) | x[None] | tf.add_n([x, x])
 """.replace("\n", "|").strip("|").split("|")  # fmt: skip
-GIVEN = {  # for what has this shape and dtype
+GIVEN = {  # The keys describe the values for a target of this shape and dtype.
     "right": lambda shape, kind: np.full(shape, 2, kind),
     "scalar": lambda shape, kind: np.full([], 2, kind),
     "one element": lambda shape, kind: np.full([1], 2, kind),
@@ -39,7 +39,7 @@ def evaluate_expression(text, x):
 
 
 def compute_gradient(text, name):
-    """The gradient, with these output gradients; None: with none."""
+    """Compute the gradient with these output gradients. None means no output gradients."""
     x = tf.constant(X)
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -49,7 +49,7 @@ def compute_gradient(text, name):
 
 
 def compute_jvp(text, name):
-    """The Jacobian-vector product, with these tangents; None: with ones."""
+    """Compute the Jacobian-vector product with these tangents. None means all ones."""
     x, given = tf.constant(X), np.ones_like(X) if name is None else GIVEN[name]([2, 3], np.float32)
     with tf.autodiff.ForwardAccumulator(x, tf.constant(given)) as accumulator:
         y = evaluate_expression(text, x)
@@ -57,7 +57,7 @@ def compute_jvp(text, name):
 
 
 def fits(ask, name, like):
-    """Whether what is given takes the shape of ``like``, without a cast, where it is broadcast."""
+    """Return whether a value broadcasts to the shape of ``like`` without a cast."""
     given = GIVEN[name](list(like.shape), like.dtype)
     try:
         whole = np.broadcast_shapes(given.shape, like.shape)
@@ -86,7 +86,7 @@ def test_what_fits_stands_for_its_broadcast_and_all_else_is_an_error(ask, text):
 
 @pytest.mark.parametrize("name", ["larger", "does not fit", "empty", "other float", "integers", "booleans"])
 def test_the_class_of_the_error_is_tensorflows(name):
-    """InvalidArgumentError for output gradients, ValueError for most tangents, as TensorFlow raises where it raises."""
+    """As in TensorFlow, output gradients raise InvalidArgumentError, and most tangents raise ValueError."""
     for text in TEXTS:
         with pytest.raises(tf.errors.InvalidArgumentError):
             compute_gradient(text, name)

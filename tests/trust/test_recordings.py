@@ -1,6 +1,4 @@
-"""A recording that was kept, from a stranger: it reads no file, gives no text to others, and no number in it takes
-memory or time.
-"""
+"""A saved recording from a stranger reads no file, and none of its numbers costs much memory or time."""
 
 import copy
 import inspect
@@ -16,7 +14,7 @@ from minitape_widgets import TapeView
 
 
 def build_snapshot(**changes):
-    """One as somebody might send it: two results of one call, and a backward pass."""
+    """Build a recording with two results of one call, and a backward pass."""
     recording = Recording("by hand")
     x = recording.add_leaf(3.0, name="x", site=("program.py", 1))
     parts = [recording.add_operation("split", [x], 1.0, call_id=1, output=k, site=("program.py", 2)) for k in (0, 1)]
@@ -41,7 +39,7 @@ def render_pictures(replay):
 
 
 def test_its_texts_are_no_source_of_a_function(tmp_path, monkeypatch):
-    """AutoGraph makes functions of what Python knows as the text of their file."""
+    """AutoGraph creates functions from the text that Python stores for their file."""
     file = tmp_path / "learners_own.py"
     file.write_text("def f(x):\n    if x > 0.0:\n        x += 1.0\n    return x\n")
     Replay(build_snapshot(sources_text={str(file): "def f(x):\n    if x > 0.0:\n        x += 666.0\n    return x\n"}))

@@ -1,4 +1,4 @@
-"""A recursion without end, after which Python has no frame left to leave a tape's block, leaves no tape open."""
+"""After an infinite recursion, when Python has no frame left to leave a tape's block, no tape stays open."""
 
 import sys
 from operator import attrgetter
@@ -13,7 +13,7 @@ from minitape.engine.record.thread_state import state
 
 @pytest.fixture(autouse=True)
 def unraisable(monkeypatch):
-    """What Python says of errors that it must drop is expected here."""
+    """Hide Python's messages about ignored errors, which these tests expect."""
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
 
 
@@ -47,7 +47,7 @@ def test_a_recursion_without_end_leaves_no_tape_open(function, limited):
 
 @pytest.fixture
 def left(monkeypatch):
-    """A tape whose block has ended, which failed to leave it."""
+    """Yield a tape that could not be left when its block ended."""
     with monkeypatch.context() as patch:
 
         def no_frame(tape, *error):
@@ -89,7 +89,7 @@ def test_who_records_on_and_on_leaves_what_was_left_open(left):
 
 def test_a_tape_that_is_entered_without_a_block_stays_open():
     tape = tf.GradientTape()
-    assert hasattr(tape, "__exit__")  # a lookup alone
+    assert hasattr(tape, "__exit__")  # This only looks up the method.
     tape.__enter__()
     with tf.GradientTape():
         assert state.tapes[0] is tape

@@ -1,6 +1,4 @@
-"""A notebook that is saved is the old one or the new one, whatever happens in between, and stays the file that it
-was.
-"""
+"""A saved notebook is either the old one or the new one, whatever happens, and remains the same file."""
 
 import asyncio
 import os
@@ -57,7 +55,7 @@ def save_through_jupyterlab(path, text="new"):
         root_dir=str(path.parent), notary=NotebookNotary(store_factory=MemorySignatureStore), parent=None
     )
     saving = manager.save({"type": "notebook", "content": build_notebook(text)}, path.name)
-    with ThreadPoolExecutor(1) as elsewhere:  # the browser of other tests has a loop running here
+    with ThreadPoolExecutor(1) as elsewhere:  # An event loop may be running in this thread.
         elsewhere.submit(asyncio.run, saving).result()
 
 
@@ -112,7 +110,7 @@ def test_what_cannot_be_written_leaves_the_old_file_and_nothing_else(mine, save,
 
 
 def test_a_file_that_may_not_be_written_is_not_replaced(mine, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, how: False)  # for root everything may be
+    monkeypatch.setattr(os, "access", lambda path, how: False)  # Root may write everywhere.
     with pytest.raises(ClickException, match=r"cannot write .*mine\.ipynb: Permission denied"):
         save_from_shell(mine)
     assert "old" in mine.read_text()

@@ -1,4 +1,4 @@
-"""What is shown of a tape holds no character that an editor or a page would act upon, and nothing stays behind."""
+"""Pictures and texts of a tape contain no characters that an editor or a page would execute."""
 
 import gc
 
@@ -83,14 +83,14 @@ MARKS = """() => [...document.querySelectorAll("*")].flatMap(e => [...e.attribut
 
 
 def open_named_scope(text):
-    """A block whose rows have this name, as those of a layer have it."""
+    """Open a block whose rows have this name as their scope, like the rows of a layer."""
     module = tf.Module()
     module._open_name_scope = (text,)
     return module.name_scope
 
 
 def iter_pages(text):
-    """All that minitape makes for a browser, with a stranger's text wherever a text can stand."""
+    """Yield everything that minitape creates for a browser, with a stranger's text in each place for a text."""
     v, whole, texts = tf.Variable(1.0, name=text), tf.Variable(2, name=text), tf.constant([text])
     with tf.GradientTape() as tape, open_named_scope(text):
         y = v * 2.0
@@ -113,12 +113,12 @@ def test_a_strangers_text_runs_nothing_in_a_browser(text, page):
     for what, content in iter_pages(text):
         page.set_content(content)
         page.evaluate(HOVER)
-        page.wait_for_timeout(50)  # for what would come late
+        page.wait_for_timeout(50)  # Code might run with a delay.
         assert page.evaluate("window.hacked") is None and page.evaluate(MARKS) == [], what
 
 
 def replace_texts(part, text):
-    """The same with a stranger's text in the place of each text."""
+    """Return a structure with each text replaced by a stranger's text."""
     if isinstance(part, list):
         return [replace_texts(one, text) for one in part]
     if isinstance(part, dict):

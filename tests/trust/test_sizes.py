@@ -1,7 +1,7 @@
-"""Nothing that is shown grows with what a program holds: names, texts, lists and tapes are cut, and a word says so.
+"""Output does not grow with the program's data: long names, texts, lists and tapes are cut, with a note.
 
-Times are no part of these tests. Those that would take minutes if something were done for each pair of things, and not
-for each thing, take a few seconds.
+The tests do not measure times. If the work grew with the number of pairs of items, some of them would take minutes
+instead of seconds.
 """
 
 import inspect
@@ -23,7 +23,7 @@ LONG = "n" * 1_000_000
 
 
 def render_pictures(tape, *ends):
-    """All that pictures say of a tape."""
+    """Return all texts in the picture of a tape."""
     picture = tf.draw(tape, *ends)
     return [picture.svg, picture.alt, picture.html(), repr(picture)]
 
@@ -166,7 +166,7 @@ print(json.dumps(peaks))
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no /proc/self/status")
 def test_many_tapes_and_a_very_long_one_take_bounded_memory(tmp_path, longest):
-    """100,000 tapes and one of five million rows, its gradient and its page, with `--longest`; else a tenth of them."""
+    """With `--longest`, there are 100,000 tapes, and one tape with five million rows. Otherwise, a tenth of them."""
     count = 100_000 if longest else 10_000
     done = subprocess.run(
         [sys.executable, "-c", MEMORY, str(count), tmp_path / "page.html"], capture_output=True, text=True, check=True
@@ -195,12 +195,12 @@ def test_a_structure_that_is_too_deep_is_an_error():
         with pytest.raises(RecursionError):
             ask()
     assert tape.gradient(y, x).numpy() == 4.0
-    while isinstance(deep, list):  # else Python itself recurses when it releases it
+    while isinstance(deep, list):  # Otherwise, Python would recurse when it releases the list.
         deep = deep[0]
 
 
 def build_nested_value(wrap):
-    """100,000 deep."""
+    """Return a value that is nested 100,000 levels deep."""
     deep = 1.0
     for _ in range(100_000):
         deep = wrap(deep)
@@ -208,7 +208,7 @@ def build_nested_value(wrap):
 
 
 class Unwilling:
-    """Raises whatever it is asked for."""
+    """An object whose methods all raise an error."""
 
     def __repr__(self):
         raise RuntimeError("no")
@@ -249,7 +249,7 @@ def test_an_answer_is_shown_in_a_few_lines(what, capsys):
 def test_a_size_beyond_its_dtype_is_refused():
     """TensorFlow's `tf.size` of an eager tensor of 2**31 elements is -2147483648."""
     none = tf.zeros([0, 2**32])
-    many = TABLE["broadcast_to"](tf.constant(True), shape=(2**16, 2**15))  # which holds one element
+    many = TABLE["broadcast_to"](tf.constant(True), shape=(2**16, 2**15))  # It stores only one element.
     for size, x in ((tf.shape, none), (tf.size, many), (tf.function(lambda x: tf.size(x)), many)):
         with pytest.raises(OverflowError, match="out of bounds for int32"):
             size(x)

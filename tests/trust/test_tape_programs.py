@@ -1,7 +1,8 @@
 """Random programs about tapes do the same in minitape as in TensorFlow 2.21.
 
-They are about when values are watched, read, stopped, reset, assigned, nested and asked. `tape_programs.py` writes and
-runs them. CI runs this file in the environment of TensorFlow's bridge, which has hypothesis as well.
+The programs vary when values are watched, read and assigned, and when tapes are paused, reset, nested and used.
+`tape_programs.py` writes and runs them. CI runs this file in the environment of TensorFlow's bridge, which has
+hypothesis as well.
 """
 
 from collections import Counter

@@ -1,6 +1,4 @@
-"""Recordings that several threads make, hand to each other and let go of, as JupyterLab's subshells and training loops
-do.
-"""
+"""Several threads create recordings, exchange them and release them, as JupyterLab's subshells do."""
 
 import gc
 import queue
@@ -20,7 +18,7 @@ THREADS, TURNS = 8, 200
 
 @pytest.fixture
 def hasty():
-    """Python changes threads, and collects garbage, as often as it can."""
+    """Make Python switch threads and collect garbage as often as possible."""
     before = sys.getswitchinterval(), gc.get_threshold()
     sys.setswitchinterval(1e-6)
     gc.set_threshold(20)
@@ -39,7 +37,7 @@ def test_tapes_are_let_go_of_by_other_threads(hasty):
                 with tf.GradientTape(persistent=True) as tape:
                     y = shared * float(turn) + tf.cast(tf.constant(turn), tf.float32)
                 handed.put((tape, y, turn))
-                other, z, number = handed.get(timeout=600)  # mostly one of another thread
+                other, z, number = handed.get(timeout=600)  # Usually, it comes from another thread.
                 assert other.gradient(z, shared).numpy() == number
                 if turn % 20 == 0:
                     assert other.explain(z, shared).connected
@@ -77,7 +75,7 @@ def test_questions_in_two_threads_leave_no_shared_results():
 
 
 class Meanwhile:
-    """Runs a whole thread before one line of the engine, in the thread that traces."""
+    """A tracer that runs a whole thread before one line of the engine."""
 
     def __init__(self, work, stop):
         self.work, self.stop, self.seen = work, stop, 0
@@ -97,7 +95,10 @@ class Meanwhile:
 @pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
 @pytest.mark.parametrize("make", [tf.Variable, tf.constant])
 def test_another_thread_uses_a_tensor_at_any_line_of_this_one(make, known):
-    """Each writes it into its own recording; one of them takes it, and both have their gradient."""
+    """Each thread writes the tensor into its own recording, and both gradients are right.
+
+    The tensor moves to one of the two recordings.
+    """
 
     def use(x, factor, made):
         with tf.GradientTape(persistent=True) as tape:
@@ -108,7 +109,7 @@ def test_another_thread_uses_a_tensor_at_any_line_of_this_one(make, known):
 
     def run(stop):
         x, made = make(2.0), {}
-        if known:  # by a tape that is still there
+        if known:  # A tape that still exists has watched x.
             with tf.GradientTape(persistent=True) as before:
                 before.watch(x)
                 y = x * 7.0
