@@ -97,10 +97,10 @@ There are two recordings::
    Where the engine treats such a recording differently from a tape's recording, it calls a method of the run.
    :class:`~minitape.engine.types.FirstRunInterface` lists these methods:
 
-   * Each argument gets a *feed*, which is a row whose value each later call replaces (``add_feed``). So does a tensor
-     that the function captures from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``), and the state
-     of a variable (``ResourceVariable._enter_state_in_record`` calls ``find_or_add_state``). Here, rows 0 and 2 are
-     feeds.
+   * A *feed* is a row whose value each later call replaces. Before the function runs, each argument gets a feed. So
+     does a tensor that the function captures from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``),
+     and the state of a variable (``ResourceVariable._enter_state_in_record`` calls ``find_or_add_state``). Here, rows
+     0 and 2 are feeds.
    * An assignment to a variable becomes a row (``assign_variable``).
    * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the
      value, the run writes a guard instead (``refuse_or_guard_value``). A guard is a row that checks in later calls

@@ -320,7 +320,7 @@ def write_branch_guard(tensor: Tensor) -> None:
     run_and_write_row(PythonRow("guard", raise_if_answer_differs, op="Assert", is_guard=True), [tensor])
 
 
-# -- functions in the table of traced_calls --------------------------------------------------------
+# -- functions that traced_calls lists -------------------------------------------------------------
 
 
 class _ReplayableCall:

@@ -201,8 +201,9 @@ class FirstRun:
     def record_operations(self) -> Iterator[None]:
         """Open a block whose operations become rows of the first run. Tapes outside the function do not record them.
 
-        In the block, tensors that an earlier block invalidated have values again: constants have their own values, and
-        all others are zeros. After the block, all tensors of the run are out of scope.
+        The first block runs the function, and a later block records the sweep of its gradient. There, the tensors that
+        the first block invalidated have values again: constants have their own values, and all others are zeros. After
+        the block, all tensors of the run are out of scope.
         """
         outside_tensors = [
             feed.captured_ref() for feed in self.feeds.values() if feed.captured_ref is not None and feed.is_varying

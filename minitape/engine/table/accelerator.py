@@ -30,7 +30,7 @@ class Accelerator:
     """
 
     def replace(self, plain: Decorated) -> Decorated:
-        """Return the function or class to use in place of a plain one. By default, this is the plain one itself.
+        """Return the function or class to use in place of a plain one. By default, this is `plain` itself.
 
         :class:`minitape.engine.record.record.Record`, :func:`minitape.engine.tensor.operation.apply`,
         :func:`minitape.engine.backward.sweep.run_sweep`, :class:`minitape.functions.row_program.RowEvaluator` and
