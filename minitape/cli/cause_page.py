@@ -16,7 +16,7 @@ from .messages import create_usage_error, say
 
 # The pages are in the first folder in an installed package, and in the second folder in the repository.
 PAGE_FOLDERS = (PACKAGE / "cause_pages", PACKAGE.parent / "docs" / "causes")
-FEWEST_WORDS = 3  # A shorter text does not count as part of an error message.
+FEWEST_WORDS = 3  # A text with fewer words is not searched for in error messages.
 
 
 def show_cause_page(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
