@@ -37,11 +37,12 @@ class Words(NamedTuple):
         list_head: The text before the list of causes.
         intro: The first sentence of a page, with the fields cause, frameworks, kind and meaning.
         errors: The sentence before the error messages that lead to a page.
-        raises: What the framework raises, with the fields framework and error.
+        raises: The sentence before the error that the framework raises, with the field framework.
         prints: The sentence before what minitape prints, with the field question.
         run_prints: The same for a cause that only a whole run shows.
         fix: The sentence before the fix.
         reports: What minitape reports about a cause without a program, with the fields framework, message and fix.
+        tape_reports: The same for minitape's own tape.
         why: The heading of the reason.
         intended: The heading of the last section.
         all_causes: The link to the list of causes.
@@ -62,6 +63,7 @@ class Words(NamedTuple):
     run_prints: str
     fix: str
     reports: str
+    tape_reports: str
     why: str
     intended: str
     all_causes: str
@@ -79,16 +81,17 @@ WORDS = {
         list_head="""\
 # The causes
 
-Each answer of [`explain`](explain.md) names one of these causes. The page about a cause has a program that fails in
-this way, what minitape prints about it, the reason, and the change that fixes it. `minitape explain --cause detach`
+Each answer of [`explain`](explain.md) names one of these causes. The page about a cause shows a program with this
+problem, what minitape prints about it, the reason, and the change that fixes it. `minitape explain --cause detach`
 prints such a page in the terminal. You can also pass your framework's error message instead of the name.""",
-        intro="minitape reports `{cause}` for programs in {frameworks}. Its kind is `{kind}`: {meaning}.",
+        intro="minitape reports `{cause}` for {frameworks} programs. Its kind is `{kind}`: {meaning}.",
         errors="Error messages that lead here:",
-        raises="{framework} itself raises `{error}`.",
-        prints="minitape answers `{question}` with:",
+        raises="{framework} itself raises:",
+        prints="`{question}` reports:",
         run_prints="`minitape explain program.py` watches the run and reports:",
         fix="The fix:",
         reports="In {framework}, minitape reports: {message} {fix}",
+        tape_reports="minitape reports: {message} {fix}",
         why="Why it happens",
         intended="When it is intended",
         all_causes="[All causes](../causes.md) · [How to ask](../explain.md)",
@@ -109,11 +112,12 @@ prints such a page in the terminal. You can also pass your framework's error mes
 在终端里输入 `minitape explain --cause detach`，就能看到这样的一页；`--cause` 后面不写名字，写框架的错误信息也行。""",
         intro="在 {frameworks} 的程序里，minitape 会报告 `{cause}`。它属于 `{kind}` 这一类：{meaning}。",
         errors="如果看到的是下面的错误信息，原因也可能在这一页：",
-        raises="{framework} 自己报的是 `{error}`。",
+        raises="{framework} 自己报的错误是：",
         prints="`{question}` 给出的解释：",
         run_prints="`minitape explain program.py` 运行完程序以后报告：",
         fix="改法：",
         reports="在 {framework} 里，minitape 报告：{message}{fix}",
+        tape_reports="minitape 报告：{message}{fix}",
         why="为什么会这样",
         intended="什么时候是有意的",
         all_causes="[原因一览](../causes.zh.md) · [怎样问](../explain.zh.md)",
@@ -184,8 +188,7 @@ def format_output(program: PageProgram, output: dict[str, str], language: str) -
         return [f"```text\n{output[language]}\n```", "<!-- picture: tape -->"]
     parts = []
     if output["error"]:
-        error = output["error"].replace("`", "'")
-        parts.append(words.raises.format(framework=TITLES[program.framework], error=error))
+        parts += [words.raises.format(framework=TITLES[program.framework]), f"```text\n{output['error']}\n```"]
     question = QUESTIONS[program.framework]
     if CAUSES[program.cause].kind == "suspect":
         question = "recording.explain()"
@@ -200,7 +203,8 @@ def format_sentences(cause: Cause, framework: str, language: str) -> str:
     translations = load_translations("explain", language) if language != "en" else {}
     fields = PlaceholdersByField(FIELD_NAMES | {"functions": Placeholder(text.functions)})
     message, fix = (translations.get(part, part).format_map(fields) for part in (text.message, text.fix))
-    return words.reports.format(framework=TITLES[framework], message=message, fix=fix)
+    template = words.tape_reports if framework == "tape" else words.reports
+    return template.format(framework=TITLES[framework], message=message, fix=fix)
 
 
 def build_cause_page(

@@ -245,8 +245,8 @@ CAUSES = (
         """
         [tape]
         TensorFlow has no derivative for {what}{line}, so no gradient flows through it.
-        Fix: No gradient flows through this operation. Compute the target without its result, or define a gradient for
-        it with tf.custom_gradient.
+        Fix: Compute the target without the result of this operation, or define a gradient for it with
+        tf.custom_gradient.
 
         [tape: step]
         {what}{line} is a step function, so no gradient flows through it.

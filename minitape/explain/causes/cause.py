@@ -39,7 +39,7 @@ KINDS = {
     "wrong_dtype": Kind("The value is not a float", path_cost=0.9, is_discrete=True),
     "cut": Kind("A call blocks the gradient on purpose"),
     "paused": Kind("The line ran while nothing was recorded", path_cost=0.5, repeats_cost=True),
-    "outside": Kind("The line ran outside of the recording", path_cost=0.5, repeats_cost=True),
+    "outside": Kind("The line ran outside the recording", path_cost=0.5, repeats_cost=True),
     "through_state": Kind("The value went through a variable"),
     "left": Kind("The value left the framework"),
     "other_object": Kind("A different object was used instead of the source"),
@@ -50,7 +50,7 @@ KINDS = {
     "nonfinite": Kind("The gradient is NaN or infinite", has_gradient=True),
     "error": Kind("The gradient was refused, not requested, or thrown away"),
     # Recorded numbers or object identities reveal these causes.
-    "suspect": Kind("The gradient exists and is wrong", has_gradient=True),
+    "suspect": Kind("The gradient exists but is wrong", has_gradient=True),
 }
 
 
