@@ -81,7 +81,7 @@ WORDS = {
         list_head="""\
 # The causes
 
-Each answer of [`explain`](explain.md) names one of these causes. The page about a cause shows a program with this
+Each answer from [`explain`](explain.md) names one of these causes. The page about a cause shows a program with this
 problem, what minitape prints about it, the reason, and the change that fixes it. `minitape explain --cause detach`
 prints such a page in the terminal. You can also pass your framework's error message instead of the name.""",
         intro="minitape reports `{cause}` for {frameworks} programs. Its kind is `{kind}`: {meaning}.",
