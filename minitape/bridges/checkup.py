@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..explain.explanation import Explanation
-from ..explain.reasons.object_names import share_results
+from ..explain.reasons.object_names import share_searches_between_questions
 from ..explain.translated_sentences import fill
 from ..recording.recorded_rows import BackwardPass, OptionalArray
 from ..recording.value_summary import ValueSummary, to_float_array
@@ -81,20 +81,22 @@ class Checkup:
             elif explanation.connected:
                 # A bias before a normalization layer has zero gradient even though its layer learns.
                 is_cancelled = explanation.cause in CANCELLING_CAUSES and name.rpartition(".")[0] in learning_layers
-                explanation.intended |= is_cancelled or self._is_clip_of_angle(explanation)
+                explanation.intended |= is_cancelled or self._is_clip_before_inverse_function(explanation)
             elif is_untrained and explanation.kind == "unused":
                 explanations[name] = Explanation("connected", "", "")
                 explanations[name].intended = True
             elif explanation.kind != "error":
-                explanation.intended |= is_untrained or self._is_frozen_by_call(explanation, named_sources[name])
+                explanation.intended |= is_untrained or self._is_passed_to_stop_gradient(
+                    explanation, named_sources[name]
+                )
         return ModelPage(explanations)
 
-    def _is_clip_of_angle(self, explanation: Explanation) -> bool:
+    def _is_clip_before_inverse_function(self, explanation: Explanation) -> bool:
         """Return whether a saturated clip keeps the input of an arc cosine or a similar function finite."""
         users = (row.op for row in self.recording.rows if not {*explanation._rows}.isdisjoint(row.inputs))
         return explanation.cause == "saturated" and not INVERSE_OPS.isdisjoint(users)
 
-    def _is_frozen_by_call(self, explanation: Explanation, source: Any) -> bool:
+    def _is_passed_to_stop_gradient(self, explanation: Explanation, source: Any) -> bool:
         """Return whether the program passes the source itself, not a value computed from it, to ``stop_gradient``."""
         inputs = {input_row for row in explanation._rows for input_row in self.recording.rows[row].inputs}
         return explanation.cause == "stop_gradient" and inputs <= {*self.recording.list_rows(source)}
@@ -127,9 +129,9 @@ class Checkup:
             name_pattern = rf"(?<![\w.\[]){re.escape(explanation.name)}(?![\w\[]|\.\w)"
             explanation.message = re.sub(name_pattern, lambda _: source_name, explanation.message)
         explanation.name = source_name
-        return self.add_numbers_and_suspicion(explanation, source)
+        return self.add_numbers_and_replace_by_suspicion(explanation, source)
 
-    def add_numbers_and_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
+    def add_numbers_and_replace_by_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
         """Add the gradient's statistics to an explanation.
 
         Returns:
@@ -270,7 +272,7 @@ class FrameworkRecording(Recording, ABC):
         if source is None and arguments:
             *arguments, source = arguments  # type: ignore[assignment]
         target = arguments[0] if arguments else target
-        with share_results():
+        with share_searches_between_questions():
             return self._explain_subject(target, source)
 
     def _explain_subject(self, target: Any, subject: Any) -> Any:
@@ -278,7 +280,7 @@ class FrameworkRecording(Recording, ABC):
         checkup = Checkup(self, target)
         if isinstance(subject, (list, tuple)):
             return SourceExplanations(
-                checkup.add_numbers_and_suspicion(self.explain_source(target, each_source), each_source)
+                checkup.add_numbers_and_replace_by_suspicion(self.explain_source(target, each_source), each_source)
                 for each_source in subject
             )
         named_sources = self._find_named_sources(subject)

@@ -118,12 +118,12 @@ def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
     for callee in iter_function_and_callees(function):
         values = read_outside_values(callee)
         data |= {(callee, name): value for name, value in values.items() if not inspect.ismodule(value)}
-        data |= read_attributes(callee, objects | values)
+        data |= read_attributes_used_by_function(callee, objects | values)
         objects = {}
     return {key: value for key, value in data.items() if not callable(value)}
 
 
-def read_attributes(function: Any, objects: Mapping[str, Any], kinds: Any = object) -> OutsideData:
+def read_attributes_used_by_function(function: Any, objects: Mapping[str, Any], kinds: Any = object) -> OutsideData:
     """Return the attributes of the program's objects that a function and the methods that it calls read.
 
     Args:

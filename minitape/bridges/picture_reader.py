@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ..explain.reasons.object_names import share_results
+from ..explain.reasons.object_names import share_searches_between_questions
 from ..picture.gradient_results import MAX_EXPLAINED, MAX_SOURCES, find_reason_and_blamed_line
 from ..picture.known_rules import KnownRule, find_known_rule
 from ..picture.path_breaks import is_zero
@@ -34,7 +34,7 @@ from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
 from ..recording.recorded_rows import AdjointShare, BackwardPass
 from ..recording.value_summary import ValueSummary, to_float_array
-from ..recording.variable_names import iter_public_names_and_values, use_namespaces
+from ..recording.variable_names import iter_public_names_and_values, use_namespaces_for_names
 from .framework_adapter import RowNumber
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def build_results_of_shown_sweep(
         "shown": True,
         "call": sweep.function_name or "backward",
     }
-    with use_namespaces(namespaces):
+    with use_namespaces_for_names(namespaces):
         _add_reasons_to_result(recording, result, sweep)
     return [result]
 
@@ -260,7 +260,7 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
         for source_fields in result["sources"]
         if source_fields["gradient"] is None or is_zero(source_fields["gradient"])
     ]
-    with share_results():
+    with share_searches_between_questions():
         for source_fields in unexplained[:MAX_EXPLAINED] if sweep.target else ():
             named_source = map_rows_to_trained_sources(recording).get(source_fields["at"])
             source = RowNumber(source_fields["at"]) if named_source is None else named_source.source

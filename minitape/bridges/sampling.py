@@ -112,7 +112,7 @@ class SampledSteps:
         try:
             results = original(*args, **kwargs)
             if self.measure_step and self._open_block is None and self._gives_gradients(*args[:1]):
-                self._note_loss(self.measure_step(args, results))
+                self._record_loss(self.measure_step(args, results))
             return results
         except Exception as error:
             self.failed_call = args, kwargs, error
@@ -157,14 +157,14 @@ class SampledSteps:
         self.steps += 1
         return self.first in (None, self.steps)  # The first steps share one recording.
 
-    def _note_loss(self, loss: float | None) -> None:
+    def _record_loss(self, loss: float | None) -> None:
         """Note the loss of the running step, although the step is not recorded."""
         if loss is not None:
             self.watched_count += 1
             if self.bad_step is None and not math.isfinite(loss):
                 self.bad_step = self.steps + 1
 
-    def count_seen_steps(self) -> tuple[int, int]:
+    def count_recorded_and_checked_steps(self) -> tuple[int, int]:
         """Return the number of recorded steps, and the number of later steps whose losses were checked."""
         recorded = -(-self.steps // self.every) if self.every else min(self.steps, self.first or 0)
         return recorded, self.watched_count

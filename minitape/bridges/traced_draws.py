@@ -33,7 +33,7 @@ class TracedDraws:
         self._draws: DrawStates = {}
         self._repeated_calls = 0
 
-    def note_call(self, after: DrawStates, was_traced: bool) -> None:
+    def update_after_call(self, after: DrawStates, was_traced: bool) -> None:
         """Compare the states of the generators before and after a call.
 
         Args:
@@ -47,7 +47,7 @@ class TracedDraws:
             self._draws = {site: draw for site, draw in self._draws.items() if site not in moved}
             self._repeated_calls += 1
 
-    def explain_first(self, framework: str) -> OptionalExplanation:
+    def explain_first_repeated_draw(self, framework: str) -> OptionalExplanation:
         """Explain the first draw that the compiled function repeats, or return None if there is none.
 
         Args:

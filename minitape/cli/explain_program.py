@@ -163,7 +163,7 @@ def report_framework_blocks(blocks: list[FrameworkBlock], shown_pages: list[Mode
             )
         click.echo("\n".join([f"\n{page_text}", *block.remarks]), err=True)
         if not block.has_problems and block.has_gradients:
-            click.echo(_summarize_seen_steps(*block.recording.count_seen_steps()), err=True)
+            click.echo(_summarize_seen_steps(*block.recording.count_recorded_and_checked_steps()), err=True)
 
 
 def _summarize_seen_steps(recorded_count: int, later_count: int) -> str:

@@ -8,7 +8,7 @@ from types import FrameType
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.user_frames import find_user_frame
-from ..recording.sites import map_cell_files_to_numbers
+from ..recording.sites import map_cell_files_to_execution_counts
 from ..recording.variable_names import list_collected_namespaces
 from .translated_sentences import fill
 
@@ -100,7 +100,7 @@ def format_bracketed_place(filename: str | None, line: int | None) -> str:
 
 def _find_cell_label(filename: str) -> str | None:
     """Return the label of a notebook cell. The label of the running cell is "", and the label of a file is None."""
-    cells = map_cell_files_to_numbers()
+    cells = map_cell_files_to_execution_counts()
     if filename not in cells:
         return None
     frame: FrameType | None = sys._getframe()

@@ -114,7 +114,7 @@ def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
         return fill(_ENABLE_WARNINGS_TEXT)
 
 
-def add_refusal_reason(
+def add_unregistered_op_note(
     error: Exception, tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources
 ) -> Exception:
     """Add a note that names the line to the error about an operation with no registered gradient.

@@ -23,7 +23,7 @@ from ..engine.record.record import MAX_SMALL_SIZE
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.tensor import wrap_array_with_origin
 from ..recording.recorded_rows import BackwardPass
-from ..recording.tape_reachability import TapeRules
+from ..recording.tape_reachability import TapeReachability
 from ..recording.value_summary import ValueSummary
 
 if TYPE_CHECKING:
@@ -32,28 +32,31 @@ if TYPE_CHECKING:
 MAX_ROWS = 20_000  # Sweeps are not repeated for recordings with more rows than this.
 
 
-def build_unit_seeds(rules: TapeRules) -> ArraysByRow:
+def build_unit_seeds(reachability: TapeReachability) -> ArraysByRow:
     """Return the initial adjoints of a sweep: arrays of ones for the rows of differentiable targets.
 
     Args:
-        rules: The tape's rows, and which rows its adjoints reach.
+        reachability: The tape's rows, and which rows its adjoints reach.
     """
     seeds: ArraysByRow = {}
-    for target in rules.targets:
+    for target in reachability.targets:
         if not target.dtype.differentiable:
             continue
-        for row in find_rows_in_recording(rules.tape, target)[-1:]:
+        for row in find_rows_in_recording(reachability.tape, target)[-1:]:
             seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return seeds
 
 
 def replay_sweep(
-    rules: TapeRules, row_of_node: dict[Hashable, int], seeds: ArraysByRow, sources: Iterable[TargetOrSource]
+    reachability: TapeReachability,
+    row_of_node: dict[Hashable, int],
+    seeds: ArraysByRow,
+    sources: Iterable[TargetOrSource],
 ) -> BackwardPass | None:
     """Repeat the sweep from given seeds to the sources.
 
     Args:
-        rules: The tape's rows, and which rows its adjoints reach.
+        reachability: The tape's rows, and which rows its adjoints reach.
         row_of_node: The row in `Question.rows` for each node key. The result uses these rows.
         seeds: The initial adjoint of each target, by the target's row.
         sources: The sources of the gradient.
@@ -63,15 +66,15 @@ def replay_sweep(
         `MAX_ROWS` rows. The result is also None if arrays no longer exist, or if the user's Python code would have to
         run again.
     """
-    record = rules.record
-    tape = rules.tape
+    record = reachability.record
+    tape = reachability.tape
     wanted = {row for source in sources if source.dtype.differentiable for row in find_rows_in_recording(tape, source)}
     if not seeds or not wanted or len(record) > MAX_ROWS:
         return None
     reachable = mark_reachable_rows(tape, wanted)
     reachable_seeds = {row: adjoint for row, adjoint in seeds.items() if reachable[row]}
     wanted = {row for row in wanted if reachable[row]}
-    if not reachable_seeds or not wanted or not _can_replay_sweep(rules, reachable, max(seeds)):
+    if not reachable_seeds or not wanted or not _can_replay_sweep(reachability, reachable, max(seeds)):
         return None
     index_of_row = {row: row_of_node.get((id(record), row), -1) for row in range(len(record))}
     backward_pass = BackwardPass([index_of_row[row] for row in seeds])
@@ -93,13 +96,13 @@ def replay_sweep(
     return backward_pass
 
 
-def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> bool:
+def _can_replay_sweep(reachability: TapeReachability, reachable: bytearray, last_row: int) -> bool:
     """Return whether the sweep needs none of the user's py_functions, and all arrays for the sweep still exist."""
-    record = rules.record
+    record = reachability.record
     for call in record.calls:
         if call.row <= last_row and call.primitive.name == "py_function" and reachable[call.row]:
             return False
-    return not rules.tape._is_used or not any(
+    return not reachability.tape._is_used or not any(
         record.get_value_or_none(row) is None
         and math.prod(record.get_shape_and_dtype(row)[0]) > MAX_SMALL_SIZE
         and reachable[row]
@@ -108,20 +111,20 @@ def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> 
 
 
 def replay_call_on_new_tape(
-    rules: TapeRules, row: int
+    reachability: TapeReachability, row: int
 ) -> tuple[GradientTape, TargetsOrSources, TargetsOrSources] | None:
     """Rerun a ``tf.function`` call on a separate tape.
 
     Effects are not repeated, because their results are stored with the call.
 
     Args:
-        rules: The rows of the original tape, and which rows its adjoints reach.
+        reachability: The rows of the original tape, and which rows its adjoints reach.
         row: The row of the call.
 
     Returns:
         The tape, the results and the inputs, or None if the row is not such a call or the call cannot be repeated.
     """
-    record = rules.record
+    record = reachability.record
     call = record.get_call(row)
     if call is None or "concrete_function" not in call.attrs:
         return None

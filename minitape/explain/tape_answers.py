@@ -19,7 +19,7 @@ from .caller import warn_at_user_line
 from .explanation import Explanation
 from .explanation_page import to_explanation_page
 from .fallback_answer import build_fallback_explanation, explain_non_tensor_source
-from .reasons.object_names import share_results
+from .reasons.object_names import share_searches_between_questions
 from .reasons.tape_adapter import TapeAdapter, build_tape_adapter
 from .reasons.tape_checks import explain_gradient
 from .translated_sentences import fill
@@ -76,7 +76,7 @@ def explain_flat_sources(tape: GradientTape, targets: TargetsOrSources, sources:
     was_running = memory.is_explaining
     memory.is_explaining = True
     try:
-        with share_results():
+        with share_searches_between_questions():
             return _explain_each_source(tape, targets, sources)
     finally:
         memory.is_explaining = was_running
@@ -123,7 +123,7 @@ def guess_cause_after_failure(adapter: TapeAdapter | None, source: TargetOrSourc
         source: The source of the gradient.
     """
     with suppress(Exception):
-        if adapter is not None and adapter.rules.is_connected(source):
+        if adapter is not None and adapter.reachability.is_connected(source):
             return "connected"
     return "independent"
 

@@ -12,7 +12,7 @@ from ..engine.backward.targets_and_sources import (
     find_rows_in_recording,
     flatten_with_gradient_carriers,
 )
-from ..recording.variable_names import iter_public_names_and_values, use_namespaces
+from ..recording.variable_names import iter_public_names_and_values, use_namespaces_for_names
 from .path_breaks import is_zero
 from .shown_values import to_value_fields
 from .stepper import build_tape_stepper, find_shown_jacobian_element, list_seeds_of_shown_sweep
@@ -102,7 +102,7 @@ def list_gradient_results(
     requests[:-1] = sorted(requests[:-1], key=find_last_target_row)
     namespaces = list(namespaces)
     names = PythonNames(namespaces)
-    with use_namespaces(namespaces):
+    with use_namespaces_for_names(namespaces):
         return [
             _build_gradient_result(*request, kept_arrays, names, index == len(requests) - 1)
             for index, request in enumerate(requests)

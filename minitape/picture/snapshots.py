@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from ..recording.variable_names import use_namespaces
+from ..recording.variable_names import use_namespaces_for_names
 from .alarms import build_alarms_and_breaks
 from .reader_base import Reader, collect_namespaces
 from .source import PictureSource, get_picture_source
@@ -109,5 +109,5 @@ def build_snapshot(
     result["results"] = recording.list_gradient_results(target, sources, reader.kept_arrays, reader.namespaces)
     if len(result["rows"]) != result["total"]:
         return result
-    with use_namespaces(reader.namespaces):
+    with use_namespaces_for_names(reader.namespaces):
         return result | build_alarms_and_breaks(recording, result, None if target is None else (target, sources))

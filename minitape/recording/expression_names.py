@@ -26,7 +26,7 @@ class ExpressionNames(NamedTuple):
     operands: tuple[str | None, ...]
     result: str | None
 
-    def has_operands_of(self, operation: str, input_count: int) -> bool:
+    def are_operands_inputs_of(self, operation: str, input_count: int) -> bool:
         """Return whether the operands are the inputs of an operation, and not the inputs of a function around it.
 
         Args:
@@ -90,14 +90,14 @@ def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
     result_names: dict[ast.AST, str | None] = {}
     for node in ast.walk(tree):  # A statement comes before its expressions.
         if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-            result_names[node.value] = format_readable_name(node.target)
+            result_names[node.value] = unparse_if_name(node.target)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-            result_names[node.value] = format_readable_name(node.targets[0])
-        elif (operands := _list_operands(node)) and isinstance(node, ast.expr):
-            function = format_readable_name(node.func) or "" if isinstance(node, ast.Call) else ""
+            result_names[node.value] = unparse_if_name(node.targets[0])
+        elif (operands := _list_operands_or_arguments(node)) and isinstance(node, ast.expr):
+            function = unparse_if_name(node.func) or "" if isinstance(node, ast.Call) else ""
             names = ExpressionNames(
                 function.rpartition(".")[2],
-                tuple(map(format_readable_name, operands)),
+                tuple(map(unparse_if_name, operands)),
                 result_names.get(node),
             )
             program.names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = names
@@ -106,7 +106,7 @@ def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
     return program
 
 
-def _list_operands(node: ast.AST) -> list[ast.expr]:
+def _list_operands_or_arguments(node: ast.AST) -> list[ast.expr]:
     """Return the operands of an operator or the positional arguments of a call, or [] for any other node."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
@@ -119,21 +119,21 @@ def _list_operands(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def format_readable_name(node: ast.expr) -> str | None:
+def unparse_if_name(node: ast.expr) -> str | None:
     """Return the text of a name, of an attribute or of an element with a constant index, or None for any other node.
 
     Args:
         node: The expression.
 
-    >>> [format_readable_name(ast.parse(text, mode="eval").body) for text in ("self.w", "ws[0].b", "f(x).w", "ws[i]")]
+    >>> [unparse_if_name(ast.parse(text, mode="eval").body) for text in ("self.w", "ws[0].b", "f(x).w", "ws[i]")]
     ['self.w', 'ws[0].b', None, None]
     """
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        owner = format_readable_name(node.value)
+        owner = unparse_if_name(node.value)
         return owner and f"{owner}.{node.attr}"
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        owner = format_readable_name(node.value)
+        owner = unparse_if_name(node.value)
         return owner and f"{owner}[{node.slice.value!r}]"
     return None

@@ -56,7 +56,7 @@ class FunctionBody(NamedTuple):
     next_turn_rows: dict[int, int]
 
 
-def find_call_on_tape(node: ValueNode) -> ValueNode:
+def find_enclosing_call_on_tape(node: ValueNode) -> ValueNode:
     """Return the call on the tape that contains a function's node. A node of the tape itself is returned unchanged.
 
     Args:
@@ -67,7 +67,7 @@ def find_call_on_tape(node: ValueNode) -> ValueNode:
     return node
 
 
-def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[FunctionBody]:
+def iter_bodies_computing_output(call: Call, output_index: int | None) -> Iterator[FunctionBody]:
     """Yield the bodies in which a call computes one of its outputs.
 
     Args:
@@ -151,7 +151,7 @@ def iter_assignments_before(record: Record, variable: object, end_row: int) -> I
     for call in record.calls:
         if call.row >= end_row or call.primitive.name not in BODY_PRIMITIVES:
             continue
-        for body in iter_bodies_of_call(call, None):
+        for body in iter_bodies_computing_output(call, None):
             for assign_call, outer_calls in iter_assignments_before(body.record, variable, len(body.record)):
                 yield assign_call, [call, *outer_calls]
 
@@ -166,7 +166,7 @@ def find_variable_of_state_row(record: Record, row: int) -> ResourceVariable | N
     return next((variable for variable, state_rows in record.variables.values() if row in state_rows), None)
 
 
-def list_custom_gradient_passes(record: Record, call: Call) -> list[bool]:
+def list_whether_inputs_get_custom_share(record: Record, call: Call) -> list[bool]:
     """Return, for each input of a custom gradient, whether it receives a share.
 
     Args:

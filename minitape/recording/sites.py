@@ -94,7 +94,7 @@ def find_last_return_site(function: Function) -> Site:
     return code.co_filename, returns[-1].positions.lineno
 
 
-def map_cell_files_to_numbers() -> dict[str, int]:
+def map_cell_files_to_execution_counts() -> dict[str, int]:
     """Return each notebook cell's last execution number by its file name, or an empty dict outside IPython."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")
     if shell_module is None:

@@ -58,7 +58,7 @@ def unwrap_to_base_variable(value: Any) -> Any:
     return getattr(value, "_base", value)
 
 
-class TapeRules:
+class TapeReachability:
     """The rows on a tape, and the rows that the adjoints of some targets would reach. No sweep runs.
 
     Attributes:
@@ -163,7 +163,9 @@ class TapeRules:
                     reached[right[row - first_row]] = 1
             elif op == CALL:
                 call = calls[row - first_row]
-                for input_row, passes in zip(call.inputs, self.graph.list_adjoint_passes(record, call), strict=True):
+                for input_row, passes in zip(
+                    call.inputs, self.graph.list_whether_inputs_get_adjoint(record, call), strict=True
+                ):
                     if passes and has_differentiable_dtype(record, input_row):
                         reached[input_row] = 1
 

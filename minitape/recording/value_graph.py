@@ -23,8 +23,8 @@ from .function_bodies import (
     find_loop_condition,
     find_variable_of_state_row,
     iter_assignments_before,
-    iter_bodies_of_call,
-    list_custom_gradient_passes,
+    iter_bodies_computing_output,
+    list_whether_inputs_get_custom_share,
 )
 from .graph_nodes import (
     Break,
@@ -175,7 +175,11 @@ class ValueGraph:
     def _is_in_unbroken_chain(self, node: ValueNode, op: int) -> bool:
         """Return whether a scalar row belongs to a long recording and has no breaks on its edges."""
         is_long = node.record is self.record and len(self.record) > LONG_RECORD
-        return is_long and "-" not in BY_CODE[op - FIRST_CODE].texts[1:] and self.find_unrecorded_break(node) is None
+        return (
+            is_long
+            and "-" not in BY_CODE[op - FIRST_CODE].texts[1:]
+            and self.find_break_of_unrecorded_operation(node) is None
+        )
 
     def _iter_chain_end_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the nodes outside a long chain of scalar rows that the chain reads."""
@@ -219,7 +223,7 @@ class ValueGraph:
         op, left, right, _ = node.cells
         primitive = BY_CODE[op - FIRST_CODE]
         inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
-        scope_break = self._find_scope_break(node)
+        scope_break = self._find_unrecorded_break_outside_calls(node)
         if "-" not in primitive.texts[1:] and node.required_record.first_run is None:
             # All inputs are floats with a rule, so these edges have a break only if the tape did not record the
             # operation.
@@ -232,8 +236,10 @@ class ValueGraph:
         """Yield the inputs of a call, or the results of the bodies executed in it."""
         primitive = call.primitive
         inputs = call.inputs
-        scope_break = self._find_scope_break(node)
-        bodies = list(iter_bodies_of_call(call, node.row - call.row)) if primitive.name in BODY_PRIMITIVES else []
+        scope_break = self._find_unrecorded_break_outside_calls(node)
+        bodies = (
+            list(iter_bodies_computing_output(call, node.row - call.row)) if primitive.name in BODY_PRIMITIVES else []
+        )
         if bodies:
             yield from ((self.find_body_output_node(node, call, body), scope_break) for body in bodies)
             # The first input of a cond decides which body runs.
@@ -247,9 +253,9 @@ class ValueGraph:
                 )
         yield from self._iter_operation_edges(node, primitive, inputs, primitive.rules, scope_break)
 
-    def _find_scope_break(self, node: ValueNode) -> Break | None:
+    def _find_unrecorded_break_outside_calls(self, node: ValueNode) -> Break | None:
         """Return the break at an operation that this tape did not record, or None for a row inside a call."""
-        return None if node.enclosing_call is not None else self.find_unrecorded_break(node)
+        return None if node.enclosing_call is not None else self.find_break_of_unrecorded_operation(node)
 
     def _iter_operation_edges(
         self,
@@ -308,7 +314,9 @@ class ValueGraph:
             context_node = node
             for call, inner_call in pairwise((*outer_calls, assign_call)):
                 body = next(
-                    candidate for candidate in iter_bodies_of_call(call, None) if inner_call in candidate.record.calls
+                    candidate
+                    for candidate in iter_bodies_computing_output(call, None)
+                    if inner_call in candidate.record.calls
                 )
                 context_node = self.find_body_output_node(
                     self.find_node_in_same_run(context_node, call.row), call, body
@@ -346,7 +354,7 @@ class ValueGraph:
         yield self.find_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[node.row]), None
         yield self.find_node_in_call(record, enclosing_call.next_turn_rows[node.row], enclosing_call), None
 
-    def find_unrecorded_break(self, node: ValueNode) -> Break | None:
+    def find_break_of_unrecorded_operation(self, node: ValueNode) -> Break | None:
         """Return the break at an operation that this tape did not record, or None if the tape recorded it.
 
         The tape may have been paused or reset, or its block may not yet have begun or already have ended.
@@ -390,7 +398,7 @@ class ValueGraph:
     ) -> Break | None:
         """Return why an operation passes no gradient to one of its inputs, or None if it passes a gradient."""
         place = node.find_computation_or_first_use_place()
-        break_ = self._find_break_by_name(primitive, place) or self._find_dtype_break(
+        break_ = self._find_unconditional_break(primitive, place) or self._find_dtype_break(
             node, input_node, primitive, place
         )
         if break_ is not None:
@@ -408,7 +416,7 @@ class ValueGraph:
         return None
 
     @staticmethod
-    def _find_break_by_name(primitive: Primitive, place: CodePlace | None) -> Break | None:
+    def _find_unconditional_break(primitive: Primitive, place: CodePlace | None) -> Break | None:
         """Return the break at an operation that always breaks a path, because it cuts, stores or leaves the tape."""
         name = primitive.name
         if name == "stop_gradient":
@@ -439,7 +447,7 @@ class ValueGraph:
             return False
         if callable(rules):
             record = node.required_record
-            return self.list_adjoint_passes(record, record.get_call(node.row))[input_index]
+            return self.list_whether_inputs_get_adjoint(record, record.get_call(node.row))[input_index]
         return rules[min(input_index, len(rules) - 1)] is not None
 
     def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
@@ -472,7 +480,7 @@ class ValueGraph:
             return break_
         return Break("left_through_numpy", place, "tf.py_function")
 
-    def list_adjoint_passes(self, record: Record, call: Call) -> list[bool]:
+    def list_whether_inputs_get_adjoint(self, record: Record, call: Call) -> list[bool]:
         """List for each input of a call whether its rules pass an adjoint to it, if necessary by running the rule.
 
         The program's custom gradient is called once, unrecorded, to see for which inputs it returns None.
@@ -497,7 +505,7 @@ class ValueGraph:
         else:
             passes = [True] * len(call.inputs)
             if is_custom:
-                passes = list_custom_gradient_passes(record, call)
+                passes = list_whether_inputs_get_custom_share(record, call)
         self._passes_by_call[id(call)] = call, passes
         return passes
 

@@ -9,7 +9,7 @@ from ..engine.record.interrupt_safe import TemporaryAttributes
 
 
 class _CollectedNamespaces(threading.local):
-    """The namespaces that `use_namespaces` sets for the current thread.
+    """The namespaces that `use_namespaces_for_names` sets for the current thread.
 
     Attributes:
         namespaces: The dictionaries, or None if the frames of the current thread have the names.
@@ -21,7 +21,7 @@ class _CollectedNamespaces(threading.local):
 _collected = _CollectedNamespaces()
 
 
-def use_namespaces(namespaces: Iterable[dict[str, object]]) -> TemporaryAttributes:
+def use_namespaces_for_names(namespaces: Iterable[dict[str, object]]) -> TemporaryAttributes:
     """Return a context manager under which explanations take the program's names from these dictionaries.
 
     A picture collects the names when it is created. It explains gradients later, in another frame or thread.
@@ -33,7 +33,7 @@ def use_namespaces(namespaces: Iterable[dict[str, object]]) -> TemporaryAttribut
 
 
 def list_collected_namespaces() -> list[dict[str, object]] | None:
-    """Return the dictionaries that :func:`use_namespaces` has set, or None outside such a block."""
+    """Return the dictionaries that :func:`use_namespaces_for_names` has set, or None outside such a block."""
     return _collected.namespaces
 
 

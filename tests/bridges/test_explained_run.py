@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from minitape.bridges.run_watch.patch_trials import PassFacts, judge_missing_gradient
+from minitape.bridges.run_watch.patch_trials import PassFacts, judge_patch_for_missing_gradient
 
 from .test_program import HEALTHY, run_minitape_explain
 
@@ -205,7 +205,7 @@ def test_a_patch_that_changes_other_gradients_is_no_fix(tmp_path):
     ],
 )
 def test_what_a_trial_must_show(after, offered, said):
-    verdict = judge_missing_gradient(PassFacts({"b": 2.0}, ""), after, ["a"])
+    verdict = judge_patch_for_missing_gradient(PassFacts({"b": 2.0}, ""), after, ["a"])
     assert verdict.is_offered == offered and said in verdict.sentence
 
 

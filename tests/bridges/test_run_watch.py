@@ -15,7 +15,7 @@ from minitape.bridges.run_watch.summary import summarize_run  # noqa: E402
 from minitape.bridges.torch import record  # noqa: E402
 from minitape.bridges.torch.ledger import run_watch as run_watch_module  # noqa: E402
 from minitape.bridges.torch.ledger.run_watch import TorchRunWatch  # noqa: E402
-from minitape.bridges.torch.suspects import build_checked_run, note_findings_of_operations  # noqa: E402
+from minitape.bridges.torch.suspects import build_checked_run, record_findings_of_operations  # noqa: E402
 
 BEGINNING = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
 
@@ -40,7 +40,7 @@ def watch(text, recorder=record):
         exec(compile_program(BEGINNING + text, "program.py"), namespace)
     run_watch.stop_watching()
     if recording is not None:
-        note_findings_of_operations(build_checked_run(recording), run_watch.accounts)
+        record_findings_of_operations(build_checked_run(recording), run_watch.accounts)
     run_watch.namespace = namespace  # The parameters stay alive.
     return run_watch, find_run_findings(run_watch.accounts)
 

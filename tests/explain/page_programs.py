@@ -212,14 +212,14 @@ class ProgramRun:
                 self._execute()
             return
         from minitape.bridges.torch.ledger.run_watch import TorchRunWatch
-        from minitape.bridges.torch.suspects import build_checked_run, note_findings_of_operations
+        from minitape.bridges.torch.suspects import build_checked_run, record_findings_of_operations
 
         self._recording = TorchRunWatch()
         with torch.enable_grad(), record() as recording:
             self._recording.start_watching()
             self._execute()
             self._recording.stop_watching()
-        note_findings_of_operations(build_checked_run(recording), self._recording.accounts)
+        record_findings_of_operations(build_checked_run(recording), self._recording.accounts)
 
     def _record_tensorflow(self) -> None:
         import tensorflow as tf

@@ -40,7 +40,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A notebook: runs the text of a cell, as often as it is called, in one namespace."""
     ran: dict[str, int] = {}
     space: dict[str, Any] = {"tf": tf, "report": [], "__name__": "__main__"}
-    monkeypatch.setattr(program_text, "map_cell_files_to_numbers", lambda: dict(ran))
+    monkeypatch.setattr(program_text, "map_cell_files_to_execution_counts", lambda: dict(ran))
 
     def run_cell(text: str) -> dict[str, Any]:
         name = f"cell_{len(ran)}.py"

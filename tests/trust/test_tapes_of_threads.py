@@ -10,7 +10,7 @@ import pytest
 
 import minitape as tf
 from minitape.common.shared_results import get_shared_result
-from minitape.explain.reasons.object_names import share_results
+from minitape.explain.reasons.object_names import share_searches_between_questions
 
 ENGINE = str(Path(tf.__file__).parent)
 THREADS, TURNS = 8, 200
@@ -55,10 +55,10 @@ def test_tapes_are_let_go_of_by_other_threads(hasty):
 
 def test_questions_in_two_threads_leave_no_shared_results():
     entered, left = threading.Event(), threading.Event()
-    first, kept = share_results(), []
+    first, kept = share_searches_between_questions(), []
 
     def work():
-        with share_results():
+        with share_searches_between_questions():
             entered.set()
             left.wait()
             kept.append(get_shared_result("row", lambda: "of the second thread"))

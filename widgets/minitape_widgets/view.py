@@ -28,7 +28,7 @@ from minitape.picture.reader_base import EMPTY_RECORD_NAME, Reader, collect_name
 from minitape.picture.snapshots import snapshot
 from minitape.picture.source import TapeSource, get_picture_source
 from minitape.picture.tape_difference import TapeDifference, find_first_difference
-from minitape.recording.variable_names import use_namespaces
+from minitape.recording.variable_names import use_namespaces_for_names
 
 from .front_end import LOADER, get_front_end
 from .interact import InteractiveFunction
@@ -410,7 +410,7 @@ class TapeView(AnyWidget):
         target_and_sources = None if self._target is None else (self._target, self._sources)
         rows, sweep = [row.to_row_fields() for row in self._rows], self._sweep_follower.build_sweep_fields()
         full_part = part | {"rows": rows, "sweep": sweep, "results": self._sweep_follower.results}
-        with use_namespaces(self._reader.namespaces):
+        with use_namespaces_for_names(self._reader.namespaces):
             return build_alarms_and_breaks(self.picture_source, full_part, target_and_sources)
 
     # -- sending -----------------------------------------------------------------------------------

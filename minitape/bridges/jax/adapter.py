@@ -94,7 +94,7 @@ class JaxAdapter(FrameworkAdapter):
             return function
         return fill("{operation} in {function}(...)", operation=name, function=function)
 
-    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
+    def find_last_return_site_of_rule(self, row: RecordedRow) -> Site:
         """Return the line of the return statement in the program's custom derivative rule."""
         if not row.extra.custom_rule:
             return NOWHERE

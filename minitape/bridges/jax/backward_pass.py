@@ -59,7 +59,7 @@ class JaxBackwardPass:
             variable.value = None
         _, apply_vjp = jax.vjp(self._recompute_target, *values)
         gradients = list(apply_vjp(seed))
-        self._send_shares_of_calls_after(-1)
+        self._record_shares_of_calls_after(-1)
         adjoints = self.sweep.adjoints
         edges = self.sweep.edges
         last_share_positions: dict[int, tuple] = {}
@@ -100,7 +100,7 @@ class JaxBackwardPass:
             return x, None
 
         def run_backward(_: None, adjoint: Any) -> tuple[Any]:
-            self._send_shares_of_calls_after(row)
+            self._record_shares_of_calls_after(row)
             self.pending_adjoints[row] = adjoint
             self.partial_sums.pop(row, None)
             self.sweep.set_adjoint(row, self.log.keep_value(adjoint))
@@ -111,7 +111,7 @@ class JaxBackwardPass:
 
     # -- the recorded shares -----------------------------------------------------------------------
 
-    def _send_shares_of_calls_after(self, row: int) -> None:
+    def _record_shares_of_calls_after(self, row: int) -> None:
         """Record the shares of the calls after a row, because the adjoints of these calls are complete."""
         keep_value = self.log.keep_value
         while self.calls and self.calls[-1].rows[0] > row:
@@ -150,7 +150,7 @@ class JaxBackwardPass:
             for port, place in enumerate(
                 place
                 for place, variable in enumerate(call.inputs)
-                if self.log.find_or_add_constant_array(variable) is not None
+                if self.log.find_or_add_array_row(variable) is not None
             )
         }
         return [

@@ -101,14 +101,16 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
         return Finding("boolean_index", site)
     message = str(error)
     if "size argument" in message:
-        return Finding("boolean_index", site, variant="size", detail=describe_reader_of_tracer(error, library_function))
+        return Finding(
+            "boolean_index", site, variant="size", detail=find_name_of_tracer_reader(error, library_function)
+        )
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACER_WORDS):
         calls = find_statement(site).calls
         math_calls = [call for call in calls if find_root_name(call) == "math"]
         if math_calls:
             reader = f"{ast.unparse(math_calls[0].func)}()"
         else:
-            reader = describe_reader_of_tracer(error, library_function)
+            reader = find_name_of_tracer_reader(error, library_function)
         return Finding("left_jax", site, detail=reader)
     if "while_loop" in message:
         return Finding("while_loop", site, detail="while_loop")
@@ -144,7 +146,7 @@ def find_attribute_that_keeps_tracer(read_at: Site) -> OptionalFinding:
     return None
 
 
-def describe_reader_of_tracer(error: Exception, library_function: str) -> str:
+def find_name_of_tracer_reader(error: Exception, library_function: str) -> str:
     """Return the function that requested a number from a tracer, according to JAX's error message.
 
     If the error names no function, return the library function that raised the error.
@@ -455,7 +457,7 @@ def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> i
     """Return the row of the step function that caused the zeros of a row, possibly the row itself."""
     if row.op in MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
-            if is_only_broken_by_step(question, index):
+            if is_step_function_the_only_break(question, index):
                 return index
     return row.index if find_step_function_name(question, row.index) else None
 
@@ -506,7 +508,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
     )
 
 
-def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
+def is_step_function_the_only_break(question: JaxQuestion, row: int) -> bool:
     """Return whether a step function is the only break on the path from this row to the target.
 
     If so, the gradient of the row is zero for any value.

@@ -48,7 +48,7 @@ class CompiledFunction:
         if self._later_call_count < CLOSE_CHECKS:
             self._draws.before = read_draw_states(self._function)
         is_outermost = gradient_block._remaining_gradients is None
-        if self._gradient_limit and is_outermost and gradient_block.can_record((args, kwargs)):
+        if self._gradient_limit and is_outermost and gradient_block.can_record_call((args, kwargs)):
             restore_state = save_mutable_state(self._function, *args)
             if self._call_count == 0:  # JAX caches this trace for the program's own call.
                 previous_count = gradient_block.gradient_count
@@ -93,7 +93,7 @@ class CompiledFunction:
         values = read_outside_data_with_callees(self._function, *static_args)
         if self._later_call_count <= CLOSE_CHECKS:
             draw_states = read_draw_states(self._function)
-            self._draws.note_call(draw_states, trace_count != self._trace_count)
+            self._draws.update_after_call(draw_states, trace_count != self._trace_count)
         if trace_count != self._trace_count:
             self._trace_count, self._traced_values = trace_count, values
         for key, value in self._traced_values.items():

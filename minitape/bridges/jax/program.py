@@ -33,9 +33,9 @@ from .recording import JaxRecording, jax, record
 from .static_fields import explain_static_field
 from .transforms import (
     are_alive_and_finite,
+    concatenate_tree_elements,
     find_first_nonfinite_row,
     find_nonfinite_or_first_example,
-    flatten_results,
     list_float_arrays,
     take_example,
 )
@@ -61,7 +61,7 @@ class StateFacts(NamedTuple):
     has_raw_updates: bool = False
 
 
-def find_dropping_site(call_stack: list[Site]) -> Site:
+def find_site_dropping_a_result(call_stack: list[Site]) -> Site:
     """Return the innermost line that drops a part of its result, or the innermost line if none does.
 
     Args:
@@ -74,7 +74,7 @@ def find_dropping_site(call_stack: list[Site]) -> Site:
     return call_stack[-1]
 
 
-def _identify_leaf(recording: JaxRecording, name: str) -> tuple[str, Sequence[int]]:
+def _get_leaf_path_and_shape(recording: JaxRecording, name: str) -> tuple[str, Sequence[int]]:
     """Return the path of a leaf in its argument and its shape, which are the same in each function that receives it."""
     row = recording.find_row(name)
     path = re.sub(r"^\w+", "", name) or name
@@ -152,10 +152,12 @@ class FirstGradients:
             module: Any = sys.modules.get(library)
             if hasattr(module, "apply_updates"):
                 self._watched_libraries.add(library)
-                self._patches.wrap_function(module, "apply_updates", self._apply_and_note_updates)
+                self._patches.wrap_function(module, "apply_updates", self._apply_and_record_updates)
                 if library == "optax":
                     self._watch_optimizers(module.GradientTransformation)
-                    self._patches.wrap_function(module.MultiSteps, "update", self._note_collected_gradients_and_update)
+                    self._patches.wrap_function(
+                        module.MultiSteps, "update", self._record_collected_gradients_and_update
+                    )
 
     def _watch_optimizers(self, transformation_class: Any) -> None:
         """Watch the function ``update`` of all optimizers, which is a field of a named tuple."""
@@ -165,7 +167,7 @@ class FirstGradients:
             lambda optimizer: partial(self._update_and_count_repeated_states, update_field.__get__(optimizer))
         )
 
-    def _note_collected_gradients_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+    def _record_collected_gradients_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Note that the parameters stay the same until the gradients of several calls are added."""
         self._are_gradients_collected = True
         return original(*args, **kwargs)
@@ -180,9 +182,9 @@ class FirstGradients:
             results = original_update(updates, state, *args, **kwargs)
         leaves, new_leaves = map(tree_leaves, (updates, results[0]))
         # With zeros as gradients, a step may leave the state as it is.
-        if self._may_watch((updates, state)) and any(map(np.any, leaves)):
+        if self._may_watch_call((updates, state)) and any(map(np.any, leaves)):
             self._watched_updates += 1
-            site = find_dropping_site(find_user_call_stack())
+            site = find_site_dropping_a_result(find_user_call_stack())
             last = self._states.get(site, StateFacts([]))
             arrays = [np.asarray(array) for array in list_float_arrays(state)]
             is_repeated = bool(last.arrays) and all(map(np.array_equal, arrays, last.arrays))
@@ -190,13 +192,13 @@ class FirstGradients:
             self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1, len(are_raw) > 1)
         return results
 
-    def _apply_and_note_updates(self, original: Any, params: Any, updates: Any) -> Any:
+    def _apply_and_record_updates(self, original: Any, params: Any, updates: Any) -> Any:
         new_params = original(params, updates)
         old_leaves = tree_leaves(params)
         new_leaves = tree_leaves(new_params)
-        if self._may_watch([old_leaves, new_leaves]) and len(old_leaves) == len(new_leaves):
+        if self._may_watch_call([old_leaves, new_leaves]) and len(old_leaves) == len(new_leaves):
             for recording in self._latest_recordings.values():
-                recording.note_updates(old_leaves, new_leaves, find_user_site())
+                recording.record_updates(old_leaves, new_leaves, find_user_site())
         return new_params
 
     def _leave_block(self, *_: object) -> None:
@@ -210,7 +212,7 @@ class FirstGradients:
         page = ModelPage()
         pages = [(recording, recording.explain()) for recording in self._latest_recordings.values()]
         trained_leaves = {
-            _identify_leaf(recording, name)
+            _get_leaf_path_and_shape(recording, name)
             for recording, explanations in pages
             for name, explanation in explanations.items()
             if explanation.kind == "connected"
@@ -218,7 +220,7 @@ class FirstGradients:
         for recording, explanations in pages:
             for name, explanation in explanations.items():
                 # Another function trains this parameter, as if one of several losses were differentiated by itself.
-                if explanation.kind == "cut" and _identify_leaf(recording, name) in trained_leaves:
+                if explanation.kind == "cut" and _get_leaf_path_and_shape(recording, name) in trained_leaves:
                     continue
                 key = name
                 if name in page:
@@ -226,7 +228,7 @@ class FirstGradients:
                 page[key] = explanation
         return page
 
-    def count_seen_steps(self) -> tuple[int, int]:
+    def count_recorded_and_checked_steps(self) -> tuple[int, int]:
         """Return the number of recorded steps, and the number of later steps whose results were checked."""
         return self.steps, self.watched_count
 
@@ -255,7 +257,7 @@ class FirstGradients:
             elif facts.call_count > 2 and site not in dropped_sites:
                 fields = {"n": facts.call_count}
                 found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
-        kept_draws = (draws.explain_first("jax") for draws in self.traced_draws)
+        kept_draws = (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
         return found + self.stale_values + [draw for draw in kept_draws if draw is not None]
 
     def list_remarks(self) -> list[str]:
@@ -284,15 +286,15 @@ class FirstGradients:
             return partial(jax.jit, **options)
         return CompiledFunction(self, function[0], original(*function, **options))
 
-    def can_record(self, arguments: Any) -> bool:
+    def can_record_call(self, arguments: Any) -> bool:
         """Return whether a call may be recorded.
 
         The arguments must be concrete values instead of tracers, the call must be made in the program's thread, and a
         step must be due.
         """
-        return self.steps != self.first and self._may_watch(arguments)
+        return self.steps != self.first and self._may_watch_call(arguments)
 
-    def _may_watch(self, arguments: Any) -> bool:
+    def _may_watch_call(self, arguments: Any) -> bool:
         """Return whether a call with these arguments is the program's own and computes numbers."""
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in tree_leaves(arguments))
         return self._patches.is_active_in_this_thread and not self._is_recording and not any(is_traced_flags)
@@ -311,7 +313,7 @@ class FirstGradients:
             results: The results of the call.
             record_call: Records a call with the given arguments.
         """
-        if self.steps != self.first or self.bad_step is not None or not self._may_watch((args, kwargs)):
+        if self.steps != self.first or self.bad_step is not None or not self._may_watch_call((args, kwargs)):
             return
         self.watched_count += 1
         calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
@@ -372,7 +374,7 @@ class FirstGradients:
         def record_and_compute_gradient(*args: Any, **kwargs: Any) -> Any:
             self.gradient_count += 1
             self._watch_update_functions()
-            if self.can_record((args, kwargs)):
+            if self.can_record_call((args, kwargs)):
                 if self._remaining_gradients is not None or self._taken_count % self.every == 0:
                     self._record_gradient(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)
                 if self._remaining_gradients is None:
@@ -404,7 +406,7 @@ class FirstGradients:
 
         @wraps(mapped)
         def map_and_record_an_example(*args: Any, **kwargs: Any) -> Any:
-            if id(key) in self._functions_without_gradients or not self.can_record((args, kwargs)):
+            if id(key) in self._functions_without_gradients or not self.can_record_call((args, kwargs)):
                 return mapped(*args, **kwargs)
             restore_state = save_mutable_state(function, *args)
             previous_count = self.gradient_count
@@ -467,7 +469,7 @@ class FirstGradients:
         def record_and_compute_jacobian(*args: Any, **kwargs: Any) -> Any:
             self.gradient_count += 1
             is_due = self._remaining_gradients is not None or self._taken_count % self.every == 0
-            if not (is_due and self.can_record((args, kwargs)) and not isinstance(argnums, (tuple, list))):
+            if not (is_due and self.can_record_call((args, kwargs)) and not isinstance(argnums, (tuple, list))):
                 return original_jacobian(*args, **kwargs)
             jacobian = original_jacobian(*args, **kwargs)
 
@@ -476,7 +478,7 @@ class FirstGradients:
             @wraps(function)
             def compute_one_result(*args: Any) -> Any:
                 results = computed(*args, **kwargs)
-                return flatten_results(results[0] if has_aux else results)[index]
+                return concatenate_tree_elements(results[0] if has_aux else results)[index]
 
             try:
                 index = find_first_nonfinite_row(jacobian[0] if has_aux else jacobian, args[argnums])

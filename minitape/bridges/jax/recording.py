@@ -167,7 +167,7 @@ class JaxRecording(FrameworkRecording):
         """Return the leaves of the differentiated arguments."""
         return [leaf for leaf in self.argument_leaves if leaf.row in self.differentiated_rows]
 
-    def note_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
+    def record_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
         """Note the effect of an ``apply_updates`` call on this recording's arguments.
 
         Args:

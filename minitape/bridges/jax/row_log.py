@@ -240,7 +240,7 @@ class JaxLog:
             if previous_row is not None and previous_row != row and self.rows[previous_row].name == name:
                 self.rows[previous_row].name = None
 
-    def find_or_add_constant_array(self, variable: JaxVariable) -> int | None:
+    def find_or_add_array_row(self, variable: JaxVariable) -> int | None:
         """Return the row of an array, after adding a constant if the array is not an argument.
 
         Args:
@@ -255,7 +255,7 @@ class JaxLog:
         if known_row is not None:
             return known_row
         unbroadcast_row = (
-            None if variable.before_broadcast is None else self.find_or_add_constant_array(variable.before_broadcast)
+            None if variable.before_broadcast is None else self.find_or_add_array_row(variable.before_broadcast)
         )
         if unbroadcast_row is None:
             row = self.recording.add_leaf(
@@ -320,7 +320,7 @@ class JaxLog:
             if op == "broadcast_in_dim":
                 unrecorded_results[0].before_broadcast = inputs[0]
             return unrecorded_results
-        input_rows = [row for variable in inputs if (row := self.find_or_add_constant_array(variable)) is not None]
+        input_rows = [row for variable in inputs if (row := self.find_or_add_array_row(variable)) is not None]
         has_tracked_input = any(self.rows[row].tracked for row in input_rows)
         has_float_source = any(variable.has_float_source for variable in inputs)
         label = self._format_label_with_number(label or LABELS.get(op, op), op, inputs)

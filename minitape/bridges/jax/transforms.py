@@ -12,13 +12,13 @@ from .recording import jax
 from .row_log import is_inexact
 
 
-def flatten_results(results: Any) -> Any:
+def concatenate_tree_elements(results: Any) -> Any:
     """Concatenate all elements of a tree of arrays into one vector.
 
     Args:
         results: The tree.
 
-    >>> flatten_results({"a": jax.numpy.ones(2), "b": 3.0}).shape
+    >>> concatenate_tree_elements({"a": jax.numpy.ones(2), "b": 3.0}).shape
     (3,)
     """
     return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in tree_leaves(results)])

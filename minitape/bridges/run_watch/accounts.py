@@ -154,7 +154,7 @@ class Account:
         """
         raise NotImplementedError
 
-    def note_norm(self, norm: float) -> None:
+    def record_norm(self, norm: float) -> None:
         """Record the norm of a gradient that a step uses.
 
         Args:
@@ -162,7 +162,7 @@ class Account:
         """
         self.norms = [min(norm, self.norms[0]), max(norm, self.norms[1]), norm] if self.norms else [norm] * 3
 
-    def note_move(self, ratio: float) -> None:
+    def record_update_ratio(self, ratio: float) -> None:
         """Record that a step changed the parameter.
 
         Args:
@@ -281,7 +281,7 @@ class Anomaly(NamedTuple):
     keys: tuple[int, ...] = ()
 
 
-class Birth(NamedTuple):
+class ParameterRegistration(NamedTuple):
     """The moment at which a parameter became part of a module.
 
     Attributes:
@@ -311,9 +311,9 @@ class RunAccounts:
         nonfinite_losses: The number of NaN or infinite losses, excluding losses scaled by a gradient scaler.
         sent_by_another: For each (older line, newer line, key), the number of times a pass was added to another
             loss's remaining gradient after an optimizer without this parameter had used the older pass.
-        births: The events in which parameters became parts of modules, by key.
-        lost_births: For each (line, name), the number of parameters that were created there, got a gradient that no
-            step used, and no longer exist.
+        registrations: The events in which parameters became parts of modules, by key.
+        lost_registrations: For each (line, name), the number of parameters that were created there, got a gradient that
+            no step used, and no longer exist.
         optimizer_sites: The lines that created optimizers, oldest first.
         anomaly: The first non-finite value, or None if all values were finite.
         paused_at: The line that permanently switched gradients off, or NOWHERE if they are on.
@@ -340,8 +340,8 @@ class RunAccounts:
         self.losses = array("d")
         self.nonfinite_losses = 0
         self.sent_by_another: dict[tuple[Site, Site, int], int] = {}
-        self.births: dict[int, Birth] = {}
-        self.lost_births: dict[tuple[Site, str], int] = {}
+        self.registrations: dict[int, ParameterRegistration] = {}
+        self.lost_registrations: dict[tuple[Site, str], int] = {}
         self.optimizer_sites: list[Site] = []
         self.anomaly: Anomaly | None = None
         self.paused_at: Site = NOWHERE
@@ -395,7 +395,7 @@ class RunAccounts:
             first = account.pending[0].pass_number
             yield Route(pass_sites, account.changes, LEFT, NOWHERE, 0), Occurrences(1, first)
 
-    def note_cleared_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
+    def record_cleared_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
         """Record that the gradient of an account was cleared.
 
         Args:
@@ -443,7 +443,7 @@ class RunAccounts:
             first = self.passes if first_pass is None else first_pass
             self.anomaly = Anomaly(kind, self.passes, max(1, first), site, tuple(keys))
 
-    def note_finding(
+    def record_finding(
         self, cause: str, variant: str, site: Site, keys: Iterable[int] = (), is_remark: bool = False, **fields: Any
     ) -> None:  # The types of the fields depend on the sentence.
         """Record a mistake at the moment when the program makes it, in place of an earlier note about the same mistake.

@@ -50,7 +50,7 @@ def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> s
     else:
         text = fill("A second run with the same random seeds recorded backward pass {n}.", n=number)
     compared = number - 1 - start
-    different = find_first_difference(answer, losses)
+    different = find_first_differing_pass(answer, losses)
     if not compared:
         return text
     if not different:
@@ -70,7 +70,7 @@ def _is_same(first: float, second: float) -> bool:
     return first == second or (math.isnan(first) and math.isnan(second))
 
 
-def find_first_difference(answer: Mapping[str, Any], losses: Sequence[float]) -> int:
+def find_first_differing_pass(answer: Mapping[str, Any], losses: Sequence[float]) -> int:
     """Return the number of the first backward pass whose loss differs between two runs, or 0 if none exists.
 
     Args:

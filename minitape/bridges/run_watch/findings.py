@@ -33,7 +33,7 @@ from .run_finding import RunFinding, RunFindings
 from .schedules import find_layers_in_wrong_mode, find_misused_schedules
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
-MAX_SINGLE_BIRTHS = 2  # A line that creates more parameters with only one gradient each recreates a layer.
+MAX_SINGLE_REGISTRATIONS = 2  # A line that creates more parameters with only one gradient each recreates a layer.
 GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
 SHORT_RUN = 3  # In a run with at most this many backward passes, one occurrence is enough.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
@@ -198,18 +198,24 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
         if not account.optimizer_numbers and account.got_gradient and account.read_facts().is_parameter
     ]
     # A layer that is recreated in each step gets one gradient before another layer takes its place.
-    single_births = {
-        account.key: (birth.site, birth.name)
+    single_registrations = {
+        account.key: (registration.site, registration.name)
         for account in unoptimized
-        if (birth := run.births.get(account.key)) is not None and sum(map(_count_passes, run.iter_routes(account))) == 1
+        if (registration := run.registrations.get(account.key)) is not None
+        and sum(map(_count_passes, run.iter_routes(account))) == 1
     }
-    births = Counter(run.lost_births) + Counter(single_births.values())
+    registrations = Counter(run.lost_registrations) + Counter(single_registrations.values())
     for account in unoptimized:
-        if account.key not in single_births or births[single_births[account.key]] <= MAX_SINGLE_BIRTHS:
+        if (
+            account.key not in single_registrations
+            or registrations[single_registrations[account.key]] <= MAX_SINGLE_REGISTRATIONS
+        ):
             yield from _check_unoptimized_parameter(run, account, stepped_lines)
-    for (site, name), count in births.items():
-        if stepped_lines and count > MAX_SINGLE_BIRTHS:
-            keys = {key for key, birth_place in single_births.items() if birth_place == (site, name)}
+    for (site, name), count in registrations.items():
+        if stepped_lines and count > MAX_SINGLE_REGISTRATIONS:
+            keys = {
+                key for key, registration_place in single_registrations.items() if registration_place == (site, name)
+            }
             yield RunFinding("not_optimized", "remade", site, {"n": count}, keys)
 
 
@@ -227,17 +233,17 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
         stepped_lines: The lines of the passes that steps used.
     """
     lines = {site for route, _ in run.iter_routes(account) for site in route.pass_sites}
-    count = max(run.count_fates(account, CLEARED, LEFT), _find_largest_sum(run, account))
+    count = max(run.count_fates(account, CLEARED, LEFT), _find_largest_summed_pass_count(run, account))
     # If no step found a gradient, the optimizers hold another model.
     are_others_trained = (
         not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_almost_only_empty_steps, run.optimizers))
     )
     if not are_others_trained or count < min(2, run.passes) or not account.is_unchanged_since_first_gradient():
         return
-    birth = run.births.get(account.key)
-    if birth is not None and birth.late_site != NOWHERE:
+    registration = run.registrations.get(account.key)
+    if registration is not None and registration.late_site != NOWHERE:
         fields = {"n": count, "made": format_bracketed_place(*run.optimizer_sites[-1])}
-        yield RunFinding("not_optimized", "late", birth.late_site, fields, [account.key])
+        yield RunFinding("not_optimized", "late", registration.late_site, fields, [account.key])
     else:
         fields = {"what": fill("an optimizer"), "steps": format_step_count(run.count_taken_and_skipped_steps()[0])}
         variant = "" if stepped_lines else "another"
@@ -245,7 +251,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
 
 
-def _find_largest_sum(run: RunAccounts, account: Account) -> int:
+def _find_largest_summed_pass_count(run: RunAccounts, account: Account) -> int:
     """Return the largest number of passes summed in an account's gradient."""
     return max((len(route.pass_sites) for route, _ in run.iter_routes(account)), default=0)
 
@@ -319,7 +325,7 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
             yield RunFinding("not_applied", "rounded", optimizer.site, fields, keys)
 
 
-def find_growth(run: RunAccounts) -> RunFindings:
+def find_exploded_gradients_or_rates(run: RunAccounts) -> RunFindings:
     """Find optimizers whose gradients exploded, or whose learning rate had grown before the first non-finite value.
 
     Args:
@@ -390,7 +396,7 @@ RULES: tuple[Rule, ...] = (
     find_unoptimized_parameters,
     find_misused_schedules,
     find_optimizers_without_effect,
-    find_growth,
+    find_exploded_gradients_or_rates,
     find_remade_optimizers,
     find_layers_in_wrong_mode,
     lambda run: run.noted.values(),

@@ -71,7 +71,7 @@ def apply_patch(source: str, line: int, patch: str) -> str | None:
     return patched
 
 
-def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collection[str]) -> PatchVerdict:
+def judge_patch_for_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collection[str]) -> PatchVerdict:
     """Judge a patch that is meant to restore a missing gradient.
 
     Args:
@@ -92,10 +92,12 @@ def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collecti
     if lost:
         names = join_parameter_names(lost)
         return PatchVerdict(False, fill("A patch was tried, but it removed the gradient of {names}.", names=names))
-    return _judge_recovered_gradient(after, wanted, others)
+    return _judge_effect_on_other_gradients(after, wanted, others)
 
 
-def _judge_recovered_gradient(after: PassFacts, wanted: Collection[str], others: Mapping[str, float]) -> PatchVerdict:
+def _judge_effect_on_other_gradients(
+    after: PassFacts, wanted: Collection[str], others: Mapping[str, float]
+) -> PatchVerdict:
     """Judge whether a patch that restores the missing gradient also changes other gradients.
 
     Args:
@@ -125,7 +127,7 @@ def _judge_recovered_gradient(after: PassFacts, wanted: Collection[str], others:
     return PatchVerdict(True, fill("Tested: {gained}, and {rest}.", gained=gained, rest=rest))
 
 
-def judge_wrong_gradient(
+def judge_patch_for_wrong_gradient(
     before: Collection[tuple[str, str]],
     after: Collection[tuple[str, str]],
     cause: str,

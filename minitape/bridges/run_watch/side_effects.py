@@ -64,7 +64,7 @@ def _pass_side_effects_to_listeners(
     effect = ""
     if event == "open":
         effect = _describe_write(*args[:3])
-    elif event in PROCESS_EVENTS or (event in FILE_EVENTS and not _is_cache(args[0])):
+    elif event in PROCESS_EVENTS or (event in FILE_EVENTS and not _is_cache_or_device(args[0])):
         effect = f"{event}({str(args[0])[:80]!r})"
     elif event in NETWORK_EVENTS:
         # Network addresses are tuples. Processes on one machine use paths instead.
@@ -82,9 +82,9 @@ def _describe_write(path: object, mode: object, flags: object) -> str:
     is_write = any(letter in str(mode) for letter in "wax+") if mode else isinstance(flags, int) and flags & WRITE_FLAGS
     if not is_write or not isinstance(path, PATH_TYPES):
         return ""
-    return "" if _is_cache(path) else f"open({os.fsdecode(path)!r})"
+    return "" if _is_cache_or_device(path) else f"open({os.fsdecode(path)!r})"
 
 
-def _is_cache(path: object) -> bool:
+def _is_cache_or_device(path: object) -> bool:
     """Return whether a path belongs to a cache or a device. Python renames each file that it compiles, for example."""
     return isinstance(path, PATH_TYPES) and any(part in os.fsdecode(path) for part in IGNORED_PATHS)

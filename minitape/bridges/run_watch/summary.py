@@ -29,7 +29,7 @@ def summarize_run(
     """
     if not run.passes:
         return fill("Nothing was observed, because the program ran no backward pass.")
-    groups = _group_accounts_by_lack(run, keys_with_findings)
+    groups = _group_accounts_by_missing_gradient_or_update(run, keys_with_findings)
     well = groups.pop("", [])
     count = sum(map(len, groups.values())) + len(well) + len(keys_with_findings)
     sentences = [_describe_pass_and_step_counts(run), _describe_healthy_accounts(well, count)]
@@ -48,12 +48,14 @@ def summarize_run(
     return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
 
 
-def _group_accounts_by_lack(run: RunAccounts, keys_with_findings: Collection[int]) -> dict[str, list[Account]]:
+def _group_accounts_by_missing_gradient_or_update(
+    run: RunAccounts, keys_with_findings: Collection[int]
+) -> dict[str, list[Account]]:
     """Return the accounts of trained parameters without findings, keyed by what their gradients lack."""
     groups: dict[str, list[Account]] = {}
     for account in run.accounts.values():
         if _is_trained(account) and account.key not in keys_with_findings:
-            groups.setdefault(_describe_lack(account), []).append(account)
+            groups.setdefault(_describe_missing_gradient_or_update(account), []).append(account)
     return groups
 
 
@@ -99,7 +101,7 @@ def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
     return text + fill(")")
 
 
-def _describe_lack(account: Account) -> str:
+def _describe_missing_gradient_or_update(account: Account) -> str:
     """Describe the missing gradient or update of a parameter, or return "" if nothing is missing.
 
     Args:

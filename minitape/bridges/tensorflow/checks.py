@@ -37,7 +37,11 @@ from ...explain.reasons.program_text import (
     unparse,
 )
 from ...explain.reasons.question import Finding, OptionalFinding
-from ...explain.reasons.zero_nan import build_row_finding, find_blamed_return_of_rule, find_last_reached_row
+from ...explain.reasons.zero_nan import (
+    build_row_finding,
+    find_blamed_return_site_of_rule,
+    find_row_that_stopped_adjoint,
+)
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
@@ -299,7 +303,7 @@ def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> OptionalFi
         return None
     first_use = use.uses[0].index if use.uses else late_row
     if question.adapter.find_tape_state_at_row(first_use)[0] == "before":
-        return _find_cause_of_untimely_row(question, first_use)
+        return _find_cause_in_tape_state(question, first_use)
     return build_row_finding(question, "watched_late", late_row, site=find_recorded_or_first_use_site(question))
 
 
@@ -329,7 +333,7 @@ def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> Opt
     """
     if use.leaf is None or not (use.is_variable or use.watchers) or use.first_recorded_use is None:
         return None
-    return _find_cause_of_untimely_row(question, use.first_recorded_use.index)
+    return _find_cause_in_tape_state(question, use.first_recorded_use.index)
 
 
 def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
@@ -385,7 +389,7 @@ def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Fi
     row = use.leaf.index
     if not question.adapter.tape._watch_accessed_variables:
         return build_row_finding(question, "not_accessed_watched", row, site=question.adapter.find_block_site())
-    return _find_cause_of_untimely_row(question, row) or build_row_finding(
+    return _find_cause_in_tape_state(question, row) or build_row_finding(
         question, "recording_paused", row, site=find_recorded_or_first_use_site(question)
     )
 
@@ -446,7 +450,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFin
     return Finding("wrong_object", question.sweep.site, row.index, variant="read", other_name=name)
 
 
-def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> OptionalFinding:
+def _find_cause_in_tape_state(question: TensorFlowQuestion, row: int) -> OptionalFinding:
     """Return a finding about the state of the tape during an operation, or None if the tape was recording.
 
     Args:
@@ -508,7 +512,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row
         _change_to_dataset_escape(row, finding)
     elif is_custom_gradient_op(row.extra.op or ""):
         finding.cause, finding.variant = "custom_rule", "none"
-        finding.site = find_blamed_return_of_rule(question, row.index)
+        finding.site = find_blamed_return_site_of_rule(question, row.index)
     elif finding.cause == "integer_dtype":
         finding.variant = "inside"
     elif finding.cause == "nondifferentiable":
@@ -583,11 +587,11 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
         if row is None and escapes:
             return build_escape_finding(question, escapes)
     elif not any(source_row in question.sweep.adjoints for source_row in question.used_source_rows):
-        row = find_last_reached_row(question)
+        row = find_row_that_stopped_adjoint(question)
     if row is None:
         return None
     if question.adapter.recording.rows[row].watched == "explicit":
-        untimely_finding = _find_cause_of_untimely_row(question, row)
+        untimely_finding = _find_cause_in_tape_state(question, row)
         if untimely_finding is not None:
             return untimely_finding
     return build_row_finding(question, "nondifferentiable", row)
@@ -620,7 +624,7 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> OptionalFinding
     source_calls = [
         row
         for row in call_rows
-        if {*question.rows[row].inputs} & {*question.used_source_rows} or _list_source_outputs_of_call(question, row)
+        if {*question.rows[row].inputs} & {*question.used_source_rows} or _list_output_indices_of_source(question, row)
     ]
     if not source_calls or not (
         has_gradient_tape(question.rows[source_calls[-1]].extra.function_call.graph) or not log.tape_history.tapes
@@ -631,7 +635,7 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> OptionalFinding
     )
 
 
-def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) -> list[int]:
+def _list_output_indices_of_source(question: TensorFlowQuestion, call_row: int) -> list[int]:
     """Return the indices at which the source appears in the results of a call.
 
     Args:
@@ -668,7 +672,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
     inner_sources = [variables.get(id(item), item) for item in input_tensors]
     for inner_source in [
         *inner_sources,
-        *(replay.results[output] for output in _list_source_outputs_of_call(question, call_row)),
+        *(replay.results[output] for output in _list_output_indices_of_source(question, call_row)),
     ] or [question.source]:
         inner_question = build_named_question(inner_recording, target, inner_source, question.name)
         finding = run_checks(inner_question, TENSORFLOW_CHECKS)

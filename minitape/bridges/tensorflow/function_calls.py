@@ -26,9 +26,9 @@ from ...recording.value_summary import to_float_array
 from ..framework_patches import RecordingBlock
 from ..mutable_state import save_mutable_state
 from .function_graphs import has_gradient_tape, is_replayable
-from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_made_up_tensor
+from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_placeholder_tensor
 from .operation_log import to_handle_or_value
-from .traced_values import list_keras_models
+from .traced_values import list_keras_models_trained_by
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ def replay_call(
     if arguments is None:
         return None
     args, kwargs, has_placeholders = arguments
-    restore_state = save_mutable_state(call.function.python_function, *list_keras_models(call.function.python_function))
+    restore_state = save_mutable_state(
+        call.function.python_function, *list_keras_models_trained_by(call.function.python_function)
+    )
     arguments_by_name = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
     inner_recording = type(recording)()
     results = list[Any]()
@@ -173,7 +175,9 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
             dataset = value._dataset
             if not _is_keras_only_dataset(dataset):
                 has_placeholders = True
-                dataset = tf.data.Dataset.from_tensors(tf.nest.map_structure(build_made_up_tensor, value.element_spec))
+                dataset = tf.data.Dataset.from_tensors(
+                    tf.nest.map_structure(build_placeholder_tensor, value.element_spec)
+                )
             value = iter(dataset)
         flat_arguments.append(value)
     args, kwargs = tf.nest.pack_sequence_as(call.arguments, flat_arguments)
@@ -191,7 +195,7 @@ def _is_keras_only_dataset(dataset: Any) -> bool:
     return bool(functions) and all(function._func.__module__.startswith("keras.") for function in functions)
 
 
-def list_recordings(recording: TensorFlowRecording) -> list[TensorFlowRecording]:
+def list_recording_and_reruns(recording: TensorFlowRecording) -> list[TensorFlowRecording]:
     """Return a recording, and the recordings of its repeated compiled steps."""
     return [recording, *(step.recording for step in replay_compiled_steps(recording))]
 

@@ -34,7 +34,7 @@ def has_gradient_tape(graph: Any) -> bool:
     return result
 
 
-def find_changed_input_places(graph: Any) -> set[int]:
+def find_indices_of_changed_handles(graph: Any) -> set[int]:
     """Return the positions of the inputs that are variable handles and that the graph changes.
 
     The result is stored in the graph.

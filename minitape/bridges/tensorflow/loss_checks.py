@@ -13,8 +13,8 @@ from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import find_statement, list_statements, unparse
 from ...recording.sites import NOWHERE
 from ..framework_adapter import is_any_name_read_later
-from .function_calls import list_recordings
-from .model_variables import collect_requested_handle_ids, find_use_in_target
+from .function_calls import list_recording_and_reruns
+from .model_variables import collect_requested_handle_ids, find_use_site_in_target
 from .operation_log import to_handle_or_value
 from .traced_values import find_program_name
 
@@ -75,7 +75,10 @@ def explain_forgotten_losses(recording: TensorFlowRecording) -> OptionalExplanat
         The explanation, or None if no layer has such losses, or if the program reads them.
     """
     sites = [
-        item.rows[row].site for item in list_recordings(recording) for sweep in item.sweeps for row in sweep.target
+        item.rows[row].site
+        for item in list_recording_and_reruns(recording)
+        for sweep in item.sweeps
+        for row in sweep.target
     ]
     site = sites[-1] if sites else NOWHERE
     source = "\n".join(unparse(statement.node) for statement in list_statements(site[0]))
@@ -90,13 +93,13 @@ def explain_forgotten_losses(recording: TensorFlowRecording) -> OptionalExplanat
     return None
 
 
-def explain_loss_input(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_wrong_loss_input(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a Keras loss received logits instead of probabilities, or its arguments in the wrong order.
 
     Args:
         recording: The recording of the program.
     """
-    for site, variant in (item.log.wrong_loss_input for item in list_recordings(recording)):
+    for site, variant in (item.log.wrong_loss_input for item in list_recording_and_reruns(recording)):
         if site != NOWHERE:
             compiled = [each for each in list_statements(site[0]) if each.find_call("compile")]
             is_fitted = find_statement(site).find_call("fit", "train_on_batch")
@@ -113,7 +116,7 @@ def explain_unused_statistics(recording: TensorFlowRecording) -> OptionalExplana
     """
     for layer in list(iter_living_instances(tf.keras.layers.BatchNormalization)):
         is_initial = layer.built and not np.any(layer.moving_mean) and np.all(np.equal(layer.moving_variance, 1))
-        site = find_use_in_target(recording, layer.moving_variance) if is_initial and layer.trainable else NOWHERE
+        site = find_use_site_in_target(recording, layer.moving_variance) if is_initial and layer.trainable else NOWHERE
         if site != NOWHERE:
             return explain_cause("tensorflow", "layer_mode", site, fields={"what": layer.name})
     return None

@@ -13,7 +13,7 @@ from ...recording.recorded_rows import OptionalArray, collect_ancestors
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
-from .function_calls import list_recordings
+from .function_calls import list_recording_and_reruns
 from .operation_log import find_variable_name, to_handle_or_value
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
 
     Gradients in compiled steps are included.
     """
-    sweeps = (sweep for item in list_recordings(recording) for sweep in item.sweeps)
+    sweeps = (sweep for item in list_recording_and_reruns(recording) for sweep in item.sweeps)
     returned_gradients = (pair for sweep in sweeps for pair in sweep.source_results)
     return {id(handle) for item, _ in returned_gradients if (handle := item()) is not None}
 
@@ -186,14 +186,14 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
     return weights_before, arrays[-1]
 
 
-def find_use_in_target(recording: TensorFlowRecording, variable: Any) -> Site:
+def find_use_site_in_target(recording: TensorFlowRecording, variable: Any) -> Site:
     """Return the line of the first operation that reads a variable on its path to a target, or NOWHERE.
 
     Args:
         recording: The recording. Its compiled steps are included.
         variable: The variable.
     """
-    for item in list_recordings(recording):
+    for item in list_recording_and_reruns(recording):
         run = item.build_checked_run()
         source_rows = run.find_source_rows(variable)
         for target in (row for sweep in item.sweeps for row in sweep.target):

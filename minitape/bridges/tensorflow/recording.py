@@ -22,7 +22,7 @@ from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import build_sampled_steps
 from .operation_log import to_handle_or_value
 from .row_log import TensorFlowLog
-from .traced_values import explain_stale_trace, note_traced_values
+from .traced_values import explain_stale_trace, update_trace_state_after_call
 from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -140,11 +140,11 @@ class TensorFlowRecording(FrameworkRecording):
         from .loss_checks import (
             explain_forgotten_losses,
             explain_ignored_rate,
-            explain_loss_input,
             explain_remade_optimizer,
             explain_unscaled_loss,
             explain_unused_clipping,
             explain_unused_statistics,
+            explain_wrong_loss_input,
         )
 
         targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
@@ -153,7 +153,7 @@ class TensorFlowRecording(FrameworkRecording):
         found = [explanation for explanation in explanations if explanation is not None][:1]
         file = getattr(sys.modules["__main__"], "__file__", None)
         checks = (
-            explain_loss_input(self),
+            explain_wrong_loss_input(self),
             explain_unused_statistics(self),
             explain_unscaled_loss(self),
             explain_forgotten_losses(self),
@@ -220,7 +220,7 @@ def _measure_step(args: tuple, results: Any) -> float | None:
     """
     if isinstance(args[0], Function):
         with suppress(Exception):  # The training step itself must go on.
-            note_traced_values(args[0])
+            update_trace_state_after_call(args[0])
     if isinstance(results, tensorflow.experimental.Optional):  # A step of Keras returns its logs in this form.
         results = results.get_value() if results.has_value() else None
     tensors = [

@@ -21,7 +21,7 @@ from ...recording.sites import NOWHERE, Site
 from ..framework_patches import FrameworkPatches
 from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT
-from .function_graphs import find_changed_input_places, has_gradient_tape
+from .function_graphs import find_indices_of_changed_handles, has_gradient_tape
 from .kept_tensors import (
     FunctionCall,
     OptimizerStep,
@@ -29,7 +29,7 @@ from .kept_tensors import (
     RowLimitReached,
     TapeHistory,
     TensorFlowExtra,
-    build_made_up_tensor,
+    build_placeholder_tensor,
     pause_recording,
 )
 from .operation_log import (
@@ -313,7 +313,7 @@ class TensorFlowLog:
         with pause_recording():
             value = gen_resource_variable_ops.read_variable_op(variable.handle, variable.dtype)
             if value.shape != variable.shape:
-                variable.assign(build_made_up_tensor(variable))
+                variable.assign(build_placeholder_tensor(variable))
                 self.recording.has_placeholder_values = True
 
     def save_original_value_before_change(self, handle: Any) -> None:
@@ -328,7 +328,7 @@ class TensorFlowLog:
                 dtype = tf.as_dtype(handle_data.shape_and_type[0].dtype)
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
-    def check_loss_input(self, target: Any, output: Any) -> None:
+    def record_wrong_loss_input(self, target: Any, output: Any) -> None:
         """Note the line of a Keras loss that expects probabilities but receives something else.
 
         Args:
@@ -373,7 +373,7 @@ class TensorFlowLog:
             inputs: The input tensors and handles of the graph call.
             graph: The graph that ran.
         """
-        changed_inputs = find_changed_input_places(graph)
+        changed_inputs = find_indices_of_changed_handles(graph)
         is_training_step = has_gradient_tape(graph)
         site = self.running_line.find_site()
         input_rows = [

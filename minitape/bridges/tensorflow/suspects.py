@@ -20,8 +20,8 @@ from ...recording.recorded_rows import BackwardPass, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
-from .function_calls import list_recordings
-from .model_variables import collect_requested_handle_ids, find_use_in_target
+from .function_calls import list_recording_and_reruns
+from .model_variables import collect_requested_handle_ids, find_use_site_in_target
 from .operation_log import to_handle_or_value
 from .traced_values import find_program_name
 
@@ -90,7 +90,7 @@ def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
         for key in unchanged_keys & lost_steps.keys():
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
         unchanged_keys -= lost_steps.keys()
-        if unchanged_keys and not steps and not _are_gradients_summed(run):
+        if unchanged_keys and not steps and not _are_gradients_summed_or_stored(run):
             gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
             if any(iter_living_instances(tf.keras.optimizers.Optimizer)):
                 yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
@@ -126,7 +126,7 @@ def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
     return lost_steps
 
 
-def _are_gradients_summed(run: CheckedRun) -> bool:
+def _are_gradients_summed_or_stored(run: CheckedRun) -> bool:
     """Return whether the program sums gradients of several sweeps or stores them, so that it may apply them later."""
     gradient_rows, sums = _collect_rows_computed_from_gradients(run), set[int]()
     for row in run.rows:
@@ -177,7 +177,7 @@ def check_untracked_variables(run: CheckedRun) -> Suspicions:
     }
     if not candidates or not run.trained_keys:
         return
-    yield from _check_variables_of_loss(run, list(candidates.values()))
+    yield from _check_trainable_variables_of_target(run, list(candidates.values()))
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
         for name, value in _list_held_objects(layer):
             if id(value) not in candidates or any(value is listed for listed in layer.variables):
@@ -201,7 +201,7 @@ def _list_held_objects(layer: Any) -> list[tuple[str, Any]]:  # An attribute may
     return [(name, part) for name in parts for part in parts[name]]
 
 
-def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
+def _check_trainable_variables_of_target(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
     """Yield a suspicion for each variable created with ``trainable=True`` on which a target depends.
 
     Args:
@@ -210,12 +210,15 @@ def _check_variables_of_loss(run: CheckedRun, candidates: list[tuple[int, Any]])
     """
     recording: TensorFlowRecording = run.recording
     files = {
-        item.rows[row].site[0] for item in list_recordings(recording) for sweep in item.sweeps for row in sweep.target
+        item.rows[row].site[0]
+        for item in list_recording_and_reruns(recording)
+        for sweep in item.sweeps
+        for row in sweep.target
     }
     statements = [statement for file in files for statement in list_statements(file)]
     for key, variable in candidates:
         name = find_program_name(variable)
-        if name and find_use_in_target(recording, variable) != NOWHERE:
+        if name and find_use_site_in_target(recording, variable) != NOWHERE:
             site = _find_trainable_creation(statements, name)
             if site != NOWHERE:
                 yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")

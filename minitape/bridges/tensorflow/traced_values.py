@@ -18,7 +18,7 @@ from ..outside_values import (
     OutsideData,
     explain_stale_value,
     iter_function_and_callees,
-    read_attributes,
+    read_attributes_used_by_function,
     read_outside_values,
 )
 from ..traced_draws import TracedDraws, read_draw_states
@@ -53,7 +53,7 @@ class TraceState:
         self.counted_key: tuple[Any, str] | None = None
 
 
-def note_values_before_call(function: Any) -> None:
+def store_values_before_call(function: Any) -> None:
     """Note the Python values and the states of the generators that a ``tf.function`` reads, right before a call.
 
     Args:
@@ -64,7 +64,7 @@ def note_values_before_call(function: Any) -> None:
     state.draws.before = read_draw_states(function)
 
 
-def note_traced_values(function: Any) -> None:
+def update_trace_state_after_call(function: Any) -> None:
     """Compare the values that a ``tf.function`` reads with the values in its trace, right after a call.
 
     Args:
@@ -75,12 +75,12 @@ def note_traced_values(function: Any) -> None:
     trace_count = function.experimental_get_tracing_count()
     values = _read_python_values(function.python_function)
     if state.values_before is not None:
-        state.draws.note_call(read_draw_states(function), trace_count != state.trace_count)
+        state.draws.update_after_call(read_draw_states(function), trace_count != state.trace_count)
         if not state.trace_count:
             counted = (
                 key
                 for key, old in state.values_before.items()
-                if type(old) in (int, float) and old != values.get(key, old) and find_count(*key)
+                if type(old) in (int, float) and old != values.get(key, old) and find_counting_statement(*key)
             )
             state.counted_key = next(counted, None)
         state.values_before = None
@@ -105,10 +105,10 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     if state is None:
         return None
     if state.counted_key is not None and state.call_count > 1:
-        site = find_count(*state.counted_key).site
+        site = find_counting_statement(*state.counted_key).site
         return explain_cause("tensorflow", "stale_value", site, "counted", {"name": state.counted_key[1]})
     if state.stale_key is None:
-        return state.draws.explain_first("tensorflow")
+        return state.draws.explain_first_repeated_draw("tensorflow")
     reader, name = state.stale_key
     if not name.endswith(".trainable_variables"):
         is_state = isinstance(state.values[state.stale_key], (tf.Variable, tf.keras.optimizers.Optimizer))
@@ -123,7 +123,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 
 
-def find_count(reader: Any, name: str) -> Any:
+def find_counting_statement(reader: Any, name: str) -> Any:
     """Return the statement in which a function counts a number up that it also computes or compares with, or None.
 
     A function that only counts its traces, or puts the number into a name, does not depend on it.
@@ -143,7 +143,7 @@ def find_count(reader: Any, name: str) -> Any:
 def _read_python_values(function: Any) -> OutsideData:
     """Return the values that a function and its callees read from outside, such as numbers, arrays and optimizers."""
     values = OutsideData()
-    models = {find_program_name(model) or model.name: model for model in list_keras_models(function)}
+    models = {find_program_name(model) or model.name: model for model in list_keras_models_trained_by(function)}
     owner: Any = getattr(inspect.unwrap(function), "__self__", None)
     if hasattr(owner, "weakrefself_target__"):  # TensorFlow binds a method to this object.
         owner = owner.weakrefself_target__()
@@ -154,14 +154,14 @@ def _read_python_values(function: Any) -> OutsideData:
                 values[reader, name] = value
             elif isinstance(value, tf.keras.Model):
                 values[reader, f"{name}.trainable_variables"] = [id(item) for item in value.trainable_variables]
-        values |= read_attributes(reader, objects, PYTHON_TYPES)
+        values |= read_attributes_used_by_function(reader, objects, PYTHON_TYPES)
     for model in models.values():
         for method in (type(model).train_step, type(model).call):
-            values |= read_attributes(method, {"self": model}, PYTHON_TYPES)
+            values |= read_attributes_used_by_function(method, {"self": model}, PYTHON_TYPES)
     return values
 
 
-def list_keras_models(function: Any, depth: int = 4) -> list[tf.keras.Model]:
+def list_keras_models_trained_by(function: Any, depth: int = 4) -> list[tf.keras.Model]:
     """Return the Keras models whose training steps a function runs, according to its closures.
 
     Args:
@@ -175,7 +175,7 @@ def list_keras_models(function: Any, depth: int = 4) -> list[tf.keras.Model]:
     if not depth:
         return []
     values = inspect.getclosurevars(function).nonlocals.values() if inspect.isfunction(function) else ()
-    return [model for value in values if callable(value) for model in list_keras_models(value, depth - 1)]
+    return [model for value in values if callable(value) for model in list_keras_models_trained_by(value, depth - 1)]
 
 
 def find_program_name(searched: Any) -> str:

@@ -30,7 +30,7 @@ from .kept_tensors import FunctionCall
 from .operation_log import changes_variable
 from .row_log import TensorFlowLog
 from .sweep_watcher import SweepWatcher, register_current_gradient_function
-from .traced_values import note_traced_values, note_values_before_call
+from .traced_values import store_values_before_call, update_trace_state_after_call
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
@@ -87,9 +87,9 @@ class TensorFlowWatcher(Watcher):
             (tape_class, "jacobian", self._record_jacobian_as_one_row),
             (tape_class, "batch_jacobian", self._record_jacobian_as_one_row),
             (tape_class, "watch", self._watch_and_mark_sources),
-            (tape_class, "__exit__", self._note_tape_event),
-            (tape_class, "stop_recording", self._stop_recording_and_note_pause),
-            (tape_class, "reset", self._note_tape_event),
+            (tape_class, "__exit__", self._record_tape_event),
+            (tape_class, "stop_recording", self._stop_recording_and_record_pause),
+            (tape_class, "reset", self._record_tape_event),
             (custom_gradient, "_eager_mode_decorator", self._record_custom_function_as_one_row),
             (record, "record_operation", self._keep_shares_of_custom_gradient),
             (iterator_ops.OwnedIterator, "_create_iterator", self._create_and_record_iterator),
@@ -97,7 +97,7 @@ class TensorFlowWatcher(Watcher):
             *((ops._EagerTensorBase, name, self._build_escape_handler(name)) for name in ESCAPE_METHODS),
         ):
             self._wrap_when_eager(owner, name, handler)
-        patches.wrap_function(tape_class, "__enter__", self._enter_tape_and_note_event)
+        patches.wrap_function(tape_class, "__enter__", self._enter_tape_and_record_event)
         register_current_gradient_function()
         # Keras is patched only if the program imported it, because importing it here would be slow.
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
@@ -106,8 +106,8 @@ class TensorFlowWatcher(Watcher):
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
-            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._note_and_scale_loss)
-            patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._note_step_without_scaled_loss)
+            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._record_and_scale_loss)
+            patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._record_step_without_scaled_loss)
         if losses := sys.modules.get("keras.src.backend.tensorflow.nn"):
             for name in ("categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"):
                 self._wrap_when_eager(losses, name, self._check_and_compute_cross_entropy)
@@ -170,10 +170,10 @@ class TensorFlowWatcher(Watcher):
             with TemporaryAttributes(running_line, function_names=function_names):
                 return original(tf_function, *args, **kwargs)
         function_call = self.writer.run_safely(self.log.store_function_call, tf_function, (args, kwargs))
-        self.writer.run_safely(note_values_before_call, tf_function)
+        self.writer.run_safely(store_values_before_call, tf_function)
         with TemporaryAttributes(self, _function_call=function_call):
             results = original(tf_function, *args, **kwargs)
-        self.writer.run_safely(note_traced_values, tf_function)
+        self.writer.run_safely(update_trace_state_after_call, tf_function)
         return results
 
     def _record_states_and_run_graph(
@@ -261,14 +261,14 @@ class TensorFlowWatcher(Watcher):
         self, original: Any, target: Any, output: Any, from_logits: bool = False, **options: Any
     ) -> Any:
         if not from_logits:
-            self.writer.run_safely(self.log.check_loss_input, target, output)
+            self.writer.run_safely(self.log.record_wrong_loss_input, target, output)
         return original(target, output, from_logits=from_logits, **options)
 
-    def _note_and_scale_loss(self, original: Any, optimizer: Any, loss: Any) -> Any:
+    def _record_and_scale_loss(self, original: Any, optimizer: Any, loss: Any) -> Any:
         self._is_loss_scaled = True
         return original(optimizer, loss)
 
-    def _note_step_without_scaled_loss(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _record_step_without_scaled_loss(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Note the line of a step that divides gradients by a scale, if their loss was not multiplied by it."""
         if not self._is_loss_scaled:
             self.log.unscaled_step_site = self.log.running_line.find_site()
@@ -325,7 +325,7 @@ class TensorFlowWatcher(Watcher):
             self.writer.run_safely(self.log.mark_watched_sources, value, tape)
         return result
 
-    def _enter_tape_and_note_event(self, original: Any, tape: Any) -> Any:
+    def _enter_tape_and_record_event(self, original: Any, tape: Any) -> Any:
         """Handle the start of a tape's block.
 
         While a ``tf.function`` is being traced, only note that its graph contains a tape.
@@ -333,15 +333,15 @@ class TensorFlowWatcher(Watcher):
         if tf.inside_function():
             setattr(tf.compat.v1.get_default_graph(), TAPES_ATTRIBUTE, True)
             return original(tape)
-        return self._note_tape_event(original, tape)
+        return self._record_tape_event(original, tape)
 
-    def _note_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
+    def _record_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
         """Handle the start or end of a tape's block, or a reset."""
         self.sweep_watcher.mark_rows_watched_by_now()
         self.log.record_tape_event(EVENT_BY_METHOD[original.__name__], tape)
         return original(tape, *args)
 
-    def _stop_recording_and_note_pause(self, original: Any, tape: Any) -> Any:
+    def _stop_recording_and_record_pause(self, original: Any, tape: Any) -> Any:
         self.sweep_watcher.mark_rows_watched_by_now()
         return self._pause_tape(tape, original(tape))
 

@@ -365,7 +365,7 @@ def find_uncalled_layer_of_source(question: TorchQuestion) -> OptionalFinding:
         for parameter in root.get_submodule(layer).parameters()
     ):
         return None
-    owner_path, is_chosen = layer, _is_one_of_several_choices(question, root, layer)
+    owner_path, is_chosen = layer, _is_one_of_alternative_layers(question, root, layer)
     while owner_path:
         owner_path, _, name = owner_path.rpartition(".")
         site = find_attribute_assignment_site(root.get_submodule(owner_path), name)
@@ -374,7 +374,7 @@ def find_uncalled_layer_of_source(question: TorchQuestion) -> OptionalFinding:
     return None
 
 
-def _is_one_of_several_choices(question: TorchQuestion, root: torch.nn.Module, layer: str) -> bool:
+def _is_one_of_alternative_layers(question: TorchQuestion, root: torch.nn.Module, layer: str) -> bool:
     """Return whether a layer is one of several alternatives, such as one expert in a mixture.
 
     Such layers are kept in one list and called from one line in a loop, and a condition on a value selects which of
@@ -416,7 +416,7 @@ def find_cause_of_lost_grad(question: TorchQuestion) -> OptionalFinding:
         return Finding("no_backward")
     row = next((row for row in question.used_source_rows if row in sweep.adjoints), None)
     if row is None:
-        last_reached = zero_nan.find_last_reached_row(question)
+        last_reached = zero_nan.find_row_that_stopped_adjoint(question)
         if last_reached is None:
             return Finding("unused")
         return build_custom_rule_finding(question, last_reached, "no_gradient")
@@ -449,7 +449,7 @@ def _find_cause_of_lost_leaf_grad(question: TorchQuestion, row: int) -> Optional
     return None
 
 
-def find_return_of_only_hook(file: str | None) -> Site:
+def find_return_site_of_only_hook(file: str | None) -> Site:
     """Return the line of the return statement in the hook, if the program has only one hook."""
     statements = list_statements(file)
     calls = [call for statement in statements if (call := statement.find_call(*HOOK_METHODS))]
@@ -477,7 +477,9 @@ def refine_zero_finding(question: TorchQuestion, finding: Finding, row: Recorded
     """
     if finding.cause == "hook" or row.op == "BackwardHookFunction":
         name = find_access_path(question, row.find_object()) or fill("a tensor")
-        return build_row_finding(question, "hook", row.index, detail=name, site=find_return_of_only_hook(row.site[0]))
+        return build_row_finding(
+            question, "hook", row.index, detail=name, site=find_return_site_of_only_hook(row.site[0])
+        )
     if get_extra(row).custom_rule:
         return replace(build_custom_rule_finding(question, row.index, "no_gradient", "zeros"), has_gradient=True)
     if row.op in SAMPLING_OPS:

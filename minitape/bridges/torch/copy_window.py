@@ -109,7 +109,7 @@ class CopyWindow:
                 elif self.kind == "steps":
                     problems = list_problem_groups(self._recording.explain())
                 elif self.kind == "trial":
-                    norms = self._name_norms_of_pass(self._recording)
+                    norms = self._map_names_to_norms_of_pass(self._recording)
                 elif error is not None:
                     explanation = explain_raised_error(self._recording, error)
                     raised = None if explanation is None else build_problem_group(explanation, [])
@@ -124,7 +124,7 @@ class CopyWindow:
             }
         )
 
-    def _name_norms_of_pass(self, recording: TorchRecording) -> dict[str, float]:
+    def _map_names_to_norms_of_pass(self, recording: TorchRecording) -> dict[str, float]:
         """Return the norms of the requested pass's gradients, by the names of their parameters.
 
         Args:

@@ -33,7 +33,7 @@ def is_checkable(function: Any, args: Sequence[Any]) -> bool:
     return UNCHECKED_NAMES.isdisjoint(function.forward.__code__.co_names)
 
 
-def measure_wrong_slope(function: Any, args: Sequence[Any]) -> tuple[float, float] | None:
+def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[float, float] | None:
     """Measure the slope of a Function with one output along a random direction, in double precision.
 
     Args:

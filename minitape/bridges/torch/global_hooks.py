@@ -33,7 +33,9 @@ def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *
     registry[handle.id] = hook
 
 
-def show_warning_at_call(original: Callable, message: Any, category: Any, filename: str, line: int, *rest: Any) -> None:
+def show_warning_at_program_line(
+    original: Callable, message: Any, category: Any, filename: str, line: int, *rest: Any
+) -> None:
     """Attribute a warning about a call to the program's line instead of the line of a hook.
 
     Args:

@@ -78,7 +78,7 @@ def check_repeated_index(run: CheckedRun) -> Suspicions:
                 yield build_row_suspicion(row, "in_part", fields, "repeated")
 
 
-def note_unused_layers_of_stack(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_unused_layers_of_stack(run: CheckedRun, accounts: RunAccounts) -> None:
     """Note a recurrent network whose last layer gets only zeros, because the program uses the state of another layer.
 
     Args:
@@ -94,4 +94,4 @@ def note_unused_layers_of_stack(run: CheckedRun, accounts: RunAccounts) -> None:
             and 0 < len(zero) < len(known)
             and known[-1].key in zero
         ):
-            accounts.note_finding("no_effect", "stacked", row.site, zero, what=row.op, n=len(zero), all=len(known))
+            accounts.record_finding("no_effect", "stacked", row.site, zero, what=row.op, n=len(zero), all=len(known))

@@ -59,7 +59,7 @@ class ParameterHistory:
             sites.append(parameter_copy.site)
         return sites[0] if sites and tensor is original else NOWHERE
 
-    def note_replacement_in_module(self, old_part: Any, new_part: Any) -> None:
+    def record_replacement_in_module(self, old_part: Any, new_part: Any) -> None:
         """Record that a new parameter or layer replaced an old one in a module.
 
         Args:

@@ -10,8 +10,8 @@ from ..run_watch.patch_trials import (
     PassFacts,
     PatchVerdict,
     apply_patch,
-    judge_missing_gradient,
-    judge_wrong_gradient,
+    judge_patch_for_missing_gradient,
+    judge_patch_for_wrong_gradient,
 )
 from ..run_watch.report import ProblemGroup
 from ..run_watch.waiting_copies import Message
@@ -40,20 +40,20 @@ def try_patch(
     if patched is None:
         return group._replace(patch=None)
     if group.kind == "suspect":
-        verdict = _try_to_correct(group, patched, send_request, problems)
+        verdict = _try_patch_for_wrong_gradient(group, patched, send_request, problems)
     else:
         request = {"kind": "trial", "low": pass_number, "high": pass_number}
         before = send_request(request)
         after = send_request(request | {"source": patched})
         verdict = None
         if before is not None and after is not None:
-            verdict = judge_missing_gradient(_read_facts(before), _read_facts(after), group.names)
+            verdict = judge_patch_for_missing_gradient(_read_pass_facts(before), _read_pass_facts(after), group.names)
     if verdict is None:
         return group._replace(is_patch_offered=True, trial=fill("The patch was not tested."))
     return group._replace(is_patch_offered=verdict.is_offered, trial=verdict.sentence)
 
 
-def _try_to_correct(
+def _try_patch_for_wrong_gradient(
     group: ProblemGroup, source: str, send_request: SendRequest, problems: list[ProblemGroup]
 ) -> PatchVerdict | None:
     answer = send_request({"kind": "steps", "low": 1, "high": JUDGED_PASSES, "source": source})
@@ -62,8 +62,8 @@ def _try_to_correct(
     before = {(name, problem.cause) for problem in problems for name in problem.names}
     after = [(name, problem["cause"]) for problem in answer["problems"] for name in problem["names"]]
     error = answer["error"] or ""
-    return judge_wrong_gradient(before, after, group.cause, group.names, error, answer["pass"])
+    return judge_patch_for_wrong_gradient(before, after, group.cause, group.names, error, answer["pass"])
 
 
-def _read_facts(answer: Mapping[str, Any]) -> PassFacts:  # Any, because the answer is JSON.
+def _read_pass_facts(answer: Mapping[str, Any]) -> PassFacts:  # Any, because the answer is JSON.
     return PassFacts(answer["norms"], answer["error"] or "")

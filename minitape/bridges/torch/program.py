@@ -44,7 +44,7 @@ from .overruled import remove_overruled_problems
 from .patch_runs import try_patch
 from .raised_errors import explain_known_message, explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
-from .suspects import build_checked_run, locate_finding, note_findings_of_operations
+from .suspects import build_checked_run, locate_finding, record_findings_of_operations
 
 SEED = 20240  # The seed for all random numbers, unless the program sets its own.
 COPY_INTERVAL = 5.0  # The number of seconds between copies of the running program.
@@ -129,7 +129,7 @@ class WatchedProgram:
         self.side_effects.start_watching()
         if torch.distributed.is_available():
             self.watch.patches.wrap_function(
-                torch.distributed, "init_process_group", self._note_process_group_as_side_effect
+                torch.distributed, "init_process_group", self._record_process_group_as_side_effect
             )
         report = RunReport(ModelPage())
         try:
@@ -161,7 +161,7 @@ class WatchedProgram:
                     waiting_copy.end_copy()
         return report
 
-    def _note_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
+    def _record_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
         """Note that a second run would talk to the other processes of a job."""
         self.side_effects.report_effect("torch.distributed.init_process_group()")
         original(*args, **kwargs)
@@ -190,7 +190,7 @@ class WatchedProgram:
             latest.explains_steps = False  # The accounts of the whole run know more than the first steps do.
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
-            note_findings_of_operations(build_checked_run(latest), self.watch.accounts)
+            record_findings_of_operations(build_checked_run(latest), self.watch.accounts)
         except Exception as error:  # An error in an explanation must not end the training run.
             warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
             return
@@ -287,11 +287,11 @@ class WatchedProgram:
         Args:
             anomaly: The first non-finite value.
         """
-        return self._send_to_best_copy(
+        return self._send_to_last_copy_before(
             anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
         )
 
-    def _send_to_best_copy(self, low: int, fields: Message) -> Message | None:
+    def _send_to_last_copy_before(self, low: int, fields: Message) -> Message | None:
         """Send a request to the last copy before a pass. If none exists, set ``obstacle`` and return None."""
         seconds = time.monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < low]
@@ -486,7 +486,7 @@ class WatchedProgram:
                 explanation = explain_raised_error(latest, error)
                 if explanation is not None or was_recorded or self.watch.failure is not error:
                     return None if explanation is None else build_problem_group(explanation, [])
-        answer = self._send_to_best_copy(
+        answer = self._send_to_last_copy_before(
             max(1, self.watch.accounts.passes - 1), {"kind": "error", "low": self.watch.accounts.passes - 1}
         )
         raised = (answer or {}).get("raised")

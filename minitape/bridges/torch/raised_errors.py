@@ -10,7 +10,7 @@ import torch
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_bracketed_place
 from ...explain.explanation import OptionalExplanation, explain_cause
-from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_results
+from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_searches_between_questions
 from ...explain.reasons.program_text import find_statement, list_statements
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import RecordedRow, collect_ancestors, collect_connected_ancestors
@@ -33,7 +33,7 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Opt
     Returns:
         The explanation, or None if the error is not from autograd or has no known explanation.
     """
-    with share_results():
+    with share_searches_between_questions():
         return _explain_by_message(recording, error)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from ...explain.reasons.object_names import share_results
+from ...explain.reasons.object_names import share_searches_between_questions
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ..checkup import Checkup, FrameworkRecording
 from ..framework_patches import RecordingBlock
@@ -66,7 +66,7 @@ class TorchRecording(FrameworkRecording):
         """Return the parameters that the block trained, keyed by their names in the program."""
         from .model_parameters import collect_trained_sources
 
-        with share_results():
+        with share_searches_between_questions():
             return collect_trained_sources(self)
 
     def find_model_sources(self, model: Any) -> SourcesByName | None:
@@ -175,13 +175,13 @@ def keep_models_alive() -> Iterator[None]:
     """
     used_objects: dict = {}
 
-    def note_used(used_object: Any, *_: Any) -> None:
+    def keep_used_object(used_object: Any, *_: Any) -> None:
         if not torch.compiler.is_dynamo_compiling():  # torch.compile also compiles the hooks of modules.
             used_objects[id(used_object)] = used_object
 
     handles = (
-        torch.nn.modules.module.register_module_forward_pre_hook(note_used),
-        register_optimizer_step_pre_hook(note_used),
+        torch.nn.modules.module.register_module_forward_pre_hook(keep_used_object),
+        register_optimizer_step_pre_hook(keep_used_object),
     )
     try:
         yield

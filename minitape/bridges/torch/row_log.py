@@ -158,7 +158,9 @@ class TorchLog:
         row = self.find_current_row(tensor)
         if row is not None:
             return row
-        return self._add_leaf(tensor) if find_autograd_node(tensor) is None else self._add_unrecorded_row(tensor)
+        return (
+            self._add_leaf(tensor) if find_autograd_node(tensor) is None else self._add_row_of_unrecorded_result(tensor)
+        )
 
     def list_rows(self, tensor: torch.Tensor) -> list[int]:
         """Return all rows that stood for a tensor, or for the parameter that FSDP2 gathered from it, in order."""
@@ -194,7 +196,7 @@ class TorchLog:
         self._current_rows[tensor] = row, count_in_place_changes(tensor)
         self._rows_by_tensor.setdefault(tensor, []).append(row)
 
-    def note_creation_site(self, tensor: torch.Tensor) -> None:
+    def record_creation_site(self, tensor: torch.Tensor) -> None:
         """Record the line that created a parameter, or a tensor from a function without tensor arguments."""
         self.creations[tensor] = find_user_site()
 
@@ -203,7 +205,7 @@ class TorchLog:
         tensor = get_extra(self.rows[row]).tensor_ref()
         return tensor is not None and self.rows[row].kind != "operation" and self.creations.get(tensor) is None
 
-    def note_unrecorded_use(self, tensors: Iterable[torch.Tensor]) -> None:
+    def record_unrecorded_use(self, tensors: Iterable[torch.Tensor]) -> None:
         """Record that an unrecorded call used tensors.
 
         Such calls are custom autograd Functions, and functions under ``torch.func`` transforms.
@@ -212,7 +214,9 @@ class TorchLog:
             if tensor.requires_grad and (tensor.is_leaf or self.list_rows(tensor)):
                 self.unrecorded_use_sites[tensor] = find_user_site()
 
-    def note_origin_of_leaf_values(self, leaf: torch.Tensor, value_tensors: Iterable[torch.Tensor], cause: str) -> None:
+    def record_origin_of_leaf_values(
+        self, leaf: torch.Tensor, value_tensors: Iterable[torch.Tensor], cause: str
+    ) -> None:
         """Record that a leaf's values came from other tensors.
 
         Examples are ``nn.Parameter(t)``, ``w.data = t``, and ``w.copy_(t)`` under ``no_grad``.
@@ -230,12 +234,12 @@ class TorchLog:
         rows = [
             row
             for row in rows
-            if (cause == "wrapped" and self.rows[row].tracked) or self._is_computed_beyond_leaf_copy(row)
+            if (cause == "wrapped" and self.rows[row].tracked) or self._is_computed_and_not_leaf_copy(row)
         ]
         if rows:
             self._leaf_origins[leaf] = LeafOrigin(cause, rows, find_user_site())
 
-    def _is_computed_beyond_leaf_copy(self, row: int) -> bool:
+    def _is_computed_and_not_leaf_copy(self, row: int) -> bool:
         """Return whether a row is a computed value, and not merely a copy of a leaf.
 
         The result of an optimizer step does not count, because it is computed from gradients.
@@ -277,7 +281,7 @@ class TorchLog:
         if target_rows and self.find_current_row(gradient) is None:
             self.grad_reads[gradient] = target_rows, find_user_site()
 
-    def note_missing_grad_read(self, tensor: torch.Tensor) -> None:
+    def record_missing_grad_read(self, tensor: torch.Tensor) -> None:
         """Record that the program read the missing ``.grad`` of an operation's result.
 
         Args:
@@ -310,7 +314,7 @@ class TorchLog:
             kind = "source"
         earlier_rows = self.list_leaf_rows(tensor)
         if not origin_rows:
-            cause, origin_rows, site = self._find_missing_history(tensor, site)
+            cause, origin_rows, site = self._find_reason_for_missing_history(tensor, site)
         latest_rows = self.list_rows(tensor)[-1:]
         # A result becomes a leaf if the program calls requires_grad_() on it.
         if latest_rows and self.rows[latest_rows[0]].kind == "operation":
@@ -333,7 +337,7 @@ class TorchLog:
             self.graph.attach_hook_to_leaf(tensor)
         return row
 
-    def _find_missing_history(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
+    def _find_reason_for_missing_history(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
         """Return why a leaf has no history, and the rows from whose values the leaf was created."""
         grad_read = self.grad_reads.get(tensor)
         if grad_read is not None:
@@ -341,7 +345,7 @@ class TorchLog:
         origin: LeafOrigin = self._leaf_origins.get(tensor, LeafOrigin("", (), default_site))
         return origin
 
-    def _add_unrecorded_row(self, tensor: torch.Tensor) -> int:
+    def _add_row_of_unrecorded_result(self, tensor: torch.Tensor) -> int:
         """Add a row for a result in autograd's graph that was computed before the block or entirely in C++."""
         rows = self.graph.find_nearest_ancestor_rows([tensor])
         row = self.record_operation(strip_node_name(tensor.grad_fn.name()), rows, [tensor])[0]

@@ -29,12 +29,12 @@ from ..run_watch.accounts import RunAccounts
 from ..run_watch.findings import find_run_findings
 from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
-from .custom_functions import is_checkable, measure_wrong_slope
+from .custom_functions import is_checkable, measure_disagreeing_slopes
 from .misused_operations import (
     check_index_of_labels,
     check_repeated_index,
     check_unreachable_targets,
-    note_unused_layers_of_stack,
+    record_unused_layers_of_stack,
 )
 from .model_parameters import iter_unregistered_parameters
 from .row_log import PAUSE_BLOCKS, get_extra
@@ -99,7 +99,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         recording=recording,
         adapter=TorchAdapter(recording),
         checks=(
-            check_accounts,
+            check_lost_or_changed_gradients,
             check_loss_inputs,
             check_unreachable_targets,
             check_index_of_labels,
@@ -126,7 +126,7 @@ def get_torch_recording(run: CheckedRun) -> TorchRecording:
 # -- optimizers ------------------------------------------------------------------------------------
 
 
-def check_accounts(run: CheckedRun) -> Suspicions:
+def check_lost_or_changed_gradients(run: CheckedRun) -> Suspicions:
     """Find gradients that got lost, or that changed, between a backward pass and the weights.
 
     Args:
@@ -229,7 +229,7 @@ def check_custom_functions(run: CheckedRun) -> Suspicions:
         with suppress(Exception), torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
             is_checked = rows and site != NOWHERE and is_checkable(function, args)
-            slopes = measure_wrong_slope(function, args) if is_checked else None
+            slopes = measure_disagreeing_slopes(function, args) if is_checked else None
             if slopes is not None:
                 fields = {"what": function.__name__, "one": slopes[0], "two": slopes[1]}
                 yield Suspicion("wrong_derivative", site, fields, rows[0])
@@ -366,18 +366,18 @@ def check_loss_inputs(run: CheckedRun) -> Suspicions:
             yield build_row_suspicion(row, "loss_input", fields, "targets" if is_binary else row.op)
 
 
-def note_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> None:
     """Note what the recorded operations show about the whole run.
 
     Args:
         run: The run to check.
         accounts: The accounts of the run.
     """
-    note_unused_layers_of_stack(run, accounts)
-    note_gradients_of_targets(run, accounts)
+    record_unused_layers_of_stack(run, accounts)
+    record_gradients_of_targets(run, accounts)
 
 
-def note_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
     """Note each target or factor of a log-probability that has a gradient and combines data with a prediction.
 
     Args:
@@ -392,19 +392,19 @@ def note_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
         for one, other in permutations(tracked, 2) if len(tracked) == 2 else ():
             candidates, variant = [run.find_row_before_reshapes(one)], ""
             if row.op in names.product_ops:
-                candidates, variant = _list_rows_of_weight(run, one, other), "advantage"
+                candidates, variant = _list_rows_behind_log_prob_weight(run, one, other), "advantage"
             for candidate in candidates:
-                if _combines_data(run, candidate):
-                    accounts.note_finding("target_gradient", variant, candidate.site, is_remark=True)
+                if _adds_data_to_prediction(run, candidate):
+                    accounts.record_finding("target_gradient", variant, candidate.site, is_remark=True)
 
 
-def _list_rows_of_weight(run: CheckedRun, weight: int, other: int) -> list[RecordedRow]:
+def _list_rows_behind_log_prob_weight(run: CheckedRun, weight: int, other: int) -> list[RecordedRow]:
     """Return the rows from which the weight of a log-probability was computed, or [] for any other product."""
     rows, others = ([run.rows[index] for index in run.find_connected_ancestors(side)] for side in (weight, other))
     return rows if any(map(_is_log_prob_row, others)) and not any(map(_is_log_prob_row, rows)) else []
 
 
-def _combines_data(run: CheckedRun, row: RecordedRow) -> bool:
+def _adds_data_to_prediction(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row adds or subtracts an array of data and a value with a gradient."""
     terms = [run.rows[index] for index in row.inputs] if row.op in run.op_names.add_ops else []
     return len(terms) == 2 and terms[0].tracked != terms[1].tracked and all(term.shape for term in terms)

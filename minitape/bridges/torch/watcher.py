@@ -153,8 +153,8 @@ class TorchWatcher(Watcher):
         )
         patches.wrap_function(torch.nn.Parameter, "__new__", self._create_and_record_parameter)
         patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
-        self._add_global_hook(self._note_replacement_in_module, modules._global_parameter_registration_hooks)
-        self._add_global_hook(self._note_replacement_in_module, modules._global_module_registration_hooks)
+        self._add_global_hook(self._record_replacement_in_module, modules._global_parameter_registration_hooks)
+        self._add_global_hook(self._record_replacement_in_module, modules._global_module_registration_hooks)
         patches.wrap_function(torch, "compile", self._compile_but_run_eagerly)
         if "torch._dynamo" in sys.modules:
             self._run_compiled_code_eagerly()
@@ -204,20 +204,20 @@ class TorchWatcher(Watcher):
         # program's tensors.
         is_by_user = not is_minitape_or_library_file(frame.f_code.co_filename)
         if isinstance(result, torch.Tensor):
-            self._run_safely(self.log.note_creation_site, result)
+            self._run_safely(self.log.record_creation_site, result)
             if frame.f_code.co_name == "__deepcopy__":
                 self.log.history.parameter_copies[result] = ParameterCopy(
                     weakref.ref(frame.f_locals["self"]), find_user_site()
                 )
             if is_by_user and isinstance(data, torch.Tensor) and not self.quiet_depth:
-                self._run_safely(self.log.note_origin_of_leaf_values, result, [data], "wrapped")
+                self._run_safely(self.log.record_origin_of_leaf_values, result, [data], "wrapped")
         return result
 
-    def _note_replacement_in_module(self, module: Any, name: str, value: Any) -> None:
+    def _record_replacement_in_module(self, module: Any, name: str, value: Any) -> None:
         """Record that a parameter or layer of a module is being replaced."""
         previous = module._parameters.get(name) if isinstance(value, torch.nn.Parameter) else module._modules.get(name)
         if previous is not None and previous is not value:
-            self._run_safely(self.log.history.note_replacement_in_module, previous, value)
+            self._run_safely(self.log.history.record_replacement_in_module, previous, value)
 
     # -- calls -------------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class TorchWatcher(Watcher):
         name = getattr(func, "__name__", "")
         is_transformed = torch._C._are_functorch_transforms_active()
         if is_transformed or self.is_in_custom_function:
-            self._run_safely(self.log.note_unrecorded_use, iter_tensors((args, kwargs)))
+            self._run_safely(self.log.record_unrecorded_use, iter_tensors((args, kwargs)))
         # torch.jit.trace would also trace the recorder's own operations.
         is_ignored = self.quiet_depth or is_transformed or torch._C._is_tracing()
         if is_ignored or name in IGNORED_FUNCTIONS or self.recording.internal_error is not None:
@@ -255,7 +255,7 @@ class TorchWatcher(Watcher):
             self._run_safely(self.log.record_escape, args[0], name)
             return func(*args, **kwargs)
         if name == "requires_grad_":
-            self._note_requires_grad_change(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
+            self._record_requires_grad_change(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
         return self._run_and_record_operation(func, name, args, kwargs)
 
@@ -283,19 +283,19 @@ class TorchWatcher(Watcher):
             if name == "grad" and isinstance(result, torch.Tensor):
                 self._run_safely(self.log.remember_grad_read, result, _list_last_target_rows(self.log))
             elif name == "grad" and result is None and args[0].grad_fn is not None:
-                self._run_safely(self.log.note_missing_grad_read, args[0])
+                self._run_safely(self.log.record_missing_grad_read, args[0])
             return result
         if name == "data":
             self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, args[:1])
-            self._run_safely(self.log.note_origin_of_leaf_values, args[0], args[1:], "data")
+            self._run_safely(self.log.record_origin_of_leaf_values, args[0], args[1:], "data")
             self.log.forget_current_row(args[0])
         if name == "requires_grad":
-            self._note_requires_grad_change(args[0], args[1])
+            self._record_requires_grad_change(args[0], args[1])
         if name == "grad" and args[1] is None:
             self.log.grad_clearings[args[0]] = GradClearing(find_user_site(), len(self.recording.sweeps))
         return func(*args)
 
-    def _note_requires_grad_change(self, tensor: torch.Tensor, is_required: bool) -> None:
+    def _record_requires_grad_change(self, tensor: torch.Tensor, is_required: bool) -> None:
         """Record a change to a tensor's ``requires_grad``."""
         self.log.forget_current_row(tensor)
         if not is_required:
@@ -315,7 +315,7 @@ class TorchWatcher(Watcher):
         if changed_tensors and all(map(self.log.is_unused_leaf_while_grad_is_off, inputs)):
             return func(*args, **kwargs)
         rows_before = (
-            self._run_safely(self._prepare_in_place_change, inputs, changed_tensors)
+            self._run_safely(self._copy_values_before_in_place_change, inputs, changed_tensors)
             if changed_tensors or function_name in HIDDEN_IN_PLACE_FUNCTIONS
             else None
         )
@@ -330,7 +330,7 @@ class TorchWatcher(Watcher):
             self._run_safely(self._record_result, function_name, inputs, rows_before, changed_tensors, result)
         return result
 
-    def _prepare_in_place_change(self, inputs: Tensors, changed_tensors: Tensors) -> list[int]:
+    def _copy_values_before_in_place_change(self, inputs: Tensors, changed_tensors: Tensors) -> list[int]:
         """Copy the kept values that an in-place change would overwrite.
 
         Returns:
@@ -351,14 +351,14 @@ class TorchWatcher(Watcher):
         """Record an operation's results, or the new values of arguments changed in place."""
         outputs = changed_tensors or list(iter_tensors((result,)))
         if changed_tensors:
-            outputs = [output for output in outputs if not self._note_assignment_to_leaf_memory(output, inputs)]
+            outputs = [output for output in outputs if not self._record_assignment_to_leaf_memory(output, inputs)]
         else:
             outputs = [output for output in outputs if not any(output is input_tensor for input_tensor in inputs)]
         if not outputs:
             return
         if not inputs:
             for tensor in outputs:
-                self.log.note_creation_site(tensor)
+                self.log.record_creation_site(tensor)
             return
         rows = rows_before if rows_before is not None else [self.log.find_or_add_row(output) for output in inputs]
         for tensor in changed_tensors:
@@ -376,7 +376,7 @@ class TorchWatcher(Watcher):
                 (rows[position], row) for position, input_tensor in enumerate(inputs) if input_tensor is tensor
             ]
 
-    def _note_assignment_to_leaf_memory(self, tensor: torch.Tensor, inputs: Tensors) -> bool:
+    def _record_assignment_to_leaf_memory(self, tensor: torch.Tensor, inputs: Tensors) -> bool:
         """Record that a leaf has new values if a tensor shares the leaf's memory.
 
         The tensor remains a leaf, and its next use adds a new row.
@@ -387,7 +387,7 @@ class TorchWatcher(Watcher):
         leaf = self.log.find_leaf_sharing_memory(tensor)
         if leaf is not None:
             cause = "data" if torch.is_grad_enabled() else "no_grad"
-            self.log.note_origin_of_leaf_values(
+            self.log.record_origin_of_leaf_values(
                 leaf, [input_tensor for input_tensor in inputs if input_tensor is not tensor], cause
             )
             self.log.record_assignment_event(leaf)

@@ -150,7 +150,7 @@ class GradientTape(RecordingTape):
         try:
             gradients = compute_gradients(self, targets, carriers, adjoints)
         except LookupError as error:
-            raise hooks.add_refusal_reason(error, self, targets, carriers)  # noqa: B904 - It is the same error.
+            raise hooks.add_unregistered_op_note(error, self, targets, carriers)  # noqa: B904 - It is the same error.
         place = find_place(_getframe(1))
         if not tapes:  # Otherwise, the rows of the outer tape show where the gradients came from.
             set_gradient_origins(gradients, targets, carriers, place)

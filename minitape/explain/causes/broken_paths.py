@@ -73,7 +73,7 @@ CAUSES = (
         tape.watch{line} was called inside stop_recording(), where it has no effect.
         Fix: Call tape.watch({x}) outside the stop_recording() block, before {x} is used.
         """,
-        plans=(block.remove_block_naming("stop_recording", "init_scope"),),
+        plans=(block.plan_removal_of_block_using("stop_recording", "init_scope"),),
     ),
     Cause(
         "no_grad",
@@ -95,10 +95,10 @@ CAUSES = (
         after this line.
         """,
         edits=(
-            edit.sample_with_gradient,
+            edit.replace_sample_by_rsample,
             edit.set_keyword("use_reentrant", False, "checkpoint"),
         ),
-        plans=(block.remove_block_naming("no_grad", "inference_mode"),),
+        plans=(block.plan_removal_of_block_using("no_grad", "inference_mode"),),
     ),
     Cause(
         "inference_mode",
@@ -108,7 +108,7 @@ CAUSES = (
         {what}{line} ran under torch.inference_mode(), so autograd did not record it.
         Fix: Move the line out of the inference_mode block.
         """,
-        plans=(block.remove_block_naming("inference_mode"),),
+        plans=(block.plan_removal_of_block_using("inference_mode"),),
     ),
     Cause(
         "outside_tape",

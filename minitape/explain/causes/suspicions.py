@@ -265,7 +265,7 @@ CAUSES = (
         Fix: Draw the sample with mean + std * torch.randn_like(std), or with torch.distributions.Normal(mean,
         std).rsample().
         """,
-        edits=(edit.sample_with_gradient,),
+        edits=(edit.replace_sample_by_rsample,),
     ),
     Cause(
         "in_part",

@@ -48,7 +48,7 @@ CAUSES = (
         Fix: Draw the sample with the rsample() method of a torch.distributions object, or compute it as mean + std *
         torch.randn_like(std).
         """,
-        edits=(edit.sample_with_gradient,),
+        edits=(edit.replace_sample_by_rsample,),
     ),
     Cause(
         "dead_relu",

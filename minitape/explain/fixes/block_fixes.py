@@ -11,7 +11,7 @@ from .edits import list_source_names
 from .fault_site import FaultSite, Fix, Plan
 
 
-def remove_block_naming(*names: str) -> Plan:
+def plan_removal_of_block_using(*names: str) -> Plan:
     """Return a plan that removes the block or decorator under which nothing is recorded.
 
     Args:
@@ -33,7 +33,7 @@ def remove_block_naming(*names: str) -> Plan:
     return build_removal
 
 
-def add_watch(fault: FaultSite) -> Fix | None:
+def add_watch_call_to_block(fault: FaultSite) -> Fix | None:
     """Add ``tape.watch(x)`` at the top of the tape's block.
 
     Args:

@@ -232,7 +232,7 @@ def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
     return fault.dialect.squeeze_template.format(x=f"({unparse(node)})") if is_known else None
 
 
-def sample_with_gradient(fault: FaultSite, node: Any) -> Change | None:
+def replace_sample_by_rsample(fault: FaultSite, node: Any) -> Change | None:
     """Replace ``sample`` with ``rsample``, because only ``rsample`` passes gradients. This is an `Edit`.
 
     The edit does not apply to discrete distributions, or inside a block that switches autograd off.

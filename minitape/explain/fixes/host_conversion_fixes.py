@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from ...engine.tensor.tensor import wrap_array
-from ..reasons.program_text import BINDABLE_NODES, find_last_name, parse_expression, rewrite_tree, unparse
+from ..reasons.program_text import (
+    BINDABLE_NODES,
+    copy_tree_with_replacements,
+    find_last_name,
+    parse_expression,
+    unparse,
+)
 from .fault_site import (
     SIMPLE_STATEMENTS,
     TENSOR_BUILDERS,
@@ -89,7 +95,7 @@ def _is_non_tensor_function(fault: FaultSite, node: ast.AST) -> bool:
     return fault.dialect.name == "tf" and hasattr(np.ndarray, node.attr) and not hasattr(_SAMPLE_TENSOR, node.attr)
 
 
-def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
+def convert_expression_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
     """Rewrite an expression so that its value stays in the framework.
 
     Args:
@@ -103,7 +109,7 @@ def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
         if isinstance(part, _NESTED_NODES) and any(_convert_leaving_call(fault, n) is not None for n in ast.walk(part)):
             # Other statements read the items after their conversion, so a rewrite of this line would break them.
             return None
-    converted = ast.fix_missing_locations(rewrite_tree(node, lambda n: _convert_leaving_call(fault, n)))
+    converted = ast.fix_missing_locations(copy_tree_with_replacements(node, lambda n: _convert_leaving_call(fault, n)))
     makes_text = any(
         isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call_of(n, *FLAT_FUNCTIONS, "format", "predict")
         for n in ast.walk(converted)
@@ -121,7 +127,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
     """
 
     def convert_part(part: Any) -> Any:
-        return rewrite_tree(part, lambda n: _convert_leaving_call(fault, n))
+        return copy_tree_with_replacements(part, lambda n: _convert_leaving_call(fault, n))
 
     is_tensorflow = fault.dialect.name == "tf"
     if not isinstance(node, ast.Call):
@@ -178,7 +184,7 @@ def _convert_tensor_builder(
     return ast.Call(parse_expression("tf.convert_to_tensor"), arguments, keywords) if needs_call else converted
 
 
-def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | None:
+def find_convertible_call_and_new_text(fault: FaultSite) -> tuple[ast.expr, str] | None:
     """Return the outermost rewritable call in the statement to blame, and its new text.
 
     Args:
@@ -189,7 +195,7 @@ def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | N
     """
     calls = [n for n in fault.statement.nodes if isinstance(n, ast.Call)]
     for call in [n for n in calls if fault.call is None or fault.call in ast.walk(n)]:
-        converted = convert_to_framework(fault, call)
+        converted = convert_expression_to_framework(fault, call)
         if converted is not None or _is_non_tensor_function(fault, call):
             return None if converted is None else (call, unparse(converted))
     return None
@@ -207,7 +213,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     statement = fault.statement
     names = {find_last_name(target) or unparse(target) for target in statement.targets}
     value: Any = statement.node.value if isinstance(statement.node, SIMPLE_STATEMENTS) else None
-    converted = None if value is None else convert_to_framework(fault, value)
+    converted = None if value is None else convert_expression_to_framework(fault, value)
     fills_list = statement.find_call("extend", "insert", "assign", "assign_add", "assign_sub")
     sets_item = any(
         isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant) for target in statement.targets

@@ -15,7 +15,7 @@ import numpy as np
 from ..reasons.program_text import find_last_name, parse_expression, unparse
 from ..translated_sentences import fill
 from .fault_site import FaultSite, find_call_operand, is_call_of, is_result_used_as_index, spell_path_for_program
-from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_text
+from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_new_text
 from .numeric_fixes import (
     find_smallest_input_element,
     find_step_function_operand,
@@ -33,7 +33,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "through": lambda fault, node: format_straight_through(fault, node, find_step_function_operand(fault, node)),
     "soft": lambda fault, node: format_soft_comparison(fault, node),
     "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_operation_or_syntax_name(node)) else "1e-06",
-    "below": lambda fault, node: _to_source_text(_find_divisor(node)),
+    "below": lambda fault, node: _to_source_text(_find_second_operand(node)),
     "code": lambda fault, node: fault.source_path or fault.question.name,
     "new": lambda fault, node: _find_converted_text(fault, node),
 }
@@ -122,7 +122,7 @@ def _to_source_text(node: ast.AST | None) -> str | None:
     return None if node is None else unparse(node)
 
 
-def _find_divisor(node: ast.BinOp | ast.Call) -> ast.expr | None:
+def _find_second_operand(node: ast.BinOp | ast.Call) -> ast.expr | None:
     """Return the second operand of an operator or call, or None if a call has only one argument."""
     if isinstance(node, ast.BinOp):
         return node.right
@@ -183,7 +183,7 @@ def _is_source_float(fault: FaultSite) -> bool:
 
 def _find_converted_text(fault: FaultSite, node: Any) -> str | None:
     """Return the code of a call with the framework's own function, or None if the node is not the call to rewrite."""
-    call_and_text = find_convertible_call_and_text(fault)
+    call_and_text = find_convertible_call_and_new_text(fault)
     if call_and_text is None or call_and_text[0] is not node:
         return None
     return call_and_text[1]

@@ -136,7 +136,7 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
+    def find_last_return_site_of_rule(self, row: RecordedRow) -> Site:
         """Return the line of the last return statement in the program's custom derivative rule for an operation.
 
         Args:

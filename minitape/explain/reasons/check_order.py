@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from ...recording.recorded_rows import Escape, RecordedRow
 from . import checks
 from .question import Finding, OptionalFinding
-from .zero_nan import find_cause_of_zero, find_first_cause_of_nonfinite
+from .zero_nan import find_cause_of_nonfinite_across_passes, find_cause_of_zero
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
 FindCause: TypeAlias = Callable[[FrameworkQuestion], Finding | None]
@@ -171,7 +171,7 @@ def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks
         question: The question about the gradient.
         framework: The checks of the framework.
     """
-    finding = find_first_cause_of_nonfinite(question)
+    finding = find_cause_of_nonfinite_across_passes(question)
     if finding is None or finding.row is None:
         return finding
     return framework.refine_nonfinite_finding(question, finding, question.rows[finding.row])

@@ -424,7 +424,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
         The finding, or None if this is not the cause.
     """
     created = question.adapter.find_creation(question.adapter.to_handle(question.source))
-    own_statements = _list_binding_statements(created.call_stack)
+    own_statements = _list_assignments_up_to_caller_of_setup(created.call_stack)
     for leaf in question.list_leaves_besides_source():
         leaf_created = question.adapter.find_leaf_creation(leaf)
         if question.adapter.is_literal(leaf) or leaf_created.clock == created.clock:
@@ -452,7 +452,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
     return None
 
 
-def _list_binding_statements(call_stack: Sequence[Site]) -> list[tuple[Statement, Site]]:
+def _list_assignments_up_to_caller_of_setup(call_stack: Sequence[Site]) -> list[tuple[Statement, Site]]:
     """Return a call stack's assignments, the innermost first, up to the first one outside a set-up method."""
     statements: list[tuple[Statement, Site]] = []
     for site in reversed(call_stack):

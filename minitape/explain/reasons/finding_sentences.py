@@ -112,7 +112,7 @@ def _describe_nonfinite_element(row: RecordedRow, arrays: list[np.ndarray]) -> s
     return fill("{value} at {given}", value=value, given=inputs)
 
 
-def find_text_of_finding(framework: str, finding: Finding) -> CauseText:
+def find_sentences_of_finding(framework: str, finding: Finding) -> CauseText:
     """Return the sentences that fit a finding.
 
     Args:
@@ -134,7 +134,7 @@ def to_explanation_without_fixes(question: Question, finding: Finding) -> Explan
     """
     adapter = question.adapter
     finding.sentence_fields = adapter.find_sentence_fields(question, finding)
-    text = find_text_of_finding(adapter.framework, finding)
+    text = find_sentences_of_finding(adapter.framework, finding)
     detail = finding.detail
     if not detail and finding.row is not None:
         detail = adapter.describe_operation(question, finding.row)

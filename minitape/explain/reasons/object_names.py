@@ -159,7 +159,7 @@ class AccessPaths:
         """
         # The handles are stored because an id is unique only while its object exists.
         self._found: dict[int, tuple[str, Any]] = {}
-        self._search = self._iter_searched_objects(named_values, to_handle)
+        self._search = self._store_paths_one_by_one(named_values, to_handle)
 
     def find_path(self, wanted_object: Any) -> str:
         """Return the shortest expression for an object, or "" if none is found.
@@ -173,7 +173,7 @@ class AccessPaths:
                 return ""
         return self._found[key][0]
 
-    def _iter_searched_objects(self, named_values: NamesAndValues, to_handle: Callable[[Any], Any]) -> Iterator[bool]:
+    def _store_paths_one_by_one(self, named_values: NamesAndValues, to_handle: Callable[[Any], Any]) -> Iterator[bool]:
         """Store the path of one more object before each True that is yielded."""
         level = [(name, value) for name, value in named_values if name.isidentifier() and not name.startswith("_")]
         searched_ids = set[int]()
@@ -194,7 +194,7 @@ class AccessPaths:
             level = next_level
 
 
-def share_results() -> TemporaryAttributes:
+def share_searches_between_questions() -> TemporaryAttributes:
     """Return a context manager in which all questions share one search of the program and one of the recording.
 
     The block must not run any of the program's code, because the searches do not notice later changes.

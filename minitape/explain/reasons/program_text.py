@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.recorded_rows import RecordedRow, collect_ancestors
-from ...recording.sites import NOWHERE, Site, map_cell_files_to_numbers, read_source_lines, suppress_syntax_warnings
+from ...recording.sites import (
+    NOWHERE,
+    Site,
+    map_cell_files_to_execution_counts,
+    read_source_lines,
+    suppress_syntax_warnings,
+)
 
 unparse = lru_cache(10_000)(ast.unparse)
 
@@ -248,7 +254,7 @@ class CachedProgram(NamedTuple):
     """A parsed program in the cache.
 
     Attributes:
-        cells: The notebook's cells at the time of parsing, as returned by `map_cell_files_to_numbers`.
+        cells: The notebook's cells at the time of parsing, as returned by `map_cell_files_to_execution_counts`.
         lines: The lines of the file or cell at the time of parsing.
         text: The parsed program.
     """
@@ -271,7 +277,7 @@ def read_program(file: str | None) -> ProgramText:
         The program, or an empty program if the text is unknown or cannot be parsed.
     """
     name = file or ""
-    notebook_cells = map_cell_files_to_numbers()
+    notebook_cells = map_cell_files_to_execution_counts()
     lines = read_source_lines(name)
     cached = _programs.get(name)
     if cached is None or cached.lines is not lines or cached.cells != notebook_cells:
@@ -407,7 +413,7 @@ def parse_expression(text: str) -> Any:
     return ast.parse(text, mode="eval").body
 
 
-def rewrite_tree(node: ast.AST, find_replacement: Callable[[ast.AST], ast.AST | None]) -> Any:
+def copy_tree_with_replacements(node: ast.AST, find_replacement: Callable[[ast.AST], ast.AST | None]) -> Any:
     """Return a copy of a syntax tree in which some nodes are replaced.
 
     Args:
@@ -420,9 +426,12 @@ def rewrite_tree(node: ast.AST, find_replacement: Callable[[ast.AST], ast.AST | 
     new_node = copy(node)
     for name, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
-            value = rewrite_tree(value, find_replacement)
+            value = copy_tree_with_replacements(value, find_replacement)
         elif isinstance(value, list):
-            value = [rewrite_tree(item, find_replacement) if isinstance(item, ast.AST) else item for item in value]
+            value = [
+                copy_tree_with_replacements(item, find_replacement) if isinstance(item, ast.AST) else item
+                for item in value
+            ]
         setattr(new_node, name, value)
     return new_node
 
@@ -528,7 +537,7 @@ def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tupl
         return {
             (
                 (ATTRIBUTES, node.attr),
-                _find_standalone_class_name(statement.file, statement.class_name) if is_own else "",
+                _get_name_if_standalone_class(statement.file, statement.class_name) if is_own else "",
             )
         }
     if isinstance(node, ast.Subscript):
@@ -548,7 +557,7 @@ def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, a
     return zip(statement.targets, values, strict=True)
 
 
-def _find_standalone_class_name(file: str, name: str) -> str:
+def _get_name_if_standalone_class(file: str, name: str) -> str:
     """Return the name of a class that has no base class or subclass in the text, or "" for other names."""
     classes = [statement.node for statement in list_statements(file) if isinstance(statement.node, ast.ClassDef)]
     own_classes = [definition for definition in classes if definition.name == name and not definition.bases]

@@ -126,7 +126,7 @@ class Question:
     @cached_property
     def ancestors(self) -> set[int]:
         """The target's rows, and all rows that they were computed from."""
-        return self.share_result("ancestors", lambda: self.find_ancestors(self.target_rows))
+        return self.get_or_compute_shared_result("ancestors", lambda: self.find_ancestors(self.target_rows))
 
     @cached_property
     def used_source_rows(self) -> list[int]:
@@ -143,10 +143,10 @@ class Question:
         """The first step of each row's cheapest path to the target."""
         # A path ends at the first row of the source, so it does not use any edge that only this question changes.
         question = self if self.shared_rows is None else replace(self, rows=self.shared_rows, source_rows=[])
-        return self.share_result("paths", lambda: find_cheapest_steps_to_target(question))
+        return self.get_or_compute_shared_result("paths", lambda: find_cheapest_steps_to_target(question))
 
     @cached_property
-    def first_path_row(self) -> int | None:
+    def cheapest_source_row(self) -> int | None:
         """The source's row whose path to the target is cheapest, or None if no path exists."""
         candidates = [row for row in self.source_rows if row in self.cheapest_steps_to_target]
         if len(candidates) > 1:
@@ -156,7 +156,7 @@ class Question:
     @cached_property
     def path(self) -> list[PathStep]:
         """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
-        row, path = self.first_path_row, list[PathStep]()
+        row, path = self.cheapest_source_row, list[PathStep]()
         while row is not None and (step := self.cheapest_steps_to_target[row]) is not None:
             path.append(step)
             row = step.row
@@ -165,14 +165,16 @@ class Question:
     @cached_property
     def path_breaks(self) -> list[PathStep]:
         """The breaks on the path, except those that only repeat the previous break."""
-        next_breaks = self.share_result("breaks", lambda: map_next_breaks(self.cheapest_steps_to_target))
-        path, row = list[PathStep](), self.first_path_row
+        next_breaks = self.get_or_compute_shared_result(
+            "breaks", lambda: map_next_breaks(self.cheapest_steps_to_target)
+        )
+        path, row = list[PathStep](), self.cheapest_source_row
         while row is not None and (step := next_breaks[row]) is not None:
             path.append(step)
             row = step.row
         return list_distinct_breaks(path)
 
-    def share_result(self, name: str, build: Callable[[], Result]) -> Result:
+    def get_or_compute_shared_result(self, name: str, build: Callable[[], Result]) -> Result:
         """Return a result that depends only on the rows and the target, not on the source.
 
         Args:
@@ -210,7 +212,7 @@ class Question:
         return reached
 
     @property
-    def known_sweep(self) -> BackwardPass:
+    def required_sweep(self) -> BackwardPass:
         """The backward pass to explain, for checks that run only if it exists."""
         assert self.sweep is not None
         return self.sweep

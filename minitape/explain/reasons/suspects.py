@@ -295,7 +295,7 @@ def check_broadcast(run: CheckedRun) -> Suspicions:
         if column_is_new or makers[0] is makers[1]:
             table_sites.add(row.site)
         fields = {
-            **_name_operands(run, row, column),
+            **_format_column_and_row_operands(run, row, column),
             "one": shapes[0],
             "two": shapes[1],
             "what": row.op,
@@ -308,7 +308,7 @@ def check_broadcast(run: CheckedRun) -> Suspicions:
     yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
 
 
-def _name_operands(run: CheckedRun, row: RecordedRow, column: int) -> dict[str, str]:
+def _format_column_and_row_operands(run: CheckedRun, row: RecordedRow, column: int) -> dict[str, str]:
     """Return the operands as the program writes them, with ``x`` as the column and ``y`` as the row."""
     operands = [unparse(operand) for operand in find_operand_expressions(run.rows, row)]
     written = [f"({operand})" if " " in operand else operand for operand in operands]
@@ -359,7 +359,7 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
             if is_table and consumer.index not in table:
                 table.add(consumer.index)
                 waiting.append(consumer)
-    if not is_summed or _is_combined_with_table(run, row, table):
+    if not is_summed or _is_combined_with_other_table(run, row, table):
         return set()
     return table
 
@@ -372,7 +372,7 @@ def _is_softmax(run: CheckedRun, row: RecordedRow) -> bool:
     return takes_logits or run.find_activation_name(row) == "softmax"
 
 
-def _is_combined_with_table(run: CheckedRun, row: RecordedRow, table: set[int]) -> bool:
+def _is_combined_with_other_table(run: CheckedRun, row: RecordedRow, table: set[int]) -> bool:
     """Return whether a table is combined with another table that the same mistake did not create."""
     others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
@@ -406,7 +406,7 @@ def _is_made_from_columns_and_vectors(run: CheckedRun, row: RecordedRow) -> bool
 # -- functions -------------------------------------------------------------------------------------
 
 
-def check_activation_twice(run: CheckedRun) -> Suspicions:
+def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
     """Find a loss that expects logits but receives the result of an activation.
 
     Args:
@@ -593,7 +593,7 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def check_rounding_only(run: CheckedRun) -> Suspicions:
+def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
     """Find a normalization with equal adjoints for all elements, so that only rounding errors remain of the gradient.
 
     A source that also has another path to a target is not affected.
@@ -708,7 +708,7 @@ def check_saturation(run: CheckedRun) -> Suspicions:
         )
         if not 0 < sent < VANISHING_RATIO * received < math.inf:
             continue
-        if sent >= VANISHING_RATIO * _find_smallest_adjoint_after(run, row.index):
+        if sent >= VANISHING_RATIO * _find_smallest_adjoint_size_after(run, row.index):
             continue
         if _has_small_slope(run, row, adjoint):
             fields = {"what": run.find_display_name(row), "from_": received, "to": sent, "ratio": sent / received}
@@ -716,7 +716,7 @@ def check_saturation(run: CheckedRun) -> Suspicions:
             yield build_row_suspicion(row, "vanishing", fields, "saturated", only_rows)
 
 
-def _find_smallest_adjoint_after(run: CheckedRun, row: int) -> float:
+def _find_smallest_adjoint_size_after(run: CheckedRun, row: int) -> float:
     """Return the size of the smallest adjoint between the target and a row.
 
     Behind a logarithm, the adjoint is large if a probability is small, so the adjoint at the row alone is misleading.
@@ -788,11 +788,11 @@ def check_growing_gradients(run: CheckedRun) -> Suspicions:
             return
 
 
-LEADING_CHECKS: tuple[Check, ...] = (check_broadcast, check_activation_twice)
+LEADING_CHECKS: tuple[Check, ...] = (check_broadcast, check_activation_before_logits_loss)
 TRAILING_CHECKS: tuple[Check, ...] = (
     check_growing_gradients,
     check_term_without_gradient,
-    check_rounding_only,
+    check_gradient_of_rounding_errors,
     check_strongest_repeated_scaling,
     check_saturation,
 )

@@ -15,7 +15,7 @@ from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.tensor.tensor import Tensor
 from ...engine.values.dtypes import find_dtype_of_numpy
-from ...recording.function_bodies import find_call_on_tape
+from ...recording.function_bodies import find_enclosing_call_on_tape
 from ...recording.graph_nodes import (
     Break,
     CodePlace,
@@ -37,7 +37,7 @@ from ...recording.recorded_rows import (
     RowKind,
 )
 from ...recording.sites import NOWHERE, Site, find_innermost_site
-from ...recording.tape_reachability import TapeRules, read_given_variable_name, unwrap_to_base_variable
+from ...recording.tape_reachability import TapeReachability, read_given_variable_name, unwrap_to_base_variable
 from ...recording.value_origins import ValueRef
 from ...recording.value_summary import ValueSummary
 from ..caller import collect_asking_variables
@@ -70,18 +70,18 @@ def build_tape_adapter(tape: GradientTape, targets: TargetsOrSources, sources: T
     Returns:
         An adapter with a row for each ancestor of the targets, of the sources, and of each value that escaped.
     """
-    rules = TapeRules(tape, targets, sources)
-    graph = rules.graph
-    logged_escapes = rules.escapes
-    if all(map(rules.is_connected, sources)):
-        logged_escapes = [escape for escape in logged_escapes if _is_escape_of_tape(rules, escape)]
-    graph.exclude_values_from_chains(*rules.sources)
+    reachability = TapeReachability(tape, targets, sources)
+    graph = reachability.graph
+    logged_escapes = reachability.escapes
+    if all(map(reachability.is_connected, sources)):
+        logged_escapes = [escape for escape in logged_escapes if _is_escape_of_tape(reachability, escape)]
+    graph.exclude_values_from_chains(*reachability.sources)
     escaped_nodes = [graph.find_or_add_ref_node(ValueRef(*escape.reference_fields)) for escape in logged_escapes]
-    graph.exclude_rows_from_chains(node.row for node in escaped_nodes if node.record is rules.record)
-    source_nodes = [node for source in rules.sources for node in graph.list_nodes_of_value(source)]
-    ancestors = map_ancestors_to_inputs(rules, [*rules.target_nodes, *source_nodes, *escaped_nodes])
+    graph.exclude_rows_from_chains(node.row for node in escaped_nodes if node.record is reachability.record)
+    source_nodes = [node for source in reachability.sources for node in graph.list_nodes_of_value(source)]
+    ancestors = map_ancestors_to_inputs(reachability, [*reachability.target_nodes, *source_nodes, *escaped_nodes])
     row_of_node = {node.key: index for index, node in enumerate(ancestors)}
-    details = TapeRowDetails(rules)
+    details = TapeRowDetails(reachability)
     rows = list[RecordedRow]()
     for index, (node, inputs) in enumerate(ancestors.items()):
         edges = [_to_input_edge(row_of_node[input_node.key], break_) for input_node, break_ in inputs]
@@ -91,24 +91,26 @@ def build_tape_adapter(tape: GradientTape, targets: TargetsOrSources, sources: T
             row=row_of_node[node.key],
             method=escape.method,
             site=to_site(CodePlace(escape.stack) if escape.place else None),
-            row_count=escape.row_count if _is_escape_of_tape(rules, escape) else OTHER_RECORDING,
+            row_count=escape.row_count if _is_escape_of_tape(reachability, escape) else OTHER_RECORDING,
             clock=escape.clock,
         )
         for escape, node in zip(logged_escapes, escaped_nodes, strict=True)
     ]
-    return TapeAdapter(rules, rows, row_of_node, escapes[::-1])
+    return TapeAdapter(reachability, rows, row_of_node, escapes[::-1])
 
 
-def _is_escape_of_tape(rules: TapeRules, escape: LoggedEscape) -> bool:
+def _is_escape_of_tape(reachability: TapeReachability, escape: LoggedEscape) -> bool:
     """Return whether a value escaped while the recording of the tape in question was open."""
-    return escape.record is not None and escape.record() is rules.record
+    return escape.record is not None and escape.record() is reachability.record
 
 
-def map_ancestors_to_inputs(rules: TapeRules, roots: list[ValueNode]) -> dict[ValueNode, list[NodeAndBreak]]:
+def map_ancestors_to_inputs(
+    reachability: TapeReachability, roots: list[ValueNode]
+) -> dict[ValueNode, list[NodeAndBreak]]:
     """Return the ancestors of the given nodes, in execution order.
 
     Args:
-        rules: The tape's rows, and which of them its adjoints reach.
+        reachability: The tape's rows, and which of them its adjoints reach.
         roots: The initial nodes.
 
     Returns:
@@ -126,21 +128,21 @@ def map_ancestors_to_inputs(rules: TapeRules, roots: list[ValueNode]) -> dict[Va
             input_times = [
                 times_by_key[input_node.key] for input_node, _ in inputs[node.key] if input_node.key in times_by_key
             ]
-            times[node] = times_by_key[node.key] = max([_find_execution_time(rules, node), *input_times])
+            times[node] = times_by_key[node.key] = max([_find_execution_time(reachability, node), *input_times])
         elif node.key not in inputs:
-            inputs[node.key] = rules.graph.list_input_edges(node)
+            inputs[node.key] = reachability.graph.list_input_edges(node)
             waiting.append((node, True))
             waiting += [(input_node, False) for input_node, _ in inputs[node.key] if input_node.key not in inputs]
     return {node: inputs[node.key] for node in sorted(times, key=times.__getitem__)}
 
 
-def _find_execution_time(rules: TapeRules, node: ValueNode) -> tuple[int, int]:
+def _find_execution_time(reachability: TapeReachability, node: ValueNode) -> tuple[int, int]:
     """Return a sort key for the time at which a node was computed.
 
     Nodes on the tape in question are sorted by their rows. All other nodes come before them, sorted by their clocks.
     """
-    outer_node = find_call_on_tape(node)
-    if outer_node.record is rules.record:
+    outer_node = find_enclosing_call_on_tape(node)
+    if outer_node.record is reachability.record:
         return outer_node.row, 0
     return -1, 0 if outer_node.origin is None else outer_node.origin.clock
 
@@ -152,17 +154,17 @@ def build_question(adapter: TapeAdapter, source: Any) -> TapeQuestion:
         adapter: The adapter for the tape.
         source: The tensor or variable.
     """
-    keys = set(adapter.rules.graph.list_keys_of_value(unwrap_to_base_variable(source)))
+    keys = set(adapter.reachability.graph.list_keys_of_value(unwrap_to_base_variable(source)))
     question = TapeQuestion(
         adapter,
         adapter.rows,
         source_rows=sorted({row for name in keys for row in adapter.rows_by_name.get(name, ())}),
-        target_rows=[adapter.row_of_node[node.key] for node in adapter.rules.target_nodes],
+        target_rows=[adapter.row_of_node[node.key] for node in adapter.reachability.target_nodes],
         source=source,
         escapes=adapter.escapes,
     )
     question.name = find_source_name(question)
-    question.block_clock = min((begin.clock for begin in adapter.rules.block_begins), default=0)
+    question.block_clock = min((begin.clock for begin in adapter.reachability.block_begins), default=0)
     return question
 
 
@@ -178,10 +180,10 @@ class TapeRowDetails:
     """Looks up the code locations, values and names of a tape's rows on demand.
 
     Attributes:
-        rules: The tape's rows, and which of them its adjoints reach.
+        reachability: The tape's rows, and which of them its adjoints reach.
     """
 
-    rules: TapeRules
+    reachability: TapeReachability
 
     def find_place(self, row: RecordedRow) -> CodePlace | None:
         """Return the statement that computed a row or created a leaf.
@@ -202,7 +204,7 @@ class TapeRowDetails:
 
     def find_value(self, row: RecordedRow) -> ValueSummary:
         """Return the elements of the row, if the tape kept them."""
-        return ValueSummary(self.rules.find_array(row.extra))
+        return ValueSummary(self.reachability.find_array(row.extra))
 
     def find_name(self, row: RecordedRow) -> str:
         """Return the name that the program gave to a variable, or "" for other rows."""
@@ -234,12 +236,12 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
         node: The node.
         edges: The edges to the rows that it was computed from.
     """
-    rules = details.rules
+    reachability = details.reachability
     primitive = find_primitive(node)
     origin = node.origin
-    outer_node = find_call_on_tape(node)
+    outer_node = find_enclosing_call_on_tape(node)
     is_computed = primitive is not None or (origin is not None and origin.kind == "gradient")
-    is_on_tape = rules.is_on_tape(node)
+    is_on_tape = reachability.is_on_tape(node)
     kind: RowKind
     if node.variable is None and is_computed:
         kind = "operation"
@@ -252,7 +254,7 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
         shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
         dtype: Any = find_dtype_of_numpy(numpy_dtype)
     else:
-        shape = np.shape(rules.find_array(node))
+        shape = np.shape(reachability.find_array(node))
         dtype = node.find_dtype()
     is_differentiable = dtype is None or dtype.differentiable
     row = RecordedRow(
@@ -263,7 +265,7 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
         tracked=is_differentiable and (is_on_tape or (is_computed and node.enclosing_call is not None)),
         dtype="" if dtype is None else dtype.name,
         shape=shape,
-        position=outer_node.row if outer_node.record is rules.record else OTHER_RECORDING,
+        position=outer_node.row if outer_node.record is reachability.record else OTHER_RECORDING,
         clock=0 if origin is None else origin.clock,
         details=details,
         extra=node,
@@ -276,7 +278,7 @@ class TapeAdapter(Adapter):
     """Answers the checks' questions about a tape and its objects.
 
     Attributes:
-        rules: The tape's rows, and which of them its adjoints reach.
+        reachability: The tape's rows, and which of them its adjoints reach.
         rows: The rows of the recording.
         row_of_node: The index in `rows` of each node, by the node's key.
         rows_by_name: The rows that represent a tensor or variable, by the keys of `ValueGraph.list_keys_of_value`.
@@ -293,29 +295,33 @@ class TapeAdapter(Adapter):
     escape_cause = "left_through_numpy"
 
     def __init__(
-        self, rules: TapeRules, rows: list[RecordedRow], row_of_node: dict[Hashable, int], escapes: list[Escape]
+        self,
+        reachability: TapeReachability,
+        rows: list[RecordedRow],
+        row_of_node: dict[Hashable, int],
+        escapes: list[Escape],
     ) -> None:
         """Create the adapter, and index its rows by the values that they represent."""
-        self.rules = rules
+        self.reachability = reachability
         self.rows = rows
         self.row_of_node = row_of_node
         self.escapes = escapes
         self.owners = LayerOwners()
         self.rows_by_name: dict[Hashable, list[int]] = {}
         for row in rows:
-            for name in rules.graph.iter_keys_of_node(row.extra):
+            for name in reachability.graph.iter_keys_of_node(row.extra):
                 self.rows_by_name.setdefault(name, []).append(row.index)
 
     @cached_property
     def sweep(self) -> BackwardPass | None:
         """The repeated backward sweep to all sources with a gradient, or None if the sweep cannot be repeated."""
-        sources = [source for source in self.rules.sources if self.rules.is_connected(source)]
-        return replay_sweep(self.rules, self.row_of_node, build_unit_seeds(self.rules), sources)
+        sources = [source for source in self.reachability.sources if self.reachability.is_connected(source)]
+        return replay_sweep(self.reachability, self.row_of_node, build_unit_seeds(self.reachability), sources)
 
     @cached_property
     def suspicions(self) -> list[suspects.Suspicion]:
         """The suspicions about gradients that exist."""
-        if len(self.rules.record) > MAX_ROWS:
+        if len(self.reachability.record) > MAX_ROWS:
             return []
         run = suspects.CheckedRun(
             self.rows,
@@ -324,7 +330,7 @@ class TapeAdapter(Adapter):
             TENSORFLOW_OPERATIONS,
             lambda how: tape_sentences.ESCAPE_WORDS.get(how, how),
         )
-        suspicions = [*suspects.check_broadcast(run), *suspects.check_activation_twice(run)]
+        suspicions = [*suspects.check_broadcast(run), *suspects.check_activation_before_logits_loss(run)]
         return [*suspicions, *suspects.check_term_without_gradient(run)]
 
     def list_names_and_values(self) -> NamesAndValues:
@@ -368,10 +374,10 @@ class TapeAdapter(Adapter):
         """
         if obj is None:
             return Creation(0)
-        origin = self.rules.find_origin(obj)
+        origin = self.reachability.find_origin(obj)
         clock = 0 if origin is None else origin.clock
         if isinstance(obj, Tensor):
-            node = self.rules.graph.find_or_add_tensor_node(obj)
+            node = self.reachability.graph.find_or_add_tensor_node(obj)
             place = node.find_creation_place() if is_leaf(node) else node.find_computation_or_first_use_place()
             return Creation(clock, build_call_stack(place))
         call_stack = build_call_stack(find_origin_place(origin))
@@ -395,7 +401,7 @@ class TapeAdapter(Adapter):
         clock = row.clock
         if not clock and row.position != OTHER_RECORDING:
             # A leaf of this recording without a creation time is newer than the beginning of the block.
-            clock = max((begin.clock for begin in self.rules.block_begins), default=0) + 1
+            clock = max((begin.clock for begin in self.reachability.block_begins), default=0) + 1
         return Creation(clock, list(row.call_stack))
 
     def is_literal(self, row: RecordedRow) -> bool:
@@ -413,11 +419,11 @@ class TapeAdapter(Adapter):
         Args:
             row: The row.
         """
-        return self.rules.was_watched(row.extra)
+        return self.reachability.was_watched(row.extra)
 
     def find_block_call_stack(self) -> list[Site]:
         """Return the statements that were running when the tape began, outermost first."""
-        begins = self.rules.block_begins
+        begins = self.reachability.block_begins
         if not begins or not begins[-1].frames:
             return [NOWHERE]
         return build_call_stack(CodePlace(begins[-1].frames))
@@ -428,7 +434,7 @@ class TapeAdapter(Adapter):
         Args:
             clock: The time.
         """
-        return any(begin.clock < clock for begin in self.rules.block_begins)
+        return any(begin.clock < clock for begin in self.reachability.block_begins)
 
     def was_source_created_again_by(
         self,
@@ -491,7 +497,7 @@ class TapeAdapter(Adapter):
             return called_name
         return fill("{operation} in {function}(...)", operation=label, function=called_name)
 
-    def list_last_use_sites(self, source: Any) -> list[Site]:
+    def list_site_of_last_use(self, source: Any) -> list[Site]:
         """Return the last line under the tape that computed a value from a source.
 
         Args:
@@ -500,8 +506,8 @@ class TapeAdapter(Adapter):
         Returns:
             A list with one site, or an empty list if no value was computed from the source.
         """
-        source_rows = set(find_rows_in_recording(self.rules.tape, source))
-        place = self.rules.find_last_computation_from_source(source) if source_rows else None
+        source_rows = set(find_rows_in_recording(self.reachability.tape, source))
+        place = self.reachability.find_last_computation_from_source(source) if source_rows else None
         return [] if place is None else [to_site(place)]
 
 

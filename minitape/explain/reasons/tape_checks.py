@@ -28,10 +28,10 @@ from .program_text import find_statement
 from .question import ADD_OPS, Finding, OptionalFinding, find_nearest_tracked_consumers
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
 from .zero_nan import (
-    find_blamed_return_of_rule,
+    explain_origin_of_nonfinite,
+    find_blamed_return_site_of_rule,
     find_cause_of_nonfinite,
     find_cause_of_zero,
-    find_origin_of_nonfinite,
     is_finite,
 )
 
@@ -54,7 +54,7 @@ def find_unwatched_source(question: TapeQuestion) -> OptionalFinding:
     if not question.used_source_rows or _is_broken_before_tape(question):
         return None
     used_rows = [question.rows[row] for row in question.used_source_rows]
-    is_on_tape = any(question.adapter.rules.is_on_tape(row.extra) and row.tracked for row in used_rows)
+    is_on_tape = any(question.adapter.reachability.is_on_tape(row.extra) and row.tracked for row in used_rows)
     if is_on_tape and not _was_watched_after_last_use(question):
         return None
     uses = question.list_direct_source_uses()
@@ -83,7 +83,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
         return checks.find_rebound_name(question) or Finding("not_watched", site, row)
     if not source.trainable:
         return Finding("not_trainable", find_innermost_site(adapter.find_creation(source).call_stack, site))
-    if not adapter.rules.tape._watch_accessed_variables:
+    if not adapter.reachability.tape._watch_accessed_variables:
         return Finding("not_accessed_watched", adapter.find_block_site(), row)
     return None
 
@@ -108,7 +108,7 @@ def _was_watched_after_last_use(question: TapeQuestion) -> bool:
     """
     adapter = question.adapter
     rows = (question.rows[row] for row in question.used_source_rows)
-    watched_since = [adapter.rules.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
+    watched_since = [adapter.reachability.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
     if not watched_since:
         return False
     return all(0 <= use.position < min(watched_since) for use in question.list_direct_source_uses())
@@ -120,8 +120,8 @@ def _find_late_watch(question: TapeQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    rules = question.adapter.rules
-    for event, _, subject, frames in rules.tape.history:
+    reachability = question.adapter.reachability
+    for event, _, subject, frames in reachability.tape.history:
         if event.startswith("watch") and subject is not None and subject() is question.source and frames:
             site = to_site(CodePlace(frames))
             # In init_scope, a tape is not paused itself.
@@ -147,7 +147,7 @@ def find_rule_without_gradient(question: TapeQuestion) -> OptionalFinding:
         question: The question about the source.
     """
     for row, _ in question.path:
-        rule = find_blamed_return_of_rule(question, row)
+        rule = find_blamed_return_site_of_rule(question, row)
         if rule is not NOWHERE:
             return Finding("custom_rule", rule, row, variant="none")
     return None
@@ -161,7 +161,7 @@ def find_cause_behind_break(question: TapeQuestion, finding: Finding, row: Recor
         finding: The break that is nearest to the source.
         row: The row of the break.
     """
-    rule = find_blamed_return_of_rule(question, row.index)
+    rule = find_blamed_return_site_of_rule(question, row.index)
     if rule is not NOWHERE:
         return Finding("custom_rule", rule, row.index, variant="none", more=finding.more)
     edge = next(edge for path_row, edge in question.path if path_row == row.index and edge.cause)
@@ -205,13 +205,13 @@ def find_unused_layer(question: TapeQuestion) -> OptionalFinding:
     """
     if not question.adapter.is_variable(question.source):
         return None
-    rules = question.adapter.rules
+    reachability = question.adapter.reachability
     owner = question.adapter.owners.find_owner(question.source)
-    if owner is None or question.source._find_rows_in_recording(rules.tape):
+    if owner is None or question.source._find_rows_in_recording(reachability.tape):
         return None
     used_ids = {id(row.find_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
     if any(
-        id(variable) in used_ids or variable._find_rows_in_recording(rules.tape)
+        id(variable) in used_ids or variable._find_rows_in_recording(reachability.tape)
         for variable in list_variables_of_owner(owner)
     ):
         return None
@@ -288,7 +288,7 @@ def explain_missing_gradient(question: TapeQuestion) -> Explanation:
     return to_tape_explanation(question, run_checks(question, TAPE_CHECKS))
 
 
-def to_value_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
+def to_explanation_of_zero_or_nonfinite(question: TapeQuestion, finding: Finding) -> Explanation:
     """Return the explanation of a zero or nonfinite gradient, even if the cause lies inside a function.
 
     Args:
@@ -324,7 +324,7 @@ def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation
     answer = finding_sentences.to_explanation_with_fixes(question, finding)
     for explanation in (answer, *answer.others):
         nodes = [question.rows[row].extra for row in explanation._rows]
-        explanation._rows = [node.row for node in nodes if node.record is question.adapter.rules.record]
+        explanation._rows = [node.row for node in nodes if node.record is question.adapter.reachability.record]
     return answer
 
 
@@ -340,7 +340,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
     question.sweep = question.adapter.sweep
     finding = find_cause_of_zero_or_nonfinite(question)
     if finding is not None:
-        return to_value_explanation(question, finding)
+        return to_explanation_of_zero_or_nonfinite(question, finding)
     side_breaks = checks.find_side_breaks(question, [])
     cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_needed(question, cut)]
     cuts += checks.find_escapes_beside_open_path(question, cuts)
@@ -356,7 +356,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
         if other.kind == "cut":
             other.fix = fill("If this is intended, nothing is wrong.")
     if suspicion is None:
-        answer.message = join_sentences(answer.message, _describe_summed_targets(question.adapter.rules.targets))
+        answer.message = join_sentences(answer.message, _describe_summed_targets(question.adapter.reachability.targets))
     if answer.others:
         answer.message = join_sentences(answer.message, _describe_blocked_paths(len(answer.others)))
     return answer
@@ -417,7 +417,7 @@ def find_cause_of_nonfinite_target(question: TapeQuestion) -> OptionalFinding:
         question: The question about the source.
     """
     target_row = next((target_row for target_row in question.target_rows if not is_finite(question, target_row)), None)
-    return None if target_row is None else find_origin_of_nonfinite(question, target_row)
+    return None if target_row is None else explain_origin_of_nonfinite(question, target_row)
 
 
 def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> OptionalFinding:
@@ -449,21 +449,21 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
         return unchanged
     node = question.rows[finding.row].extra
     adjoint: ValueSummary | None = None if question.sweep is None else question.sweep.adjoints.get(finding.row)
-    replayed_call = None if adjoint is None else replay_call_on_new_tape(question.adapter.rules, node.row)
+    replayed_call = None if adjoint is None else replay_call_on_new_tape(question.adapter.reachability, node.row)
     if adjoint is None or replayed_call is None:
         return unchanged
     inner_adapter = build_tape_adapter(*replayed_call)
     sweep = _replay_sweep_of_call(inner_adapter, adjoint)
     assert node.record is not None
     call = node.record.get_call(node.row)
-    for source, input_row in zip(inner_adapter.rules.sources, call.inputs, strict=False):
+    for source, input_row in zip(inner_adapter.reachability.sources, call.inputs, strict=False):
         outer_row = question.adapter.row_of_node.get((id(node.record), input_row))
         if not source.dtype.differentiable or outer_row not in question.descendants:
             continue
         inner_question = build_question(inner_adapter, source)
         inner_question.sweep = sweep
         inner_question.name = question.name
-        if not inner_adapter.rules.is_connected(source):
+        if not inner_adapter.reachability.is_connected(source):
             cut = run_checks(inner_question, TAPE_CHECKS)
             if cut.cause == "independent":  # The source is used in another branch of the function.
                 return question, Finding("independent", finding.site, variant="call")
@@ -484,15 +484,15 @@ def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> Backwa
         adapter: The call, read as a separate tape.
         adjoint: The adjoint of the call: one array, or one for each result.
     """
-    rules = adapter.rules
+    reachability = adapter.reachability
     adjoints = adjoint.content if isinstance(adjoint.content, (tuple, list)) else [adjoint.content]
     starts = {
         row: result_adjoint
-        for result, result_adjoint in zip(rules.targets, adjoints, strict=False)
+        for result, result_adjoint in zip(reachability.targets, adjoints, strict=False)
         if result.dtype.differentiable
-        for row in find_rows_in_recording(rules.tape, result)[-1:]
+        for row in find_rows_in_recording(reachability.tape, result)[-1:]
     }
-    return replay_sweep(rules, adapter.row_of_node, starts, rules.sources)
+    return replay_sweep(reachability, adapter.row_of_node, starts, reachability.sources)
 
 
 def find_cut_that_makes_zero(question: TapeQuestion) -> OptionalFinding:
@@ -521,7 +521,7 @@ def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
     unreached_break = None if is_reached else find_path_break(question, TAPE_CHECKS)
     if unreached_break is not None and unreached_break.cause == "custom_rule":
         answer = to_tape_explanation(question, unreached_break)
-    elif not adapter.rules.is_connected(source):
+    elif not adapter.reachability.is_connected(source):
         answer = explain_missing_gradient(question)
     else:
         cut = find_cut_that_makes_zero(question)
@@ -529,7 +529,7 @@ def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
         if answer.kind not in ("connected", "zero", "nonfinite", "suspect"):
             answer.message = join_sentences(fill("The gradient of {x} is zero.", x=question.name), answer.message)
         answer.connected = True
-    answer._tape = adapter.rules.tape
+    answer._tape = adapter.reachability.tape
     return answer
 
 
@@ -542,7 +542,7 @@ def find_break_inside_py_function(tape: GradientTape, target: TargetOrSource, so
         source: An input of the function.
     """
     adapter = build_tape_adapter(tape, [target], [source])
-    if adapter.rules.is_connected(source):
+    if adapter.reachability.is_connected(source):
         return None
     finding = run_checks(build_question(adapter, source), TAPE_CHECKS)
     return Break(finding.cause, getattr(finding.site, "place", None), finding.detail)

@@ -200,7 +200,7 @@ def describe_outside_operation(blamed: BlamedPlace) -> Fields:
     if blamed.finding.detail in ("gradient", "reset") or node is None:
         return {"kind": blamed.finding.detail}
     kind = ""
-    begins = adapter.rules.block_begins
+    begins = adapter.reachability.block_begins
     if node.origin is not None and begins:
         block = find_statement(adapter.find_block_site())
         is_behind_block = blamed.place is not None and blamed.place.line > block.last_line
@@ -209,7 +209,7 @@ def describe_outside_operation(blamed: BlamedPlace) -> Fields:
             kind = "setup" if is_setup else "before"
         elif len(begins) == 1 and is_behind_block:
             kind = "after"
-    elif node.record is not None and node.record is not adapter.rules.record:
+    elif node.record is not None and node.record is not adapter.reachability.record:
         kind = "another"
     return {
         "what": blamed.format_operation(is_whole_call=True),
@@ -303,7 +303,7 @@ def describe_unreached_source(blamed: BlamedPlace) -> Fields:
     origin = node.origin
     if origin is not None and origin.kind in ("constant", "made") and not origin.inputs:
         return {"kind": "constant", "used": format_bracketed_place(*target_row.site)}
-    blamed.finding.site = next(reversed(blamed.adapter.list_last_use_sites(question.source)), NOWHERE)
+    blamed.finding.site = next(reversed(blamed.adapter.list_site_of_last_use(question.source)), NOWHERE)
     if blamed.finding.site is NOWHERE:
         return {}
     return {"kind": "used", "used": format_bracketed_place(*blamed.finding.site)}

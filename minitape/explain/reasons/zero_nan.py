@@ -87,10 +87,10 @@ def find_adjoint(question: Question, row: int) -> OptionalArray:
         question: The question that contains the backward pass.
         row: The row.
     """
-    return to_float_array(question.known_sweep.adjoints.get(row))
+    return to_float_array(question.required_sweep.adjoints.get(row))
 
 
-def find_blamed_return_of_rule(question: Question, row: int) -> Site:
+def find_blamed_return_site_of_rule(question: Question, row: int) -> Site:
     """Return the line of the return statement in the program's custom derivative rule for an operation.
 
     If the rule has several return statements, one that returns zeros or nothing is preferred.
@@ -102,7 +102,7 @@ def find_blamed_return_of_rule(question: Question, row: int) -> Site:
     Returns:
         The site, or `NOWHERE` if the program has no rule for the operation.
     """
-    last_return = question.adapter.find_last_return_of_rule(question.rows[row])
+    last_return = question.adapter.find_last_return_site_of_rule(question.rows[row])
     functions = find_statement(last_return).enclosing_functions
     for statement in list_statements(last_return[0]):
         if statement.enclosing_functions == functions and matches_zero_return(unparse(statement.node)):
@@ -124,10 +124,10 @@ def build_custom_rule_finding(
         variant: Which of the cause's sentences fits.
         detail: The value of the sentence's field ``what``.
     """
-    return build_row_finding(question, cause, row, variant, detail, find_blamed_return_of_rule(question, row))
+    return build_row_finding(question, cause, row, variant, detail, find_blamed_return_site_of_rule(question, row))
 
 
-def find_last_reached_row(question: Question) -> int | None:
+def find_row_that_stopped_adjoint(question: Question) -> int | None:
     """Return the row on the path that received an adjoint but did not pass any adjoint on.
 
     Args:
@@ -140,9 +140,9 @@ def find_last_reached_row(question: Question) -> int | None:
     rows = [*question.used_source_rows[:1], *(step.row for step in question.path)]
     for row, previous in zip(reversed(rows), reversed(rows[:-1]), strict=False):
         # The adjoints of a TensorFlow list ("variant") are not recorded.
-        if row not in question.known_sweep.adjoints or question.rows[previous].dtype == "variant":
+        if row not in question.required_sweep.adjoints or question.rows[previous].dtype == "variant":
             continue
-        shares = question.known_sweep.edges.get(question.rows[row].call_id)
+        shares = question.required_sweep.edges.get(question.rows[row].call_id)
         if shares is None:
             return row
         if question.rows[previous].tracked and previous not in [share.row for share in shares]:
@@ -170,7 +170,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
         return None
     nonfinite_target = next((row for row in question.target_rows if not is_finite(question, row)), None)
     if nonfinite_target is not None:
-        return find_origin_of_nonfinite(question, nonfinite_target)
+        return explain_origin_of_nonfinite(question, nonfinite_target)
     if all(adjoint.is_all_finite for adjoint in arrived_adjoints):
         return None
     for call, shares in sweep.edges.items():
@@ -180,14 +180,14 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
         if all(share.product.is_all_finite for share in shares if share.row in question.descendants):
             continue
         if not is_finite(question, call):
-            return find_origin_of_nonfinite(question, call, is_hidden=True)
-        overflows = adjoint is not None and may_overflow(question, call, [adjoint.to_array()])
-        rule = question.adapter.find_last_return_of_rule(question.rows[call])
+            return explain_origin_of_nonfinite(question, call, is_hidden=True)
+        overflows = adjoint is not None and may_product_overflow(question, call, [adjoint.to_array()])
+        rule = question.adapter.find_last_return_site_of_rule(question.rows[call])
         return build_row_finding(question, "nan_backward", call, "grown" if overflows else "", site=rule)
     return build_row_finding(question, "nan_backward", question.used_source_rows[-1])
 
 
-def find_first_cause_of_nonfinite(question: Question) -> OptionalFinding:
+def find_cause_of_nonfinite_across_passes(question: Question) -> OptionalFinding:
     """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN.
 
     Args:
@@ -204,7 +204,7 @@ def find_first_cause_of_nonfinite(question: Question) -> OptionalFinding:
     return finding
 
 
-def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = False) -> Finding:
+def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = False) -> Finding:
     """Find the first row in the chain of nonfinite rows that ends at the given row.
 
     Args:
@@ -221,7 +221,9 @@ def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = Fal
         question.rows[index].dtype in OPAQUE_DTYPES for index in first_row.inputs
     )
     if first_row.kind == "operation" and not is_selection and not reads_data:
-        if not variant and may_overflow(question, first_row.index, collect_known_arrays(question, first_row.inputs)):
+        if not variant and may_product_overflow(
+            question, first_row.index, collect_known_arrays(question, first_row.inputs)
+        ):
             variant = "grown"
         return build_row_finding(question, cause, first_row.index, variant)
     consumers = [index for index in nonfinite if first_row.index in question.rows[index].inputs]
@@ -287,7 +289,7 @@ def _find_row_made_nan_by_mask_or_consumer(question: Question, nonfinite: Iterab
     return min(has_nan, default=consumer)
 
 
-def may_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) -> bool:
+def may_product_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) -> bool:
     """Return whether the product of some elements would exceed the range of the row's type."""
     dtype = question.rows[row].dtype.replace("bfloat16", "float32")
     if dtype not in ("float32", "float64"):
@@ -317,16 +319,22 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
     if seeds and all(seed.is_all_zero for seed in seeds):
         return Finding("zero_seed", sweep.site, question.target_rows[0])
-    empty_rows = question.share_result("empty rows", lambda: {row.index for row in question.rows if 0 in row.shape})
+    empty_rows = question.get_or_compute_shared_result(
+        "empty rows", lambda: {row.index for row in question.rows if 0 in row.shape}
+    )
     empty = next((step.row for step in question.path if step.row in empty_rows), None) if empty_rows else None
     if empty is not None:
         return build_row_finding(question, "not_selected", empty, "empty")
     # Zeros usually pass through many operations. Explain where they come from only once for all sources behind it.
-    origin = question.share_result("zeros", lambda: _map_origins_of_zeros(question)).get(arrived_rows[0])
+    origin = question.get_or_compute_shared_result("zeros", lambda: _map_origins_of_zeros(question)).get(
+        arrived_rows[0]
+    )
     if origin is None:
         return _explain_last_zeroing(question, arrived_rows[0])
     question_about_origin = replace(question, source_rows=[origin])
-    return question.share_result(f"zeros {origin}", lambda: _explain_last_zeroing(question_about_origin, origin))
+    return question.get_or_compute_shared_result(
+        f"zeros {origin}", lambda: _explain_last_zeroing(question_about_origin, origin)
+    )
 
 
 def _map_origins_of_zeros(question: Question) -> dict[int, int]:
@@ -338,7 +346,7 @@ def _map_origins_of_zeros(question: Question) -> dict[int, int]:
     """
     senders: dict[int, set[int]] = {}
     totals: dict[int, bool] = {}  # Whether the shares that arrived at a row have a zero sum.
-    for call, shares in question.known_sweep.edges.items():
+    for call, shares in question.required_sweep.edges.items():
         for share in shares:
             senders.setdefault(share.row, set()).add(call)
             totals[share.row] = share.total.is_all_zero
@@ -346,7 +354,7 @@ def _map_origins_of_zeros(question: Question) -> dict[int, int]:
     for row, calls in senders.items():
         call = max(calls)
         # A hook changed the adjoint if the shares have a different sum.
-        if len(calls) == 1 and totals.get(call, False) and question.known_sweep.adjoints[call].is_all_zero:
+        if len(calls) == 1 and totals.get(call, False) and question.required_sweep.adjoints[call].is_all_zero:
             origins[row] = origins.get(call, call)
     return origins
 
@@ -356,7 +364,7 @@ def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
 
     Only the last such operation matters, because a nonzero adjoint on another path may have come closer to the source.
     """
-    sweep = question.known_sweep
+    sweep = question.required_sweep
     culprit: int | None = None
     cancelled_row: int | None = None
     nonzero_sums = set[int]()  # The rows that have received shares with a nonzero sum.
@@ -398,7 +406,9 @@ def explain_cancellation(question: Question, call: int, row: int) -> Finding:
     adapter = question.adapter
     if question.rows[call].op in adapter.zero_mechanisms["zero_cancels"] - SUBTRACT_OPS:
         return build_row_finding(question, "zero_cancels", call)
-    senders = [sender for sender, shares in question.known_sweep.edges.items() for share in shares if share.row == row]
+    senders = [
+        sender for sender, shares in question.required_sweep.edges.items() for share in shares if share.row == row
+    ]
     scopes = [question.rows[sender].scope for sender in senders]
     for depth, name in enumerate(scopes[0] if scopes else (), 1):
         scope = scopes[0][:depth]
@@ -430,7 +440,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     """
     operation = question.rows[row]
     mechanism = find_zero_mechanism(question, row)
-    if _has_tiny_half_adjoint(question, row):
+    if _has_tiny_float16_adjoint(question, row):
         return build_row_finding(question, "zero_factor", row, "underflow")
     if operation.op in VARIANT_OF_POINT_OP:
         # In a second derivative, blame the line of the activation, not the line of its derivative.
@@ -457,7 +467,7 @@ def _is_saturated(question: Question, row: int, mechanism: str) -> bool:
     return mechanism == "zero_cancels" and is_softmax_one_hot(question, row)
 
 
-def _has_tiny_half_adjoint(question: Question, row: int) -> bool:
+def _has_tiny_float16_adjoint(question: Question, row: int) -> bool:
     rows = question.rows
     if "float16" not in [rows[index].dtype for index in (row, *rows[row].inputs)]:
         return False
@@ -493,9 +503,9 @@ def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding
     )
     if does_product_underflow(question, row, factors):
         return build_row_finding(question, "zero_factor", row, "underflow")
-    if has_nonzero_factors(question, row):
+    if are_other_factors_nonzero(question, row):
         return build_row_finding(question, "zero_sum", row, "elements")
-    return find_cause_of_earlier_zero(question, row) or build_row_finding(question, "zero_factor", row)
+    return find_cause_of_zero_input(question, row) or build_row_finding(question, "zero_factor", row)
 
 
 def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
@@ -508,21 +518,23 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
         row: The row of the operation.
     """
     operation = question.rows[row]
-    if (rule := find_blamed_return_of_rule(question, row)) is not NOWHERE:
+    if (rule := find_blamed_return_site_of_rule(question, row)) is not NOWHERE:
         return Finding("custom_rule", rule, row, has_gradient=True)
-    senders = [call for call, shares in question.known_sweep.edges.items() if any(share.row == row for share in shares)]
+    senders = [
+        call for call, shares in question.required_sweep.edges.items() if any(share.row == row for share in shares)
+    ]
     if senders and does_broadcast_cancel(question, row):
         return explain_cancellation(question, senders[-1], row)
     # A later operation may have selected another part of the value, or masked this part.
     for later, _ in question.path:
         mechanism = find_zero_mechanism(question, later) if later > row else ""
-        is_masked = mechanism == "zero_factor" and not has_nonzero_factors(question, later)
+        is_masked = mechanism == "zero_factor" and not are_other_factors_nonzero(question, later)
         if is_masked or mechanism == "not_selected":
             return build_row_finding(question, mechanism, later)
     if operation.op in MOVING_OPS:
         return build_row_finding(question, "not_selected", row, "part")
     if any(is_all_zero(question, index) for index in operation.inputs):
-        return find_cause_of_earlier_zero(question, row) or build_row_finding(question, "zero_factor", row)
+        return find_cause_of_zero_input(question, row) or build_row_finding(question, "zero_factor", row)
     other_arrays = collect_known_arrays(
         question, [index for index in operation.inputs if index not in question.descendants]
     )
@@ -530,7 +542,7 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
     return build_row_finding(question, "not_selected" if takes_other else "saturated", row)
 
 
-def has_nonzero_factors(question: Question, row: int) -> bool:
+def are_other_factors_nonzero(question: Question, row: int) -> bool:
     """Return whether all other factors of a product are known and free of zeros.
 
     If this is true, the shares of a broadcast factor are zero because they cancel in a sum.
@@ -561,7 +573,7 @@ def does_product_underflow(question: Question, row: int, factors: Iterable[np.nd
     return any(0 < product < np.finfo(dtype).smallest_subnormal for product in products)
 
 
-def find_cause_of_earlier_zero(question: Question, row: int) -> OptionalFinding:
+def find_cause_of_zero_input(question: Question, row: int) -> OptionalFinding:
     """Find the relu or step function that made the input of a row zero, as in ``relu(x) ** 2``.
 
     Args:
@@ -586,7 +598,7 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
     adjoint = find_adjoint(question, row)
     if adjoint is None:
         return False
-    for share in question.known_sweep.edges.get(row, ()):
+    for share in question.required_sweep.edges.get(row, ()):
         if share.row not in question.descendants:
             continue
         shape = tuple(question.rows[share.row].shape)

@@ -24,7 +24,9 @@ FREEZING_NAMES = set(
 SETTINGS_STEP = 3  # By this step, all parameters that are trained have moved.
 
 
-def note_frozen_move(accounts: RunAccounts, account: TensorAccount, followed: FollowedOptimizer) -> None:
+def record_update_of_frozen_parameter(
+    accounts: RunAccounts, account: TensorAccount, followed: FollowedOptimizer
+) -> None:
     """Note a step that changed a parameter that no longer requires a gradient.
 
     Args:
@@ -36,10 +38,10 @@ def note_frozen_move(accounts: RunAccounts, account: TensorAccount, followed: Fo
     is_frozen = account.got_gradient and tensor is not None and not tensor.requires_grad
     # The parameter may have been frozen between the backward pass and the step.
     if is_frozen and account.used_by.count(followed.account.number) != 1:
-        accounts.note_finding("frozen_moved", "", followed.account.made_at, [account.key])
+        accounts.record_finding("frozen_moved", "", followed.account.made_at, [account.key])
 
 
-def note_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
+def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
     """Note attributes that the program has set, but that PyTorch does not read.
 
     Args:
@@ -52,7 +54,7 @@ def note_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed
     # An optimizer that the program itself defines may read the attribute.
     if rate not in (None, used) and type(optimizer).__module__.startswith("torch."):
         site = _find_assignment_site("lr", file)
-        accounts.note_finding("no_effect", "optimizer", site, name="lr", one=used, two=rate)
+        accounts.record_finding("no_effect", "optimizer", site, name="lr", one=used, two=rate)
     if followed.account.steps != SETTINGS_STEP:
         return
     trained = {account.key for account in held if account.moves[0] and account.read_facts().is_trainable}
@@ -61,7 +63,7 @@ def note_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed
             parameters = owner.parameters() if isinstance(owner, nn.Module) else [owner]
             keys = trained.intersection(map(id, parameters))
             if keys and vars(owner)[name] is False:
-                accounts.note_finding("no_effect", "", _find_assignment_site(name, file), keys, name=name)
+                accounts.record_finding("no_effect", "", _find_assignment_site(name, file), keys, name=name)
 
 
 def _find_assignment_site(name: str, file: str | None) -> Site:

@@ -29,18 +29,18 @@ from ...run_watch.accounts import (
     REUSED,
     SKIPPED,
     STEPPED,
-    Birth,
     ClipCalls,
     Contribution,
     GradientChange,
     OptimizerAccount,
+    ParameterRegistration,
     RunAccounts,
 )
 from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
 from ..kept_tensors import OptionalTensor, Tensors
 from .leaf_search import LeafSearch
-from .misuse_watch import note_frozen_move, note_settings_without_effect
+from .misuse_watch import record_settings_without_effect, record_update_of_frozen_parameter
 from .scaler_watch import ScalerWatch
 from .schedule_watch import ScheduleWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
@@ -145,22 +145,22 @@ class TorchRunWatch:
         """Start following the program."""
         patches = self.patches
         patches.activate_in_this_thread()
-        patches.wrap_function(torch.Tensor, "backward", self._run_backward_and_note_pass)
-        patches.wrap_function(torch.autograd, "backward", self._run_backward_and_note_pass)
+        patches.wrap_function(torch.Tensor, "backward", self._run_backward_and_record_pass)
+        patches.wrap_function(torch.autograd, "backward", self._run_backward_and_record_pass)
         patches.wrap_function(torch.autograd, "grad", self._count_and_run_gradient_call)
         patches.wrap_function(torch.optim.Optimizer, "__init__", self._create_and_follow_optimizer)
-        patches.wrap_function(torch.optim.Optimizer, "zero_grad", self._note_and_clear_optimizer_gradients)
-        patches.wrap_function(torch.nn.Module, "zero_grad", self._note_and_clear_module_gradients)
+        patches.wrap_function(torch.optim.Optimizer, "zero_grad", self._record_and_clear_optimizer_gradients)
+        patches.wrap_function(torch.nn.Module, "zero_grad", self._record_and_clear_module_gradients)
         for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
-            patches.wrap_function(owner, "clip_grad_norm_", self._note_and_clip_gradients)
-            patches.wrap_function(owner, "clip_grad_value_", self._note_and_clip_gradients)
-        patches.wrap_function(torch.set_grad_enabled, "__init__", self._note_pause_and_switch_grad_mode)
+            patches.wrap_function(owner, "clip_grad_norm_", self._record_and_clip_gradients)
+            patches.wrap_function(owner, "clip_grad_value_", self._record_and_clip_gradients)
+        patches.wrap_function(torch.set_grad_enabled, "__init__", self._record_pause_and_switch_grad_mode)
         self._scaler_watch.install_hooks(patches)
         ScheduleWatch(self).install_hooks(patches)
         for registry, hook in (
-            (optimizers._global_optimizer_pre_hooks, self._note_step_and_sample_weights),
-            (optimizers._global_optimizer_post_hooks, self._note_moves_and_rest_if_nothing_is_new),
-            (modules._global_parameter_registration_hooks, self._note_parameter_birth),
+            (optimizers._global_optimizer_pre_hooks, self._record_step_and_sample_weights),
+            (optimizers._global_optimizer_post_hooks, self._record_updates_and_rest_if_nothing_is_new),
+            (modules._global_parameter_registration_hooks, self._record_parameter_registration),
         ):
             add_global_hook(patches, hook, registry)
 
@@ -168,9 +168,9 @@ class TorchRunWatch:
         """Stop following the program, and complete the accounts."""
         self.patches.undo_all()
         with DisableTorchFunction(), self.errors:
-            self._read_late_losses()
+            self._read_waiting_losses()
             for account in self._close_gone_accounts_and_list_others():
-                account.note_changes_by_program(self.accounts)
+                account.record_changes_by_program(self.accounts)
 
     @property
     def is_resting(self) -> bool:
@@ -192,10 +192,10 @@ class TorchRunWatch:
         Args:
             key: The key of the parameter.
         """
-        birth = self.accounts.births.get(key)
-        return self.leaf_search.names.get(key) or ("" if birth is None else birth.name)
+        registration = self.accounts.registrations.get(key)
+        return self.leaf_search.names.get(key) or ("" if registration is None else registration.name)
 
-    def _is_ignored(self) -> bool:
+    def _is_event_ignored(self) -> bool:
         return torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread
 
     # -- accounts ----------------------------------------------------------------------------------
@@ -217,10 +217,10 @@ class TorchRunWatch:
         for account in gone:
             if account.optimizer_numbers:
                 continue
-            birth = self.accounts.births.pop(account.key, None)
-            if birth is not None and account.pending:
-                place = birth.site, birth.name
-                self.accounts.lost_births[place] = self.accounts.lost_births.get(place, 0) + 1
+            registration = self.accounts.registrations.pop(account.key, None)
+            if registration is not None and account.pending:
+                place = registration.site, registration.name
+                self.accounts.lost_registrations[place] = self.accounts.lost_registrations.get(place, 0) + 1
             del self.tensor_accounts[account.key]
         return [account for account in self.tensor_accounts.values() if account.tensor_ref() is not None]
 
@@ -235,7 +235,7 @@ class TorchRunWatch:
             if gradient is not None:
                 account.remember_gradient(gradient)
 
-    def _forget_all(self) -> None:
+    def _forget_all_contributions(self) -> None:
         """Forget the current contributions to the gradients, because the watch did not follow their history."""
         for account in self._close_gone_accounts_and_list_others():
             account.forget_pending_contributions()
@@ -243,7 +243,7 @@ class TorchRunWatch:
 
     # -- backward passes ---------------------------------------------------------------------------
 
-    def _run_backward_and_note_pass(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+    def _run_backward_and_record_pass(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
         if self._backward_depth or torch.compiler.is_dynamo_compiling():
             return original(*args, **kwargs)
         given = args[0] if args else kwargs.get("tensors")
@@ -252,7 +252,7 @@ class TorchRunWatch:
         site = get_running_site(frame)
         if not self.is_resting:
             with DisableTorchFunction(), self.errors:
-                self._prepare_pass(roots, site, frame)
+                self._open_accounts_before_pass(roots, site, frame)
         self.accounts.passes += 1
         self.accounts.paused_at = NOWHERE if torch.is_grad_enabled() else self._last_pause
         self._backward_depth += 1
@@ -267,12 +267,12 @@ class TorchRunWatch:
             scale = self._scaler_watch.find_loss_scale(roots)
             if not self.is_resting:
                 self._add_pass_to_accounts(Contribution(self.accounts.passes, site, scale))
-            self._note_loss(roots, scale, site)
+            self._record_loss(roots, scale, site)
             if self.is_resting:
                 self._resting_passes -= 1
                 if not self.is_resting:
                     self._steps_without_new_route = 0
-                    self._forget_all()
+                    self._forget_all_contributions()
         if self.on_pass is not None:
             self.on_pass(self.accounts.passes)
         return result
@@ -286,7 +286,7 @@ class TorchRunWatch:
             self.failure = error
             raise
 
-    def _prepare_pass(self, roots: Tensors, site: Site, frame: FrameType | None) -> None:
+    def _open_accounts_before_pass(self, roots: Tensors, site: Site, frame: FrameType | None) -> None:
         """Open accounts for the leaves that the pass will reach, and inspect all gradients before the pass.
 
         Args:
@@ -297,7 +297,7 @@ class TorchRunWatch:
         for leaf in self.leaf_search.find_leaves(roots, site, frame, self.tensor_accounts.__contains__):
             self.find_or_open_account(leaf)
         for account in self._close_gone_accounts_and_list_others():
-            account.note_changes_by_program(self.accounts)
+            account.record_changes_by_program(self.accounts)
 
     def _add_pass_to_accounts(self, contribution: Contribution) -> None:
         """Add a contribution to the accounts of all leaves whose ``.grad`` was changed by the pass.
@@ -321,7 +321,7 @@ class TorchRunWatch:
                     account.got_gradient = True
                     account.first_fingerprint = compute_fingerprint(tensor)
                 continue
-            self._note_leftover_of_other_loss(account, pending[-1], contribution)
+            self._record_leftover_of_other_loss(account, pending[-1], contribution)
             if id(pending) not in extended:
                 extended[id(pending)] = pending, (*pending, contribution)
             account.pending = extended[id(pending)][1]
@@ -349,7 +349,7 @@ class TorchRunWatch:
             if (gradient := account.gradient) is not None
         }
 
-    def _note_leftover_of_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
+    def _record_leftover_of_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
         """Record a pass that adds to the leftover gradient of a different line after a step without this parameter.
 
         Args:
@@ -363,16 +363,16 @@ class TorchRunWatch:
             key = old.site, new.site, account.key
             self.accounts.sent_by_another[key] = self.accounts.sent_by_another.get(key, 0) + 1
 
-    def _note_loss(self, roots: Tensors, scale: float | None, site: Site) -> None:
+    def _record_loss(self, roots: Tensors, scale: float | None, site: Site) -> None:
         if not roots:
             return
         root = roots[0].detach()
         value = root if root.numel() == 1 else root.sum()
         self._late_losses.append((value, scale, site, self.accounts.passes))
         if value.device.type == "cpu" or len(self._late_losses) >= LATE_LOSSES:
-            self._read_late_losses()
+            self._read_waiting_losses()
 
-    def _read_late_losses(self) -> None:
+    def _read_waiting_losses(self) -> None:
         late_losses, self._late_losses = self._late_losses, []
         for tensor, scale, site, pass_number in late_losses:
             value = float(tensor.real) if tensor.is_complex() else float(tensor)
@@ -393,11 +393,13 @@ class TorchRunWatch:
         with DisableTorchFunction():
             self.find_or_follow_optimizer(optimizer).account.made_at = site
 
-    def _note_parameter_birth(self, module: Any, name: str, parameter: Any) -> None:
-        if self._is_ignored() or type(parameter) is not torch.nn.Parameter:
+    def _record_parameter_registration(self, module: Any, name: str, parameter: Any) -> None:
+        if self._is_event_ignored() or type(parameter) is not torch.nn.Parameter:
             return
-        birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_optimizer_creator())
-        self.accounts.births[id(parameter)] = birth
+        registration = ParameterRegistration(
+            find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_optimizer_creator()
+        )
+        self.accounts.registrations[id(parameter)] = registration
 
     def _find_line_in_optimizer_creator(self) -> Site:
         """Return the running line of the function that created the last optimizer, or NOWHERE before that.
@@ -415,44 +417,48 @@ class TorchRunWatch:
         pairs = zip(stack, self._optimizer_stack, strict=False)
         return next((site for site, optimizer_site in pairs if site != optimizer_site), stack[-1])
 
-    def _note_pause_and_switch_grad_mode(self, original: Callable, switch: Any, mode: bool) -> None:
+    def _record_pause_and_switch_grad_mode(self, original: Callable, switch: Any, mode: bool) -> None:
         if not mode and torch.is_grad_enabled():
             self._last_pause = find_user_site()
         original(switch, mode)
 
-    def _note_and_clear_optimizer_gradients(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _record_and_clear_optimizer_gradients(
+        self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(optimizer, *args, **kwargs)
         site = find_user_site()
         with DisableTorchFunction():
             followed = self.find_or_follow_optimizer(optimizer)
         followed.account.cleared_at = site
-        return self._note_and_clear_gradients(
+        return self._record_and_clear_gradients(
             followed.tensor_accounts, site, lambda: original(optimizer, *args, **kwargs)
         )
 
-    def _note_and_clear_module_gradients(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
+    def _record_and_clear_module_gradients(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(module, *args, **kwargs)
         known = [self.tensor_accounts.get(id(parameter)) for parameter in module.parameters()]
         found = [account for account in known if account is not None]
-        return self._note_and_clear_gradients(found, find_user_site(), lambda: original(module, *args, **kwargs))
+        return self._record_and_clear_gradients(found, find_user_site(), lambda: original(module, *args, **kwargs))
 
-    def _note_and_clear_gradients(self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]) -> Any:
+    def _record_and_clear_gradients(
+        self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]
+    ) -> Any:
         with DisableTorchFunction(), self.errors:
             for account in accounts:
                 tensor = account.tensor_ref()
                 if account.pending and tensor is not None:
-                    account.note_changes_by_program(self.accounts)
+                    account.record_changes_by_program(self.accounts)
                     if self._closure_depth:  # The step has already read the gradients that its closure clears.
                         account.forget_pending_contributions()
-                    self.accounts.note_cleared_gradient(account, site, account.was_changed_by_program(tensor))
+                    self.accounts.record_cleared_gradient(account, site, account.was_changed_by_program(tensor))
         result = clear()
         with DisableTorchFunction():
             self.remember_gradients(accounts)
         return result
 
-    def _note_and_clip_gradients(
+    def _record_and_clip_gradients(
         self, original: Callable, parameters: Any, limit: float, *args: Any, **kwargs: Any
     ) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
@@ -461,14 +467,14 @@ class TorchRunWatch:
         given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
         clipped = list[TensorAccount]()
         with DisableTorchFunction(), self.errors:
-            clipped = self._note_clip_and_list_clipped_accounts(given, site, limit)
+            clipped = self._record_clip_and_list_clipped_accounts(given, site, limit)
         result = original(given, limit, *args, **kwargs)
         with DisableTorchFunction():
             self.accounts.record_gradient_change(clipped, GradientChange(CLIPPED, site))
             self.remember_gradients(clipped)
         return result
 
-    def _note_clip_and_list_clipped_accounts(
+    def _record_clip_and_list_clipped_accounts(
         self, parameters: Tensors, site: Site, limit: float
     ) -> list[TensorAccount]:
         """Record a gradient-clipping call, and return the accounts of the clipped gradients.
@@ -485,7 +491,7 @@ class TorchRunWatch:
         known = [self.tensor_accounts.get(id(parameter)) for parameter in parameters]
         clipped = [account for account in known if account is not None and account.pending]
         for account in clipped:
-            account.note_changes_by_program(self.accounts)
+            account.record_changes_by_program(self.accounts)
         # With an infinite limit, a program only measures the norm.
         are_used = [bool(account.used_by) for account in clipped]
         calls.after_step += limit < math.inf and any(are_used) and all(are_used)
@@ -524,56 +530,56 @@ class TorchRunWatch:
                 tensor_account.optimizer_numbers.add(followed.account.number)
         return followed
 
-    def _note_step_and_sample_weights(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
-        if self._is_ignored():
+    def _record_step_and_sample_weights(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
+        if self._is_event_ignored():
             return
-        self._scaler_watch.note_optimizer_step()
+        self._scaler_watch.record_that_optimizer_stepped()
         followed: FollowedOptimizer | None = self._optimizers.get(optimizer)
         if self.is_resting:
             if followed is not None:
                 followed.account.steps += 1
                 with DisableTorchFunction():
-                    self._note_rates(followed.account, optimizer)
+                    self._record_rates(followed.account, optimizer)
                 return
             self._resting_passes = 0  # A new optimizer leads to new routes, so the watch must not rest yet.
             with DisableTorchFunction(), self.errors:
-                self._forget_all()
+                self._forget_all_contributions()
         with DisableTorchFunction(), self.errors:
             followed = self.find_or_follow_optimizer(optimizer)
             followed.account.site = find_user_site()
             if _has_closure(args, kwargs):
                 self._closure_depth += 1
             else:
-                self._note_step(followed, optimizer)
+                self._record_step(followed, optimizer)
             is_sampled = self.follows_all or _is_due(followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH)
             if is_sampled and self.measures:
                 self._sample_weights_and_count_undone_moves(followed)
-                note_settings_without_effect(self.accounts, optimizer, followed)
+                record_settings_without_effect(self.accounts, optimizer, followed)
 
-    def _note_moves_and_rest_if_nothing_is_new(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
-        if self._is_ignored() or self.is_resting:
+    def _record_updates_and_rest_if_nothing_is_new(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
+        if self._is_event_ignored() or self.is_resting:
             return
         with DisableTorchFunction(), self.errors:
             followed = self.find_or_follow_optimizer(optimizer)
             if _has_closure(args, kwargs):
                 self._closure_depth = 0
-                self._note_step(followed, optimizer)
-            self._note_moves_after_step(followed)
+                self._record_step(followed, optimizer)
+            self._record_update_ratios_after_step(followed)
             self._start_rest_if_nothing_is_new()
 
-    def _note_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
+    def _record_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
         account = followed.account
-        self._note_rates(account, optimizer)
+        self._record_rates(account, optimizer)
         account.steps += 1
         account.followed_steps += 1
-        used = self.note_use_of_gradients(followed, STEPPED, account.site)
+        used = self.record_use_of_gradients(followed, STEPPED, account.site)
         is_due = self.follows_all or _is_due(account.steps, FIRST_MEASURED_STEPS, MEASURED_EACH)
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
             account.norms.append(self._measure_finite_norm_and_record_nonfinite(used, account.site))
 
-    def _note_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
+    def _record_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
         rates = [group.get("lr", 1.0) for group in optimizer.param_groups]
         if self.is_resting and not all(isinstance(rate, float) for rate in rates):
             return  # Reading a tensor would make the step wait for the device.
@@ -584,7 +590,7 @@ class TorchRunWatch:
         account.zero_rate_steps = 0 if any(rates) else account.zero_rate_steps + 1
         account.tiny_rate_steps += max(rates) < TINY_RATE * account.rates[1]
 
-    def note_use_of_gradients(self, followed: FollowedOptimizer, fate: str, site: Site) -> list[TensorAccount]:
+    def record_use_of_gradients(self, followed: FollowedOptimizer, fate: str, site: Site) -> list[TensorAccount]:
         """Record that a step uses or skips the gradients of an optimizer's parameters.
 
         Args:
@@ -600,7 +606,7 @@ class TorchRunWatch:
         route_numbers: dict[tuple[int, int, bool], int] = {}
         for account in followed.tensor_accounts:
             gradient = account.gradient
-            account.note_changes_by_program(self.accounts)
+            account.record_changes_by_program(self.accounts)
             if gradient is None:
                 continue
             if account.pending:
@@ -639,7 +645,7 @@ class TorchRunWatch:
         norms = measure_norms([gradient for _, gradient in measured])
         for (account, _), norm in zip(measured, norms, strict=True):
             if math.isfinite(norm):
-                account.note_norm(norm)
+                account.record_norm(norm)
             else:
                 nonfinite_accounts.append(account)
         total = math.hypot(*filter(math.isfinite, norms))
@@ -666,7 +672,7 @@ class TorchRunWatch:
             was_undone = torch.equal(now, old) and not torch.equal(old, moved)
             account.undone_moves = account.undone_moves + 1 if was_undone else 0
 
-    def _note_moves_after_step(self, followed: FollowedOptimizer) -> None:
+    def _record_update_ratios_after_step(self, followed: FollowedOptimizer) -> None:
         """Compare the sampled weight elements with their values before the step."""
         before, sample = followed.before, followed.sample
         followed.before = followed.last_move = None
@@ -676,16 +682,16 @@ class TorchRunWatch:
         if followed.account.steps < FIRST_SAMPLED_STEPS:
             followed.last_move = before, after
         if not math.isfinite(float(after.sum())):
-            self._note_nonfinite_weights(followed)
+            self._record_nonfinite_weights(followed)
             return
         updates = measure_norms(sample.split_elements(after - before))
         weights = measure_norms(sample.split_elements(before))
         for account, update, weight in zip(sample.accounts, updates, weights, strict=True):
             if update > 0:
-                account.note_move(update / weight if weight else 0.0)
-                note_frozen_move(self.accounts, account, followed)
+                account.record_update_ratio(update / weight if weight else 0.0)
+                record_update_of_frozen_parameter(self.accounts, account, followed)
 
-    def _note_nonfinite_weights(self, followed: FollowedOptimizer) -> None:
+    def _record_nonfinite_weights(self, followed: FollowedOptimizer) -> None:
         tensors = ((account.key, account.tensor_ref()) for account in followed.tensor_accounts)
         keys = [key for key, tensor in tensors if tensor is not None and not bool(torch.isfinite(tensor).all())]
         if keys:

@@ -41,9 +41,9 @@ class ScalerWatch:
         Args:
             patches: The collection of changes to PyTorch. These wrappers are added to it.
         """
-        patches.wrap_function(GradScaler, "scale", self._scale_and_note_losses)
-        patches.wrap_function(GradScaler, "unscale_", self._unscale_and_note_gradients)
-        patches.wrap_function(GradScaler, "step", self._step_and_note_skip)
+        patches.wrap_function(GradScaler, "scale", self._scale_and_record_losses)
+        patches.wrap_function(GradScaler, "unscale_", self._unscale_and_record_gradients)
+        patches.wrap_function(GradScaler, "step", self._step_and_record_skip)
         patches.wrap_function(GradScaler, "update", self._count_and_run_update)
 
     def find_loss_scale(self, roots: Tensors) -> float | None:
@@ -55,7 +55,7 @@ class ScalerWatch:
         scales = map(self._scales.get, roots)
         return next((scale for scale in scales if scale is not None), None)
 
-    def note_optimizer_step(self) -> None:
+    def record_that_optimizer_stepped(self) -> None:
         """Record that an optimizer takes a step, possibly inside the step of a scaler."""
         self._optimizer_stepped = True
 
@@ -66,7 +66,7 @@ class ScalerWatch:
             self.watch.accounts.scalers.append(account)
         return account
 
-    def _scale_and_note_losses(self, original: Callable, scaler: GradScaler, outputs: Any) -> Any:
+    def _scale_and_record_losses(self, original: Callable, scaler: GradScaler, outputs: Any) -> Any:
         result = original(scaler, outputs)
         if scaler.is_enabled():
             account = self._find_or_open_account(scaler)
@@ -78,7 +78,7 @@ class ScalerWatch:
                     self._scales[tensor] = scale
         return result
 
-    def _unscale_and_note_gradients(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
+    def _unscale_and_record_gradients(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
         result = original(scaler, optimizer)
         if scaler.is_enabled() and not self.watch.is_resting:
             with DisableTorchFunction():
@@ -87,7 +87,7 @@ class ScalerWatch:
                 self.watch.remember_gradients(followed.tensor_accounts)
         return result
 
-    def _step_and_note_skip(
+    def _step_and_record_skip(
         self, original: Callable, scaler: GradScaler, optimizer: Any, *args: Any, **kwargs: Any
     ) -> Any:
         if not scaler.is_enabled():
@@ -110,7 +110,7 @@ class ScalerWatch:
             followed.account.skipped_steps += 1
             if not self.watch.is_resting:
                 with DisableTorchFunction():
-                    self.watch.note_use_of_gradients(followed, SKIPPED, account.site)
+                    self.watch.record_use_of_gradients(followed, SKIPPED, account.site)
         return result
 
     def _count_and_run_update(self, original: Callable, scaler: GradScaler, *args: Any, **kwargs: Any) -> Any:

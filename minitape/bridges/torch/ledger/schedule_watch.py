@@ -18,7 +18,7 @@ from ....recording.sites import Site, find_user_site, get_running_site
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
 from ...run_watch.schedules import LayerMode, ScheduleAccount
-from ..global_hooks import show_warning_at_call
+from ..global_hooks import show_warning_at_program_line
 
 if TYPE_CHECKING:
     from .run_watch import TorchRunWatch
@@ -47,9 +47,9 @@ class ScheduleWatch:
         Args:
             patches: The collection of changes to PyTorch. These wrappers are added to it.
         """
-        patches.wrap_function(LRScheduler, "step", self._step_and_note_schedule)
-        patches.wrap_function(warnings, "showwarning", show_warning_at_call)
-        patches.wrap_function(nn.Module, "train", self._note_and_switch_mode)
+        patches.wrap_function(LRScheduler, "step", self._step_and_record_schedule)
+        patches.wrap_function(warnings, "showwarning", show_warning_at_program_line)
+        patches.wrap_function(nn.Module, "train", self._record_and_switch_mode)
         patches.wrap_function(torch, "compile", self._stop_following_layers_and_compile)
         patches.add_undo_action(self._layer_patches.undo_all)
         self._layer_patches.activate_in_this_thread()
@@ -61,7 +61,7 @@ class ScheduleWatch:
         self._layer_patches.undo_all()
         return original(*args, **kwargs)
 
-    def _step_and_note_schedule(self, original: Callable, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
+    def _step_and_record_schedule(self, original: Callable, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
         original(schedule, *args, **kwargs)
         site = find_user_site()
         account = self._schedules.get(schedule)
@@ -84,7 +84,7 @@ class ScheduleWatch:
             self.watch.accounts.layer_modes.append(mode)
         return mode
 
-    def _note_and_switch_mode(self, original: Callable, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    def _record_and_switch_mode(self, original: Callable, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
         if isinstance(module, LAYER_CLASSES):
             self._find_or_open_mode(module).switched_at = find_user_site()
         return original(module, *args, **kwargs)

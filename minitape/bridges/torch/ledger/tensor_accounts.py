@@ -100,7 +100,7 @@ class TensorAccount(Account):
         is_same = self.grad_ref is not None and self.grad_ref() is gradient
         return is_same and int(gradient._version) == self.grad_version
 
-    def note_changes_by_program(self, accounts: RunAccounts) -> None:
+    def record_changes_by_program(self, accounts: RunAccounts) -> None:
         """Record the changes that the program itself has made to ``.grad`` since the last check.
 
         Args:
@@ -115,7 +115,7 @@ class TensorAccount(Account):
         self.remember_gradient(gradient)
         # Some programs clear gradients by assigning zeros.
         if gradient is None or not bool(get_local_part(gradient).any()):
-            accounts.note_cleared_gradient(self, (None, None), self.was_changed_by_program(tensor))
+            accounts.record_cleared_gradient(self, (None, None), self.was_changed_by_program(tensor))
         else:
             accounts.record_gradient_change([self], GradientChange(EDITED))
 
