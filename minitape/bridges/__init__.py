@@ -17,9 +17,8 @@ All bridges share these modules:
     ``sampling``            the block around a training loop that records only every n-th step or the first steps
     ``checkup``             the recording class that explains one source or a whole model
     ``model_page``          the page that lists a model's explanations and gradient statistics
-    ``callbacks``           the base class of the callbacks for libraries that run the training loop: ``keras``,
-    ``lightning``,
-                            ``transformers``
+    ``callbacks``           the base class of the callbacks ``keras``, ``lightning`` and ``transformers``, for libraries
+                            that run the training loop
     ``program``             runs a file as the main program inside a block, for the command line
     ``nonfinite_values``    the first operation that made a value NaN or infinite
     ``outside_values``      the globals and closure variables that a compiled function read when it was traced
@@ -50,8 +49,7 @@ All bridges share these modules:
     ``overruled``           removes problems of the first steps that later steps have disproved
 
 ``tensorflow/`` is the TensorFlow bridge, which uses TensorFlow's callbacks and tapes instead of hooks. Modules with
-the same names as in
-``torch/`` have the same purpose. The other modules are:
+the same names as in ``torch/`` have the same purpose. The other modules are:
 
     ``operation_log``       what TensorFlow reports about an operation
     ``tensor_rows``         the row for each tensor
@@ -60,7 +58,7 @@ the same names as in
     ``function_calls``      repeats a ``tf.function`` call, for ``explain`` and for pictures that open the call
     ``model_variables``     variables by name
     ``numpy_calls``         finds the lines where NumPy reads a tensor's memory
-    ``loss_checks``         finds losses that a training step forgets, and optimizers that it replaces
+    ``loss_checks``         finds losses that a program forgets, and optimizers that it replaces in each step
     ``traced_values``       the Python values that a ``tf.function`` keeps from its trace
     ``guard``               keeps errors in the bridge from stopping the program
 

@@ -19,7 +19,7 @@ from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber, SourcesByName
 
-# A suspicion with this cause may replace an explanation of this kind. "" allows any suspicion.
+# For each kind of explanation, the cause of the suspicions that may replace it. "" allows any suspicion.
 SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 # At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
@@ -168,7 +168,7 @@ class Checkup:
         return checkup.explain_source(explanation.name, compiled_source)
 
     def replace_by_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
-        """Return the first suspicion about a source in this recording, or the explanation if nothing may replace it.
+        """Return the first suspicion about a source that may replace the explanation, or else the explanation itself.
 
         The other suspicions become side breaks of the first. The explanation's statistics are kept.
 
@@ -193,7 +193,7 @@ class Checkup:
     def _list_sweeps_in_question(self) -> list[BackwardPass]:
         """Return the backward passes from the target, or all backward passes of the block if no target was given."""
         if self.target is None:
-            # autograd.grad sets no .grad, so its passes count only if the block calls no backward().
+            # autograd.grad does not set .grad, so its passes count only if the block never calls backward().
             return [sweep for sweep in self.recording.sweeps if sweep.function_name != "grad"] or self.recording.sweeps
         rows = map(self.recording.find_row, to_target_list(self.target))
         target_sweeps = [sweep for row in rows for sweep in self.recording.list_sweeps_from_or_through(row)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class FrameworkPatches:
     """The changes that a block has made to a framework.
 
-    Each change is noted before it is made, and it is harmless to undo a change twice. Pressing Ctrl-C at any point
+    Each change is registered before it is made, and it is harmless to undo a change twice. Pressing Ctrl-C at any point
     therefore leaves no changes behind.
 
     Attributes:
@@ -66,8 +66,8 @@ class FrameworkPatches:
         """Replace a function or method of the framework until :meth:`undo_all` is called.
 
         In the block's thread, calls run ``handler(function, *args, **kwargs)``. In other threads, calls run the
-        original function. The handler receives by position what it takes by position, even if the program passes it
-        by keyword, up to the first parameter that the program leaves out.
+        original function. The handler receives its positional arguments by position even if the program passes them by
+        keyword, up to the first parameter that the program omits.
 
         Args:
             owner: The module or class that defines the function.

@@ -1,4 +1,4 @@
-"""Keep the values of a framework until they are shown, and attach notes to its tensors and variables.
+"""Keep the values of a framework until they are shown, and map its tensors and variables to facts about them.
 
 The memory for values is limited. When the limit is exceeded, the oldest large arrays are reduced to the summaries that
 a picture shows.
@@ -60,7 +60,7 @@ class KeptValue(ValueSummary):
 
 
 class IdentityMap(Generic[NotedValue]):
-    """A map from objects to notes. A note is dropped when its object dies.
+    """A map from objects to values. An entry is dropped when its object is deleted.
 
     Objects are compared by identity, because ``==`` compares tensors element by element.
 
@@ -75,27 +75,27 @@ class IdentityMap(Generic[NotedValue]):
         self._entries: dict[int, tuple] = {}
 
     def __setitem__(self, owner: Any, value: NotedValue) -> None:
-        """Store a note about an object, with a weak reference to the object."""
+        """Store the value for an object, with a weak reference to the object."""
         self._entries[id(owner)] = weakref.ref(owner), value
 
     def __len__(self) -> int:
-        """Return the number of notes, including notes about dead objects."""
+        """Return the number of entries, including entries of deleted objects."""
         return len(self._entries)
 
     def get(self, owner: Any, default: Any = None) -> Any:
-        """Return the note about an object, or ``default`` if none exists."""
+        """Return the value for an object, or ``default`` if none exists."""
         ref, value = self._entries.get(id(owner), (None, None))
         return value if ref is not None and ref() is owner else default
 
     def setdefault(self, owner: Any, default: NotedValue) -> NotedValue:
-        """Return the note about an object. If none exists, store and return ``default``."""
+        """Return the value for an object. If none exists, store and return ``default``."""
         value = self.get(owner)
         if value is None:
             self[owner] = value = default
         return value
 
     def discard_owner(self, owner: Any) -> None:
-        """Remove the note about an object, if there is one."""
+        """Remove the entry of an object, if there is one."""
         self._entries.pop(id(owner), None)
 
 

@@ -1,4 +1,4 @@
-"""Find the line of an error that a framework raised, and explain errors whose messages say enough."""
+"""Find the line of an error that a framework raised, and explain errors that can be recognized by their messages."""
 
 from __future__ import annotations
 
@@ -92,8 +92,9 @@ def find_known_error(framework: str, error: BaseException) -> tuple[str, str, di
         error: The error.
 
     Returns:
-        The cause, the variant of its sentences, and the values of their fields. Without a group of its own, the field
-        "what" is the part of the message to quote. Empty if the message is not known.
+        The cause, the variant of its sentences, and the values of their fields. The field "what" is the part of the
+        message to quote, unless the pattern has a group with this name. If the message is not known, all three are
+        empty.
     """
     message = f"{type(error).__name__}: {error}"
     for line in KNOWN_ERRORS.strip().splitlines():

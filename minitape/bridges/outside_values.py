@@ -17,7 +17,8 @@ from ..explain.explanation import Explanation, explain_cause
 from ..explain.reasons.program_text import list_statements_of_code
 from ..recording.sites import Site, read_line_at_site
 
-# The values that functions read from outside, by the function and the name. Any, because each may be any object.
+# The values that functions read from outside, by the function and the name. The type is Any, because each value may be
+# any object.
 OutsideData: TypeAlias = dict[tuple[Any, str], Any]
 
 

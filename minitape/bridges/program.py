@@ -87,7 +87,7 @@ class FrameworkBlock:
 
     Attributes:
         framework: The name of the framework.
-        recording: The recording. The recording exists while the block is open and afterwards.
+        recording: The recording, which exists as soon as the block is open.
         page: The explanations of everything that the program trained. Empty if explaining failed.
         run_problems: The problems of the run that no single gradient shows, such as a NaN loss.
         remarks: Further sentences about the run.
@@ -152,7 +152,7 @@ class FrameworkBlock:
                 warn_at_user_line(f"The error could not be explained: {type(error).__name__}: {error}")
 
     def _keep_answers_about_error(self, program_error: Exception) -> None:
-        """Explain only the call that failed, or keep the gradients that the program had requested if none is known.
+        """Keep only the explanation of the failed call, or of the requested gradients if the call is not known.
 
         Args:
             program_error: The error that ended the program.

@@ -158,7 +158,7 @@ class SampledSteps:
         return self.first in (None, self.steps)  # The first steps share one recording.
 
     def _record_loss(self, loss: float | None) -> None:
-        """Note the loss of the running step, although the step is not recorded."""
+        """Store the loss of the current step, which is not recorded."""
         if loss is not None:
             self.watched_count += 1
             if self.bad_step is None and not math.isfinite(loss):

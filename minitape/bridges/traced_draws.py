@@ -13,7 +13,7 @@ from ..explain.reasons.program_text import list_statements_of_code, unparse
 from ..recording.sites import Site
 from .outside_values import iter_function_and_callees, read_outside_values
 
-MIN_REPEATED_CALLS = 2  # In so many later calls, the generator must have stood still.
+MIN_REPEATED_CALLS = 2  # The generator must not advance in this many later calls.
 # Statements in such a block run once on purpose, as in ``if self.table is None``.
 find_one_time_condition = re.compile(r"^if .*(\bNone\b|\bnot\b|built|init|hasattr)").match
 # The called function and the state of its generator, by the line that calls it.
@@ -21,7 +21,7 @@ DrawStates = dict[Site, tuple[str, str]]
 
 
 class TracedDraws:
-    """The draws in the last trace of a function whose generators stood still in all later calls.
+    """The draws in the last trace of a function whose generators have not advanced in any later call.
 
     Attributes:
         before: The states of the generators before the running call.
@@ -60,7 +60,7 @@ class TracedDraws:
 
 
 def read_draw_states(function: Any) -> DrawStates:
-    """Return the states of the generators of NumPy and Python that a function and its callees draw numbers from.
+    """Return the states of the NumPy and Python generators from which a function and its callees draw numbers.
 
     Args:
         function: The function.

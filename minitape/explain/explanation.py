@@ -42,8 +42,8 @@ class Explanation:
             `line` otherwise.
         patch_line: The line that `patch` replaces.
         intended: Whether the program seems to leave the source untrained on purpose.
-        numbers: The gradient's norm, its proportion of zeros, and the size of the update relative to the weight, on the
-            page of a whole model. Otherwise None.
+        numbers: On the page of a whole model, the gradient's norm, its proportion of zeros, and the size of the update
+            relative to the weight. Otherwise None.
         beside: Whether this explanation belongs to the `others` of another one and describes a break on a different
             path.
 
@@ -124,10 +124,10 @@ class Explanation:
         return lines[self.line - 1].strip()
 
     def build_group_key(self) -> Hashable:
-        """Return a key that groups explanations. Different variables with the same reason get equal keys.
+        """Return a key that is equal for explanations that give the same reason for different variables.
 
-        Explanations with a line are equal if their causes and lines are equal. Without a line, the sentences must be
-        identical except for the variable name.
+        Explanations with a line get equal keys if their causes and lines are equal. Without a line, the sentences must
+        be identical except for the variable name.
         """
         sentences = ""
         if self.line is None:
@@ -217,7 +217,7 @@ def _draw_tape_as_html(explanation: Explanation) -> str:
 
 
 def describe_remaining_breaks(answer: Explanation) -> str:
-    """Return a sentence that the first fix is not enough, because another line also blocks the gradient.
+    """Return a sentence saying that the first fix is not enough because another line also blocks the gradient.
 
     Another break on the same path takes precedence over a break on a different path.
 

@@ -117,7 +117,7 @@ def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
 def add_unregistered_op_note(
     error: Exception, tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources
 ) -> Exception:
-    """Add a note that names the line to the error about an operation with no registered gradient.
+    """Add a note to the error about an operation that has no registered gradient. The note names the line.
 
     Args:
         error: The error. Only a LookupError gets notes.

@@ -1,7 +1,7 @@
 """Find the layer or module of a variable: the nearest callable object that holds the variable.
 
-The search selects objects by their class. ``gc.get_referrers`` could find the owner of a variable directly, but visits
-the objects of all libraries and can crash the process if TensorFlow is loaded.
+The search selects objects by their class. ``gc.get_referrers`` could find the owner of a variable directly, but it
+visits the objects of all libraries and can crash the process if TensorFlow is loaded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_ITEMS = 10_000  # Larger containers are not searched.
 def iter_living_instances(*classes: type) -> Iterator[Object]:
     """Return an iterator over the live instances of some classes and their subclasses.
 
-    Objects are compared by ``type`` instead of ``isinstance``, because some objects issue a warning when their
+    Objects are tested with ``type`` instead of ``isinstance``, because some objects issue a warning when their
     ``__class__`` is read.
 
     Args:

@@ -27,7 +27,7 @@ class ExpressionNames(NamedTuple):
     result: str | None
 
     def are_operands_inputs_of(self, operation: str, input_count: int) -> bool:
-        """Return whether the operands are the inputs of an operation, and not the inputs of a function around it.
+        """Return whether the operands belong to an operation, and not to a function that runs the operation.
 
         Args:
             operation: The name of the operation.
@@ -88,7 +88,7 @@ def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
     except (SyntaxError, ValueError, RecursionError):
         return program
     result_names: dict[ast.AST, str | None] = {}
-    for node in ast.walk(tree):  # A statement comes before its expressions.
+    for node in ast.walk(tree):  # Statements are visited before their expressions.
         if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
             result_names[node.value] = unparse_if_name(node.target)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:

@@ -137,7 +137,7 @@ def iter_assignments_before(record: Record, variable: object, end_row: int) -> I
         end_row: The row before which the assignments were made.
 
     Yields:
-        Each assigning call, with the surrounding loop and branch calls, the outermost first.
+        Each assigning call, with the surrounding loop and branch calls, outermost first.
     """
     for event in record.events:
         if event.kind in ("assign", "assign_add", "assign_sub") and event.subject[0] is variable:

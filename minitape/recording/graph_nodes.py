@@ -109,7 +109,7 @@ class Break(NamedTuple):
     detail: str = ""
 
 
-# A node that another node was computed from, with the break on the edge between both, if any.
+# An input node, with the break on the edge that leads to it, if any.
 NodeAndBreak: TypeAlias = "tuple[ValueNode, Break | None]"
 
 
@@ -146,7 +146,7 @@ class ValueNode:
 
     @property
     def required_record(self) -> Record:
-        """The recording of the row, for code that runs only for rows."""
+        """The recording of the row, for code that handles only nodes with a row."""
         assert self.record is not None
         return self.record
 

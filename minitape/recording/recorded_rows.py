@@ -240,7 +240,7 @@ class RecordedRow:
         """
         if self.position != OTHER_RECORDING:
             return self.position >= escape.row_count
-        return not self.clock or self.clock > escape.clock  # A row without a time may have been created at any time.
+        return not self.clock or self.clock > escape.clock  # A row without a clock may have been created at any time.
 
 
 class Escape(NamedTuple):
@@ -375,7 +375,7 @@ def collect_connected_ancestors(
     Args:
         rows: All rows of the recording.
         starts: The rows to start from.
-        ends: The rows whose own ancestors are left out.
+        ends: The rows at which the search stops. They are returned, but their ancestors are not.
     """
     return collect_ancestors(
         rows, starts, lambda row, edge: rows[edge.input_row].tracked and row not in ends, open_only=True

@@ -79,7 +79,7 @@ class TapeReachability:
         self.record = self.graph.record
         self.target_nodes = [node for target in targets for node in self.graph.list_nodes_of_value(target)[:1]]
         self.graph.target_keys = {node.key for node in self.target_nodes}
-        # The values contain the sources, so that no new source gets the id of an old one.
+        # The values keep the sources alive, so that no new source gets the id of an old one.
         self._known_answers: dict[int, tuple[TargetOrSource, bool]] = {}
 
     @cached_property
@@ -197,7 +197,7 @@ class TapeReachability:
         """
         if node.tensor is not None:
             value = getattr(node.tensor, "_value", None)
-            return None if isinstance(value, ArraySpec) else value  # After a first run, its tensors have only shapes.
+            return None if isinstance(value, ArraySpec) else value  # After a first run, only shapes are known.
         if node.record is None or node.enclosing_call is not None:
             return None
         return node.record.get_value_or_none(node.row)
@@ -239,7 +239,7 @@ class TapeReachability:
 
     @cached_property
     def escapes(self) -> list[LoggedEscape]:
-        """The values that left TensorFlow in any thread, the oldest first."""
+        """The values that left TensorFlow in any thread, oldest first."""
         escapes = [*get_thread_escapes().escapes]
         for thread_log in [*provenance.THREAD_ESCAPE_LOGS]:
             if thread_log is not state.memory.escapes:

@@ -357,7 +357,7 @@ class ValueGraph:
     def find_break_of_unrecorded_operation(self, node: ValueNode) -> Break | None:
         """Return the break at an operation that this tape did not record, or None if the tape recorded it.
 
-        The tape may have been paused or reset, or its block may not yet have begun or already have ended.
+        The tape may have been paused or reset, or its block may not have begun yet or may have ended already.
 
         Args:
             node: The node of the operation.
@@ -481,9 +481,9 @@ class ValueGraph:
         return Break("left_through_numpy", place, "tf.py_function")
 
     def list_whether_inputs_get_adjoint(self, record: Record, call: Call) -> list[bool]:
-        """List for each input of a call whether its rules pass an adjoint to it, if necessary by running the rule.
+        """Return, for each input of a call, whether the call's rules pass an adjoint to it.
 
-        The program's custom gradient is called once, unrecorded, to see for which inputs it returns None.
+        The program's custom gradient is called once, without being recorded, to see for which inputs it returns None.
 
         Args:
             record: The recording.

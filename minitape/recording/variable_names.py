@@ -12,7 +12,7 @@ class _CollectedNamespaces(threading.local):
     """The namespaces that `use_namespaces_for_names` sets for the current thread.
 
     Attributes:
-        namespaces: The dictionaries, or None if the frames of the current thread have the names.
+        namespaces: The dictionaries, or None if the names come from the frames of the current thread.
     """
 
     namespaces: list[dict[str, object]] | None = None
@@ -22,9 +22,9 @@ _collected = _CollectedNamespaces()
 
 
 def use_namespaces_for_names(namespaces: Iterable[dict[str, object]]) -> TemporaryAttributes:
-    """Return a context manager under which explanations take the program's names from these dictionaries.
+    """Return a context manager in which explanations look up the program's names in these dictionaries.
 
-    A picture collects the names when it is created. It explains gradients later, in another frame or thread.
+    A picture collects the names when it is created, because it explains gradients later, in another frame or thread.
 
     Args:
         namespaces: The dictionaries. If several dictionaries contain a name, the first one is used.

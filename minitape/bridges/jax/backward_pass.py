@@ -86,7 +86,7 @@ class JaxBackwardPass:
         return values_by_row.get(self.target_row, self.rows[self.target_row].value.content)
 
     def _attach_adjoint_observer(self, row: int, value: Any) -> Any:
-        """Return a value unchanged, so that its adjoint is recorded during the backward pass."""
+        """Return a value unchanged, but have its adjoint recorded during the backward pass."""
 
         @jax.custom_vjp
         # JAX calls this function directly if the tangent is known to be zero, for example after a rule that returns
@@ -112,7 +112,7 @@ class JaxBackwardPass:
     # -- the recorded shares -----------------------------------------------------------------------
 
     def _record_shares_of_calls_after(self, row: int) -> None:
-        """Record the shares of the calls after a row, because the adjoints of these calls are complete."""
+        """Record the shares of the calls after a row. The adjoints of these calls are complete."""
         keep_value = self.log.keep_value
         while self.calls and self.calls[-1].rows[0] > row:
             call = self.calls.pop()

@@ -61,7 +61,7 @@ CONVERSIONS = "int float round item tolist range".split()
 def find_function_with_nondiff_argnums(function: Any) -> OptionalFinding:
     """Find a function whose derivative rule receives some arguments undifferentiated.
 
-    JAX keeps such an argument as it is. If the argument is a traced array, it is then used after its trace has ended.
+    JAX keeps such an argument unchanged. If the argument is a traced array, it is then used after its trace has ended.
 
     Args:
         function: The function that was differentiated.
@@ -147,9 +147,9 @@ def find_attribute_that_keeps_tracer(read_at: Site) -> OptionalFinding:
 
 
 def find_name_of_tracer_reader(error: Exception, library_function: str) -> str:
-    """Return the function that requested a number from a tracer, according to JAX's error message.
+    """Return the name of the function that requested a number from a tracer, according to JAX's error message.
 
-    If the error names no function, return the library function that raised the error.
+    If the message names no function, return the library function that raised the error.
 
     Args:
         error: JAX's error.

@@ -21,7 +21,7 @@ from ..traced_draws import TracedDraws, read_draw_states
 if TYPE_CHECKING:
     from .program import FirstGradients
 
-CLOSE_CHECKS = 20  # The number of calls that are all checked for replaced values. Later, one in 20 calls is checked.
+CLOSE_CHECKS = 20  # Each of this many first calls is checked for replaced values. After that, one in 20 is.
 GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
 
 
@@ -66,7 +66,7 @@ class CompiledFunction:
             restore_after_trace()
             self._call_count += 1
             results = self._jitted(*args, **kwargs)
-            with suppress(Exception):  # The program itself must go on.
+            with suppress(Exception):  # The program itself must continue.
                 self._store_explanation_of_stale_value(args)
             return results
         results = self._jitted(*args, **kwargs)
@@ -80,7 +80,7 @@ class CompiledFunction:
         return results
 
     def _store_explanation_of_stale_value(self, args: tuple) -> None:
-        """Explain a value that the program has replaced since the last trace, although the function reads it.
+        """Store an explanation if the program has replaced a value that the function read in its last trace.
 
         Reading the values takes longer than a small step, so later calls are checked rarely.
         """
@@ -88,7 +88,7 @@ class CompiledFunction:
         if not self._may_be_stale or (self._later_call_count > CLOSE_CHECKS and self._later_call_count % CLOSE_CHECKS):
             return
         trace_count = self._jitted._cache_size()
-        # An object that JAX takes apart, such as a module, is traced. Any other object is a static argument.
+        # An object that JAX can flatten, such as a module, is traced. Any other object is a static argument.
         static_args = args[:1] if all_leaves(args[:1]) else ()
         values = read_outside_data_with_callees(self._function, *static_args)
         if self._later_call_count <= CLOSE_CHECKS:

@@ -27,7 +27,7 @@ from .row_log import NORMALIZING_FUNCTIONS, BranchChoice, JaxLog, JaxPlace, JaxV
 try:
     from jax._src.config import eager_constant_folding
     from jax._src.interpreters.partial_eval import DynamicJaxprTracer as Tracer
-except ImportError:  # Without these names in JAX, conditions on values are refused, as under jit.
+except ImportError:  # If JAX lacks one of these names, it refuses conditions on values, as under jit.
     Tracer = None
 
 # A loop with more rows than this would take a minute to record, and its page would be 100 MB in size.
@@ -133,7 +133,7 @@ class JaxprRunner:
         Returns the location of the equation, and the row that the next call to this function needs.
         """
         row = results[0].row if len(results) == 1 else None
-        # Equations of a derivative carry the function's location, but not the name that is assigned there.
+        # Equations of a derivative have the location of a statement, but do not compute the value that it names.
         place = JaxPlace() if self.library_depth or "jvp(" in str(eqn.source_info.name_stack) else find_place(eqn)
         if not place.bound_name or row is None:
             return JaxPlace(), None
@@ -144,7 +144,7 @@ class JaxprRunner:
     def _run_as_one_row(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         name = eqn.primitive.name
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
-            return inputs  # The dtype stays the same; only its weak type changes.
+            return inputs  # The dtype stays the same. Only the weak type changes.
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
         op = find_callee_or_primitive_name(eqn) if name in self.openers or name in CUSTOM_RULE_PRIMITIVES else name
         return self.log.run_and_record_operation(
@@ -166,7 +166,7 @@ class JaxprRunner:
         """Run a ``scan`` step by step, as ``jax.disable_jit`` does."""
         params = eqn.params
         site = self.site
-        if "ft_in" in params:  # This parameter exists since JAX 0.11.
+        if "ft_in" in params:  # This parameter was added in JAX 0.11.
             constant_count, carry_count, _ = map(len, params["ft_in"].unpack())
         else:
             constant_count = params["num_consts"]
@@ -321,7 +321,7 @@ class TracerValues:
             self._known_values = dict(self._argument_values)
 
     def compute_value_of_tracer(self, tracer: Any) -> Any:
-        """Compute the value of a tracer, or return None for a tracer of another trace, such as a ``jit`` function."""
+        """Compute the value of a tracer, or return None for a tracer of another trace, such as the trace of ``jit``."""
         pending = [tracer]
         while tracer._trace is self.trace and pending:
             current = pending[-1]

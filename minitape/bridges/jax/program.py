@@ -115,7 +115,7 @@ class FirstGradients:
         self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
         self._watched_libraries = set[str]()
-        self._states: dict[Site, StateFacts] = {}  # The keys are the lines that drop a state, or update it.
+        self._states: dict[Site, StateFacts] = {}  # The keys are lines that drop or update a state.
         self._functions_without_gradients: dict[
             int, Any
         ] = {}  # These objects are kept alive so that no other object gets their ids.
@@ -160,7 +160,7 @@ class FirstGradients:
                     )
 
     def _watch_optimizers(self, transformation_class: Any) -> None:
-        """Watch the function ``update`` of all optimizers, which is a field of a named tuple."""
+        """Watch the ``update`` function of every optimizer. An optimizer is a named tuple with this field."""
         update_field = transformation_class.update
         self._patches.add_undo_action(partial(setattr, transformation_class, "update", update_field))
         transformation_class.update = property(
@@ -175,13 +175,13 @@ class FirstGradients:
     def _update_and_count_repeated_states(
         self, original_update: Any, updates: Any, state: Any, *args: Any, **kwargs: Any
     ) -> Any:
-        """Call an optimizer's ``update``, and count how often in a row a line called it with the same state."""
+        """Call an optimizer's ``update``, and count the consecutive calls in which a line passed the same state."""
         if self._watched_updates == WATCHED_UPDATES:
             return original_update(updates, state, *args, **kwargs)
-        with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call others.
+        with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call other optimizers.
             results = original_update(updates, state, *args, **kwargs)
         leaves, new_leaves = map(tree_leaves, (updates, results[0]))
-        # With zeros as gradients, a step may leave the state as it is.
+        # If all gradients are zero, a step may leave the state unchanged.
         if self._may_watch_call((updates, state)) and any(map(np.any, leaves)):
             self._watched_updates += 1
             site = find_site_dropping_a_result(find_user_call_stack())
@@ -219,7 +219,7 @@ class FirstGradients:
         }
         for recording, explanations in pages:
             for name, explanation in explanations.items():
-                # Another function trains this parameter, as if one of several losses were differentiated by itself.
+                # This function does not train the parameter, but another function does. There may be several losses.
                 if explanation.kind == "cut" and _get_leaf_path_and_shape(recording, name) in trained_leaves:
                     continue
                 key = name
@@ -241,7 +241,7 @@ class FirstGradients:
         ]
         static_fields = map(explain_static_field, self._latest_recordings.values())
         found = list(filter(None, explanations))[:1] + list(filter(None, static_fields))
-        # A line whose new parameters are not kept either is explained with the parameters.
+        # At these lines, the new parameters are dropped too. The explanation of the parameters covers this.
         dropped_sites = {
             update.site
             for recording in self._latest_recordings.values()
@@ -253,7 +253,7 @@ class FirstGradients:
                 statements = list_statements(site[0])
                 masks = [statement.site for statement in statements if statement.find_call("masked")]
                 found.append(explain_cause("jax", "not_applied", (masks or [site])[-1], "raw"))
-            # A line that keeps none of its new values does not keep the state either.
+            # If a line drops all its new values, the lost state is not a separate problem.
             elif facts.call_count > 2 and site not in dropped_sites:
                 fields = {"n": facts.call_count}
                 found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
@@ -304,7 +304,7 @@ class FirstGradients:
     ) -> None:
         """Check the results of a call that is not recorded, and record the call with the first non-finite results.
 
-        JAX functions have no state, so a call can be repeated with its own arguments.
+        JAX functions have no state, so a call can be repeated with the same arguments.
 
         Args:
             function: The program's function.

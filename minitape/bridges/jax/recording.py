@@ -168,7 +168,7 @@ class JaxRecording(FrameworkRecording):
         return [leaf for leaf in self.argument_leaves if leaf.row in self.differentiated_rows]
 
     def record_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
-        """Note the effect of an ``apply_updates`` call on this recording's arguments.
+        """Store the effect of an ``apply_updates`` call on this recording's arguments.
 
         Args:
             old_leaves: The leaves of the parameters that the call received.
@@ -273,7 +273,7 @@ def record(
     Args:
         function: The function to differentiate.
         args: The function's arguments, which may be arrays, numbers, or trees of these.
-        argnums: The positions of the arguments to differentiate by, as for ``jax.grad``.
+        argnums: The positions of the arguments to differentiate with respect to, as for ``jax.grad``.
         has_aux: Whether the function returns a pair of the result and auxiliary data.
 
     Returns:

@@ -241,7 +241,7 @@ class JaxLog:
                 self.rows[previous_row].name = None
 
     def find_or_add_array_row(self, variable: JaxVariable) -> int | None:
-        """Return the row of an array, after adding a constant if the array is not an argument.
+        """Return the row of an array. If the array is not an argument, add a row for a constant.
 
         Args:
             variable: The variable of the array.

@@ -225,7 +225,7 @@ class ClipCalls:
 
     Attributes:
         calls: The number of calls.
-        without_parameters: The number of calls that were given no parameters at all.
+        without_parameters: The number of calls that received no parameters at all.
         without_gradients: The number of calls that found no gradient.
         after_step: The number of calls that found only gradients that a step had already used.
         before_unscaling: The number of calls that found gradients that were still scaled.
@@ -282,13 +282,13 @@ class Anomaly(NamedTuple):
 
 
 class ParameterRegistration(NamedTuple):
-    """The moment at which a parameter became part of a module.
+    """The event in which a parameter became part of a module.
 
     Attributes:
         site: The line.
         name: The module's class and the parameter's name in the module, such as "Linear.weight".
-        late_site: If the last optimizer was created before, the line that led to this event, in the function that
-            created the optimizer. NOWHERE if no optimizer was created before.
+        late_site: If an optimizer already existed, the line that led to this event in the function that created the
+            last optimizer. Otherwise NOWHERE.
     """
 
     site: Site
@@ -446,7 +446,7 @@ class RunAccounts:
     def record_finding(
         self, cause: str, variant: str, site: Site, keys: Iterable[int] = (), is_remark: bool = False, **fields: Any
     ) -> None:  # The types of the fields depend on the sentence.
-        """Record a mistake at the moment when the program makes it, in place of an earlier note about the same mistake.
+        """Record a mistake at the moment when the program makes it, replacing any earlier record of the same mistake.
 
         Args:
             cause: The cause.

@@ -33,7 +33,7 @@ from .run_finding import RunFinding, RunFindings
 from .schedules import find_layers_in_wrong_mode, find_misused_schedules
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
-MAX_SINGLE_REGISTRATIONS = 2  # A line that creates more parameters with only one gradient each recreates a layer.
+MAX_SINGLE_REGISTRATIONS = 2  # A line that creates more parameters with one gradient each recreates a layer.
 GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
 SHORT_RUN = 3  # In a run with at most this many backward passes, one occurrence is enough.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on

@@ -24,7 +24,7 @@ class RunFinding(NamedTuple):
     cause: str
     variant: str
     site: Site
-    fields: Mapping[str, Any]  # Any, because the types of the values depend on the sentence.
+    fields: Mapping[str, Any]  # The type is Any, because the types of the values depend on the sentence.
     keys: Collection[int] = ()
     is_remark: bool = False
 

@@ -11,7 +11,7 @@ from .run_finding import RunFinding, RunFindings
 
 FEW_STEPS = 10  # In a run of fewer steps, a schedule may not have been due.
 LARGE_RATE = 0.5  # An optimizer is created with a rate this large only if its schedule computes the rate.
-FULL_SHARE = 0.9  # A schedule that is stepped in this share of the steps is stepped in each step.
+FULL_SHARE = 0.9  # A schedule that is stepped in more than this share of the steps counts as stepped in every step.
 
 
 @dataclass
@@ -75,7 +75,8 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
         elif steps < FEW_STEPS:
             continue
         elif schedule.kind == "LambdaLR" and calls and optimizer.rates[1] < 0.05 * optimizer.chosen_rate:
-            # Otherwise, the rate may still be rising, or a rate of 1 shows that the function returns the rate itself.
+            # If the largest rate comes late, the rate may still be rising. If the optimizer was created with a large
+            # rate, such as 1, the function returns the rate itself.
             if optimizer.peak_step < steps / 2 and optimizer.chosen_rate < LARGE_RATE:
                 fields |= {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
                 yield RunFinding("schedule", "factor", schedule.made_at, fields, keys)
@@ -86,7 +87,7 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
 
 
 def find_layers_in_wrong_mode(run: RunAccounts) -> RunFindings:
-    """Find layers that were in training mode in an evaluation, or in evaluation mode during training.
+    """Find layers that were in training mode during an evaluation, or in evaluation mode during training.
 
     Both may be intended, so these findings are remarks.
 

@@ -57,7 +57,7 @@ class SideEffects:
 
 def _pass_side_effects_to_listeners(
     event: str, args: tuple[Any, ...]
-) -> None:  # Any, because the arguments depend on the event.
+) -> None:  # The type is Any, because the arguments depend on the event.
     """Pass side effects on to the listeners. Python runs this for each audited event, so it must be fast."""
     if not _listeners:
         return

@@ -60,7 +60,7 @@ def _group_accounts_by_missing_gradient_or_update(
 
 
 def _is_trained(account: Account) -> bool:
-    """Return whether the program trains a leaf here. An input whose derivative a loss contains is not trained."""
+    """Return whether the program trains a leaf, rather than only differentiating with respect to it."""
     facts = account.read_facts()
     is_input = not facts.is_parameter and account.is_unchanged_since_first_gradient()
     has_gradient = account.got_gradient and not is_input

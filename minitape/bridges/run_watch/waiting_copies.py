@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NoReturn, TypeAlias
 
 from ...explain.translated_sentences import fill
 
-Message: TypeAlias = dict[str, Any]  # Any, because requests to copies and their answers are JSON.
+Message: TypeAlias = dict[str, Any]  # The type is Any, because requests to copies and their answers are JSON.
 
 
 def find_obstacle_to_copies() -> str:
@@ -70,7 +70,7 @@ class WaitingCopy:
         self._requests = os.fdopen(requests, "wb")
         self._answers = os.fdopen(answers, "rb")
 
-    def send_request(self, fields: Message) -> Any:  # Any, because the answer is JSON.
+    def send_request(self, fields: Message) -> Any:  # The type is Any, because the answer is JSON.
         """Wake the copy and return its answer, or None if it ended without answering.
 
         Args:

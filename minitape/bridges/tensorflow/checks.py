@@ -816,7 +816,7 @@ def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Optiona
         if np.array_equal(np.asarray(question.rows[escape.row].array), source_array)
     )
     escape = next(escapes_with_values, None)
-    if escape is not None:  # The values of the source left TensorFlow there, and became the source.
+    if escape is not None:  # The source was created from the values that left TensorFlow there.
         finding.site = escape.site
     finding.variant = finding.variant or "equal"
     return finding
@@ -933,7 +933,7 @@ def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
 def build_unused_finding(question: TensorFlowQuestion) -> Finding:
     """Report that the target was not computed from the source.
 
-    A program that skips gradients of None expects this.
+    This is intended if the program skips gradients that are None.
 
     Args:
         question: The question about the source.

@@ -91,7 +91,7 @@ def replay_call(
     Args:
         recording: The recording that contains the call.
         call: The call.
-        sources: The tensors and handles to differentiate by, or None to compute no gradient.
+        sources: The tensors and handles to differentiate with respect to, or None to compute no gradient.
         seeds: The adjoint of each result, with None for a result without an adjoint.
 
     Returns:
@@ -266,8 +266,8 @@ def replay_call_of_row(
 ) -> ReplayedCall | None:
     """Repeat the call that a row stands for.
 
-    If a tape tracked an input of the call, or the function contains no tape, a new tape differentiates the results by
-    the inputs, with the adjoints of the results from `sweep`.
+    If a tape tracked an input of the call, or the function contains no tape, a new tape differentiates the results with
+    respect to the inputs, with the adjoints of the results from `sweep`.
 
     Args:
         recording: The recording that contains the row.
@@ -301,7 +301,7 @@ def replay_call_of_row(
 
 
 def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None) -> list[InsideFields]:
-    """Return what the first few calls ran inside, or what the call of one row ran.
+    """Return the insides of the first few calls, or of the call that one row stands for.
 
     A call is shown only if its repetition computed the same results.
 

@@ -35,7 +35,7 @@ def has_gradient_tape(graph: Any) -> bool:
 
 
 def find_indices_of_changed_handles(graph: Any) -> set[int]:
-    """Return the positions of the inputs that are variable handles and that the graph changes.
+    """Return the positions of the inputs that are handles of variables that the graph changes.
 
     The result is stored in the graph.
     """
@@ -62,7 +62,7 @@ def find_indices_of_changed_handles(graph: Any) -> set[int]:
 
 
 def is_replayable(graph: Any) -> bool:
-    """Return whether a graph can be repeated unnoticed, reading nothing from outside and changing only variables."""
+    """Return whether a graph can safely be repeated: it reads nothing from outside and changes only variables."""
     return all(
         not op.op_def.is_stateful
         or changes_variable(op.type)

@@ -1,4 +1,4 @@
-"""Find mistakes in a training program: wrong or forgotten losses, unused results, and optimizers that it replaces."""
+"""Find mistakes in a training program, such as wrong or forgotten losses, unused results, and recreated optimizers."""
 
 from __future__ import annotations
 

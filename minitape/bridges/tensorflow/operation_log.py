@@ -1,6 +1,6 @@
 """Read the properties of TensorFlow operations, tensors and variables.
 
-The functions determine whether a gradient passes through an operation, the name to show, and the running line.
+These functions determine whether a gradient passes through an operation, which name to show, and which line is running.
 """
 
 from __future__ import annotations

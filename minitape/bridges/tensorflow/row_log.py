@@ -83,8 +83,8 @@ class TensorFlowLog:
         assignments: For each assignment, the identity of the variable's handle, the stored row or None, the line, and
             the number of existing rows.
         copied_tensors: For each tensor used only to fill a variable, the variable's handle and the line.
-        handles_with_stored_gradients: The identities of the handles of variables that got a gradient as their value, or
-            to which one was added.
+        handles_with_stored_gradients: The identities of the handles of variables to which a gradient was assigned or
+            added.
         function_calls: The ``tf.function`` calls, in order.
         replayed_calls: The repetitions of compiled steps, by call. None for a call that could not be repeated.
         original_values: In a repeated call, the handles and original values of changed variables, by handle identity.
@@ -329,7 +329,7 @@ class TensorFlowLog:
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
     def record_wrong_loss_input(self, target: Any, output: Any) -> None:
-        """Note the line of a Keras loss that expects probabilities but receives something else.
+        """Record the line of a Keras loss that expects probabilities but receives something else.
 
         Args:
             target: The labels, according to the order of the arguments.
@@ -350,7 +350,7 @@ class TensorFlowLog:
             gradients_with_variables: (gradient or None, variable) pairs.
             optimizer: The Keras optimizer.
         """
-        # Plain gradient descent has nothing to remember.
+        # Plain gradient descent has no state, so it may be recreated in every step.
         is_plain = getattr(optimizer, "momentum", 1) == 0
         new_class = "" if is_plain or optimizer.built else type(optimizer).__name__
         gradient_rows = [

@@ -54,7 +54,7 @@ class TraceState:
 
 
 def store_values_before_call(function: Any) -> None:
-    """Note the Python values and the states of the generators that a ``tf.function`` reads, right before a call.
+    """Store the Python values and the states of the generators that a ``tf.function`` reads, right before a call.
 
     Args:
         function: The ``tf.function``.
@@ -124,9 +124,9 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
 
 
 def find_counting_statement(reader: Any, name: str) -> Any:
-    """Return the statement in which a function counts a number up that it also computes or compares with, or None.
+    """Return the statement that counts up a number with which the function also computes or compares, or None.
 
-    A function that only counts its traces, or puts the number into a name, does not depend on it.
+    A function that only counts its traces, or puts the number into a text, does not depend on it.
 
     Args:
         reader: The function.
@@ -134,7 +134,7 @@ def find_counting_statement(reader: Any, name: str) -> Any:
     """
     statements = list_statements_of_code(reader.__code__)
     counts = [each for each in statements if isinstance(each.node, ast.AugAssign) and name in each.bound_names]
-    # Text such as ``f"{calls}"`` is no use, but ``calls % 4`` and ``1 / calls`` are.
+    # Text such as ``f"{calls}"`` does not count as a use, but ``calls % 4`` and ``1 / calls`` do.
     operator, name = r"([-+*/%<>]|//|\*\*|[<>=!]=)", re.escape(name)
     is_used = re.compile(rf"{name} {operator} |{operator} {name}\b").search
     return next((each for each in counts if any(is_used(unparse(other.node)) for other in statements)), None)

@@ -163,7 +163,7 @@ class TensorFlowWatcher(Watcher):
             )
 
     def _run_and_store_function_call(self, original: Any, tf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Follow a ``tf.function`` call."""
+        """Run a ``tf.function`` call, and store it with its arguments."""
         if self.open_functions:
             running_line = self.log.running_line
             function_names = [*running_line.function_names, tf_function._name]
@@ -179,7 +179,7 @@ class TensorFlowWatcher(Watcher):
     def _record_states_and_run_graph(
         self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any
     ) -> Any:
-        """Follow the execution of a ``tf.function``'s graph."""
+        """Run the graph of a ``tf.function``, and record the states of its variables before and after."""
         graph = concrete_function.graph
         inputs = [*tensor_inputs, *captured_inputs]
         call = self._function_call or FunctionCall(None, None, [], 0)
@@ -269,7 +269,7 @@ class TensorFlowWatcher(Watcher):
         return original(optimizer, loss)
 
     def _record_step_without_scaled_loss(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Note the line of a step that divides gradients by a scale, if their loss was not multiplied by it."""
+        """Record the line of a step that divides gradients by a scale, if their loss was not multiplied by it."""
         if not self._is_loss_scaled:
             self.log.unscaled_step_site = self.log.running_line.find_site()
         self._is_loss_scaled = False
@@ -326,9 +326,9 @@ class TensorFlowWatcher(Watcher):
         return result
 
     def _enter_tape_and_record_event(self, original: Any, tape: Any) -> Any:
-        """Handle the start of a tape's block.
+        """Begin a tape's block, and record the event.
 
-        While a ``tf.function`` is being traced, only note that its graph contains a tape.
+        While a ``tf.function`` is being traced, only record that its graph contains a tape.
         """
         if tf.inside_function():
             setattr(tf.compat.v1.get_default_graph(), TAPES_ATTRIBUTE, True)
@@ -336,7 +336,7 @@ class TensorFlowWatcher(Watcher):
         return self._record_tape_event(original, tape)
 
     def _record_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
-        """Handle the start or end of a tape's block, or a reset."""
+        """Record the start, end or reset of a tape, and then run it."""
         self.sweep_watcher.mark_rows_watched_by_now()
         self.log.record_tape_event(EVENT_BY_METHOD[original.__name__], tape)
         return original(tape, *args)
@@ -367,7 +367,7 @@ class TensorFlowWatcher(Watcher):
         return record_escape_and_read_value
 
     def _create_and_record_iterator(self, original: Any, iterator: Any, dataset: Any) -> Any:
-        """Follow the creation of an iterator over a dataset's elements."""
+        """Create an iterator over a dataset's elements, and record it."""
         result = original(iterator, dataset)
         self.writer.run_safely(self._record_dataset_inputs, iterator._iterator_resource, dataset)
         return result

@@ -167,7 +167,7 @@ class TorchGraph:
     # -- while a backward pass runs ----------------------------------------------------------------
 
     def begin_backward(self, target_rows: list[int], function_name: str, site: Site) -> None:
-        """Record that the program is calling a backward pass.
+        """Record that the program is starting a backward pass.
 
         Args:
             target_rows: The rows of the targets.

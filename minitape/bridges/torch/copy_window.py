@@ -131,7 +131,7 @@ class CopyWindow:
             recording: The recording of the pass.
         """
         names = {id(source): name for name, source in recording.collect_trained_sources().items()}
-        names |= self.watch.leaf_search.names  # A pass without the model's forward pass has worse names.
+        names |= self.watch.leaf_search.names  # If the recording lacks the model's forward pass, its names are worse.
         norms = self.watch.norms_by_pass.get(self.low, {})
         return {names.get(key) or self.watch.find_name(key): norm for key, norm in norms.items()}
 

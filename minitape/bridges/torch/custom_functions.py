@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-STEPS = 1e-4, 1e-5  # Finite differences with both step sizes must agree on the slope.
+STEPS = 1e-4, 1e-5  # The finite differences for both step sizes must agree.
 # A forward that uses one of these names has jumps or side effects. Its backward may be a surrogate.
 UNCHECKED_NAMES = set(
     "sign sgn round floor ceil trunc heaviside frac argmax argmin argsort topk sort unique where bernoulli multinomial "

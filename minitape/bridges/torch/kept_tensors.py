@@ -18,7 +18,7 @@ from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summ
 from .distributed_tensors import get_local_part
 
 Tensors: TypeAlias = list[torch.Tensor]
-# None means that it was not kept, or not given. The documentation is built without torch, so that the type is a text.
+# None means that no tensor was kept or given. The type is a string, because the documentation is built without torch.
 OptionalTensor: TypeAlias = "torch.Tensor | None"
 HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices without a copy.
 

@@ -79,7 +79,7 @@ def check_repeated_index(run: CheckedRun) -> Suspicions:
 
 
 def record_unused_layers_of_stack(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Note a recurrent network whose last layer gets only zeros, because the program uses the state of another layer.
+    """Record a recurrent network whose last layer gets only zeros, because the program uses the state of another layer.
 
     Args:
         run: The run to check.

@@ -107,7 +107,7 @@ def _list_leaf_tensors(recording: TorchRecording, only_parameters: bool) -> list
 
     Args:
         recording: The recording.
-        only_parameters: Whether to return no other leaves in any case.
+        only_parameters: Whether to return no other leaves, even if there are no parameters.
     """
     leaves = [
         (recorded_row.kind, get_extra(recorded_row).tensor_ref())

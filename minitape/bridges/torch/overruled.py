@@ -15,8 +15,8 @@ def remove_overruled_problems(
 
     A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that the first
     steps did not use or change is not a problem if later steps used or changed it. The same holds for a parameter whose
-    copy was used, because a program may assign the gradients of the copy. A program that calls ``autograd.grad`` needs
-    no backward pass.
+    copy was used, because a program may assign the copy's gradients to the parameter. A program that calls
+    ``autograd.grad`` needs no backward pass.
 
     Args:
         groups: The problems of the recorded steps.

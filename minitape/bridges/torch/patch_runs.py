@@ -65,5 +65,5 @@ def _try_patch_for_wrong_gradient(
     return judge_patch_for_wrong_gradient(before, after, group.cause, group.names, error, answer["pass"])
 
 
-def _read_pass_facts(answer: Mapping[str, Any]) -> PassFacts:  # Any, because the answer is JSON.
+def _read_pass_facts(answer: Mapping[str, Any]) -> PassFacts:  # The type is Any, because the answer is JSON.
     return PassFacts(answer["norms"], answer["error"] or "")

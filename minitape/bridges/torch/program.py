@@ -162,7 +162,7 @@ class WatchedProgram:
         return report
 
     def _record_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
-        """Note that a second run would talk to the other processes of a job."""
+        """Report a side effect, because a second run would communicate with the other processes of a job."""
         self.side_effects.report_effect("torch.distributed.init_process_group()")
         original(*args, **kwargs)
 
@@ -187,7 +187,7 @@ class WatchedProgram:
             return
         try:
             latest: TorchRecording = recording.latest
-            latest.explains_steps = False  # The accounts of the whole run know more than the first steps do.
+            latest.explains_steps = False  # The accounts cover the whole run, not only its first steps.
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
             record_findings_of_operations(build_checked_run(latest), self.watch.accounts)
@@ -198,7 +198,8 @@ class WatchedProgram:
         if on_problem is not None:
             report = RunReport(page)
             self._add_findings(report, list_problem_groups(page))
-            # A step may still use these gradients: a program may add those of many passes before its first step.
+            # A step may still use these gradients, because a program may sum the gradients of many passes before its
+            # first step.
             report.problems = [group for group in report.problems if group.cause != "not_applied"]
             if any(group.kind not in ("unused", "error") for group in report.problems):
                 self._early_report = report
@@ -461,7 +462,7 @@ class WatchedProgram:
         return None if answer is None or answer.get("stopped_by") else answer
 
     def _explain_error_without_recording(self, error: BaseException) -> ProblemGroup | None:
-        """Explain an error by its message, or because gradients were still switched off when autograd raised it."""
+        """Explain an error by its message, or say that gradients were still switched off when autograd raised it."""
         findings = find_gradients_switched_off(self.watch.accounts) if self.watch.failure is error else ()
         explanations = [
             explain_known_message(error),

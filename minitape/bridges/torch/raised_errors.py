@@ -136,7 +136,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
 
 
 def _find_growing_list(name: str, carrier: RecordedRow, later: list[RecordedRow], names: TensorNames) -> str:
-    """Return the list that holds a value and also a later value of the same line, or "" if there is no such list."""
+    """Return the name of a list that holds a value and a later value of the same line, or "" if none exists."""
     container, bracket, _ = name.rpartition("[")
     newer = [names.find_name_or_operation_of_row(row) for row in later if bracket and row.site == carrier.site]
     return container if any(other.startswith(container + bracket) for other in newer) else ""

@@ -64,7 +64,7 @@ class TorchExtra:
 
 
 def get_extra(row: RecordedRow) -> TorchExtra:
-    """Return the facts about a row as ``TorchFacts``."""
+    """Return the facts that the PyTorch bridge stored about a row."""
     extra: TorchExtra = row.extra
     return extra
 

@@ -147,7 +147,7 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
     """Return a finding with the line to blame, found in the program's text or in the history of its modules.
 
     Args:
-        recording: The recording that knows this history.
+        recording: The recording that contains this history.
         finding: The finding.
     """
     watch = recording.log.run_watch
@@ -269,7 +269,8 @@ def _is_paused_by_program(row: RecordedRow) -> bool:
 def check_state_cut_in_loop(run: CheckedRun) -> Suspicions:
     """Find a state that is detached in each step of a loop, so that only the last step has a gradient.
 
-    No result that was cut off is used anywhere else. If a loss uses the results of all steps, nothing is lost.
+    A state is reported only if no result that was cut off is used anywhere else. If a loss uses the results of all
+    steps, nothing is lost.
     """
     reached_sites = {(run.rows[row].op, run.rows[row].site) for row in run.reached_operations}
     cuts: dict[Site, list[RecordedRow]] = {}
@@ -367,7 +368,7 @@ def check_loss_inputs(run: CheckedRun) -> Suspicions:
 
 
 def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Note what the recorded operations show about the whole run.
+    """Record what the recorded operations show about the whole run.
 
     Args:
         run: The run to check.
@@ -378,7 +379,7 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
 
 
 def record_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Note each target or factor of a log-probability that has a gradient and combines data with a prediction.
+    """Record training targets and factors of log-probabilities that combine data with predictions and get gradients.
 
     Args:
         run: The run to check.

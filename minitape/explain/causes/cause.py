@@ -81,7 +81,8 @@ class Cause:
         sentences: The sentences, in the format that `parse_sentences` reads.
         edits: The edits that may fix the line to blame, in the order in which they are tried.
         plans: The fixes that read the whole program. Plans are tried after the edits.
-        name_in_bridges: The bridges' name for the same cause, if it differs. Its edits and plans are used.
+        name_in_bridges: The bridges' name for the same cause, if it differs. The cause with that name then provides the
+            edits and plans.
     """
 
     name: str

@@ -79,7 +79,7 @@ def format_fix_sentence(fix: Fix) -> str:
 
 
 def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
-    """Return whether a value left TensorFlow, or was stored, outside the block, so editing that line is not enough."""
+    """Return whether a value left TensorFlow or was stored outside the block, where editing one line is not enough."""
     if question.adapter.dialect is not TAPE or finding.cause not in ("left_through_numpy", "state"):
         return False
     block = find_statement(question.adapter.find_block_site())

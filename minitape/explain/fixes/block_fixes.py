@@ -37,7 +37,7 @@ def add_watch_call_to_block(fault: FaultSite) -> Fix | None:
     """Add ``tape.watch(x)`` at the top of the tape's block.
 
     Args:
-        fault: The fault to fix.
+        fault: The fault site to fix.
 
     Returns:
         The fix, or None if the block is unknown, its tape has no name, or the block does not use the source. Also None

@@ -89,7 +89,7 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
     Args:
         name: The keyword's name.
         value: The keyword's new value, which replaces any other value in a call.
-        *functions: The functions. If a call of one of them lacks the keyword, the keyword is added.
+        *functions: The functions. If a call to one of them lacks the keyword, the keyword is added.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
@@ -111,7 +111,7 @@ def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: tupl
     """Return the operand of an operation: ``x`` in ``name(x)``, ``x.name()``, ``a / x`` and ``x ** 0.5``.
 
     Args:
-        fault: The fault, which gives access to the names of its program.
+        fault: The fault site, which gives access to the names of its program.
         node: The syntax node.
         operation_names: The names of the operations. A quotient is named "div", and a power "pow".
 
@@ -148,7 +148,7 @@ def list_source_names(fault: FaultSite) -> list[str]:
     Names that hold a different object in the asking frame are omitted.
 
     Args:
-        fault: The fault.
+        fault: The fault site.
     """
     question = fault.question
     names = fault.names
@@ -166,7 +166,7 @@ def set_trainable(fault: FaultSite, node: Any) -> Change:
     A statement in a loop is left alone, because such a statement usually freezes many objects.
 
     Args:
-        fault: The fault with the statement to blame.
+        fault: The fault site, which holds the statement to blame.
         node: The syntax node to change.
 
     Returns:
@@ -219,7 +219,7 @@ def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
     """Turn the column into a row in an operation that combines a column and a row. This is an `Edit`.
 
     Args:
-        fault: The fault with the statement to blame.
+        fault: The fault site, which holds the statement to blame.
         node: The syntax node to change.
 
     Returns:
@@ -238,7 +238,7 @@ def replace_sample_by_rsample(fault: FaultSite, node: Any) -> Change | None:
     The edit does not apply to discrete distributions, or inside a block that switches autograd off.
 
     Args:
-        fault: The fault with the statement to blame.
+        fault: The fault site, which holds the statement to blame.
         node: The syntax node to change.
 
     Returns:

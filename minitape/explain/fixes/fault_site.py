@@ -1,4 +1,4 @@
-"""Describe the statement to blame for edits, and replace text in the lines of its program."""
+"""Describe the statement that edits should change, and replace text in the lines of its program."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class FaultSite:
         question: The question that the finding answers.
         cause: The cause, as the bridges name it.
         statement: The statement to blame.
-        row: The recorded operation, if known. call: The expression that executed the operation, if known.
+        row: The recorded operation, if known.
+        call: The expression that executed the operation, if known.
     """
 
     question: Question
@@ -138,7 +139,7 @@ def is_module(fault: FaultSite, node: ast.AST) -> bool:
     """Return whether an expression is a module or submodule, such as ``np`` or ``tf.math``.
 
     Args:
-        fault: The fault, which gives access to the names of its program.
+        fault: The fault site, which gives access to the names of its program.
         node: The expression.
     """
     root, _, suffix = unparse(node).partition(".")
@@ -150,7 +151,7 @@ def find_call_operand(fault: FaultSite, call: ast.AST | None) -> ast.expr | None
     """Return the operand of a call: ``x`` in ``f(x)``, ``module.f(x)``, ``x.f()`` and ``self.f(x)``.
 
     Args:
-        fault: The fault, which gives access to the names of its program.
+        fault: The fault site, which gives access to the names of its program.
         call: The syntax node. If it is not a call, the result is None.
     """
     if not isinstance(call, ast.Call):
@@ -165,7 +166,7 @@ def spell_path_for_program(fault: FaultSite, path: str) -> str | None:
     """Return a function's path as the program would write it.
 
     Args:
-        fault: The fault, which gives access to the names and imports of its program.
+        fault: The fault site, which gives access to the names and imports of its program.
         path: The path as most programs write it, such as ``jnp.log``.
 
     Returns:
@@ -186,7 +187,7 @@ def is_result_used_as_index(fault: FaultSite) -> bool:
     """Return whether the operation's result is used as an index, directly or through other integers.
 
     Args:
-        fault: The fault with the operation.
+        fault: The fault site, which holds the operation.
     """
     rows = fault.question.rows
     index_rows = {fault.row.index} if fault.row else set()
@@ -205,7 +206,7 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
     """Replace a statement or an expression in its line.
 
     Args:
-        fault: The fault, which gives access to the lines of its program.
+        fault: The fault site, which gives access to the lines of its program.
         node: The statement or expression.
         text: The new text. Brackets are added if the surrounding operation requires them.
 
@@ -254,7 +255,7 @@ def apply_edit_to_statement(fault: FaultSite, edit: Edit) -> Fix | None:
     others.
 
     Args:
-        fault: The fault with the statement.
+        fault: The fault site, which holds the statement.
         edit: The edit.
 
     Returns:

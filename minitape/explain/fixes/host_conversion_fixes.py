@@ -99,7 +99,7 @@ def convert_expression_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr
     """Rewrite an expression so that its value stays in the framework.
 
     Args:
-        fault: The fault, which gives access to the dialect and the program.
+        fault: The fault site, which gives access to the dialect and the program.
         node: The expression.
 
     Returns:
@@ -205,7 +205,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     """Replace NumPy and Python functions with the framework's functions in the line to blame. This is a `Plan`.
 
     Args:
-        fault: The fault with the line.
+        fault: The fault site, which holds the line.
 
     Returns:
         The fix, or None if the line cannot be rewritten, or if a statement that reads its result may need an array.

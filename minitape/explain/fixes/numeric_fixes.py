@@ -26,7 +26,7 @@ def format_straight_through(fault: FaultSite, step: ast.expr, x: ast.expr | None
     """Return a straight-through estimator, such as ``x + stop_gradient(round(x) - x)``.
 
     Args:
-        fault: The fault, which gives access to the dialect and the program.
+        fault: The fault site, which gives access to the dialect and the program.
         step: The step expression, such as ``round(x)``.
         x: The operand of the step, or None.
 
@@ -54,7 +54,7 @@ def find_step_function_operand(fault: FaultSite, node: Any) -> ast.expr | None:
     """Return the operand of a step such as ``round(x)``. For ``a // b``, return the quotient ``a / b``.
 
     Args:
-        fault: The fault, which gives access to the names of its program.
+        fault: The fault site, which gives access to the names of its program.
         node: The step expression.
     """
     pair = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else []
@@ -122,7 +122,7 @@ def find_smallest_input_element(fault: FaultSite, input_index: int = 0) -> float
     """Return the smallest element of one of the operation's inputs, or -inf if no elements are known.
 
     Args:
-        fault: The fault with the operation.
+        fault: The fault site, which holds the operation.
         input_index: The index of the input among the inputs with known elements.
     """
     minima = [float(np.min(array)) for array in fault.list_input_arrays() if array is not None and array.size]

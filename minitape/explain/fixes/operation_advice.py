@@ -61,7 +61,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
     Rows and expressions that match the name of the recorded operation are tried first.
 
     Args:
-        fault: The fault with the statement.
+        fault: The fault site, which holds the statement.
 
     Returns:
         The advice with its fields filled in, or None if no row fits.
@@ -145,7 +145,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
     ``x > 0.5`` becomes ``tf.sigmoid((x - 0.5) / 0.1)``.
 
     Args:
-        fault: The fault, which gives access to the dialect and the program.
+        fault: The fault site, which gives access to the dialect and the program.
         node: The comparison, which may be an operator or a call such as ``greater(a, b)``.
 
     Returns:
@@ -182,7 +182,7 @@ def _is_source_float(fault: FaultSite) -> bool:
 
 
 def _find_converted_text(fault: FaultSite, node: Any) -> str | None:
-    """Return the code of a call with the framework's own function, or None if the node is not the call to rewrite."""
+    """Return a call, rewritten with the framework's own function, or None if the node is not the call to rewrite."""
     call_and_text = find_convertible_call_and_new_text(fault)
     if call_and_text is None or call_and_text[0] is not node:
         return None

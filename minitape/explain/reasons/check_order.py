@@ -24,7 +24,7 @@ Refine: TypeAlias = Callable[[FrameworkQuestion, Finding, RecordedRow], Finding]
 
 
 def find_nothing(question: FrameworkQuestion) -> None:
-    """Find no cause, as a framework does that adds nothing to a check."""
+    """Find no cause. This is the default for a framework that adds nothing to a check."""
 
 
 def keep_finding(question: FrameworkQuestion, finding: Finding, row: RecordedRow) -> Finding:

@@ -139,9 +139,9 @@ def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
 
 
 def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
-    """Return whether a cut does not make the gradient wrong, or detaches a training target.
+    """Return whether a cut leaves the gradient correct, or detaches a training target.
 
-    Two idioms do not make the gradient wrong: the straight-through estimator ``z + (q - z).detach()``, and the shift by
+    Two idioms leave the gradient correct: the straight-through estimator ``z + (q - z).detach()``, and the shift by
     a maximum, ``x - x.max().detach()``.
     """
     if is_training_target_detached(site):
@@ -453,7 +453,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
 
 
 def _list_assignments_up_to_caller_of_setup(call_stack: Sequence[Site]) -> list[tuple[Statement, Site]]:
-    """Return a call stack's assignments, the innermost first, up to the first one outside a set-up method."""
+    """Return the assignments on a call stack, innermost first, up to the first one outside a set-up method."""
     statements: list[tuple[Statement, Site]] = []
     for site in reversed(call_stack):
         statement = find_statement(site)

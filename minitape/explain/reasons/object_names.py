@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 PARTLESS_TYPES = (bool, int, float, str, type(None))
 MAX_DEPTH = 6  # The maximum number of attributes and items in a name such as ``a.b[0].c``.
-MAX_PARTS_OF_CONTAINER = 50_000  # A data set in a list is searched no further.
-MAX_OBJECTS = 300_000  # A search of the whole program ends here, after about half a second.
+MAX_PARTS_OF_CONTAINER = 50_000  # The rest of a longer list, such as a data set, is not searched.
+MAX_OBJECTS = 300_000  # A search of the whole program ends after this many objects, which takes half a second.
 
 
 def find_source_name(question: Question) -> str:
@@ -174,7 +174,7 @@ class AccessPaths:
         return self._found[key][0]
 
     def _store_paths_one_by_one(self, named_values: NamesAndValues, to_handle: Callable[[Any], Any]) -> Iterator[bool]:
-        """Store the path of one more object before each True that is yielded."""
+        """Store the paths of the program's objects one at a time, and yield True after each."""
         level = [(name, value) for name, value in named_values if name.isidentifier() and not name.startswith("_")]
         searched_ids = set[int]()
         remaining = MAX_OBJECTS

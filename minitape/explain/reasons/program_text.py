@@ -353,7 +353,7 @@ NO_STATEMENT = Statement(ast.Pass(lineno=0, end_lineno=0), "", (), -1, -1)
 
 
 def find_statement(site: Site) -> Statement:
-    """Return the innermost statement at a site, or the false `NO_STATEMENT` if the statement is unknown.
+    """Return the innermost statement at a site, or `NO_STATEMENT`, which is falsy, if the statement is unknown.
 
     Args:
         site: The (file, line) pair.
@@ -682,7 +682,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[ast.AST], statement: 
 
 
 def _is_rebound_between(key: ScopedName, carrier: Statement, reader: Statement) -> bool:
-    """Return whether a name is certainly rebound between the statement that passes the value and its reader."""
+    """Return whether a name is certainly rebound between the statement that sets the value and its reader."""
     statements_between = (
         statement
         for statement in list_statements(carrier.file)[carrier.order + 1 : reader.order]
@@ -716,7 +716,7 @@ def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool)
 def _iter_receivers_of_call(
     flow: ValueFlow, statement: Statement, call: ast.Call, is_start: bool
 ) -> Iterator[tuple[ScopedName, str]]:
-    """Yield the container in which a call stores the value, the parameters that get it, and the arguments it fills."""
+    """Yield what receives the value: the call's container, the function's parameters, and modified arguments."""
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     read_values = [value for value in values if is_start or _does_code_read_value(flow, ast.walk(value), statement)]
     called_name = find_last_name(call.func)

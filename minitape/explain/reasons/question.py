@@ -107,8 +107,8 @@ class Question:
         sweep: The backward pass to explain, if one ran.
         name: The program's name for the source.
         block_clock: The time at which the tape's ``with`` block began, if the framework has tapes.
-        shared_rows: The rows before changes that apply only to this source, if other questions have the same rows.
-            Searches from the target then serve all these questions.
+        shared_rows: If other questions have the same rows except for changes that apply only to this source, the rows
+            before these changes. Searches from the target then serve all these questions.
     """
 
     adapter: Adapter

@@ -197,7 +197,7 @@ class CheckedRun:
         return next((to_float_array(share.product) for share in shares if share.row in row.inputs[:1]), None)
 
     def find_row_before_reshapes(self, row: int) -> RecordedRow:
-        """Return the original row behind changes that affect only the shape, the type or the order of the elements."""
+        """Return the row before all operations that change only the shape, the type or the order of the elements."""
         while self.rows[row].op in self.op_names.shape_ops and self.rows[row].inputs:
             row = self.rows[row].inputs[0]
         return self.rows[row]
@@ -471,7 +471,7 @@ def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str
 
 
 def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
-    """Return the original row behind only sign changes and shifts by a maximum or a constant."""
+    """Return the row to which only sign changes and shifts by a maximum or a constant were applied."""
     while True:
         row = run.find_row_before_reshapes(index)
         op = row.op.lower()
@@ -519,7 +519,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
         yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, tracked_inputs[0], variant=variant)
         return
     # In ``z + (q - z).detach()``, z has another path. A sum may also restore a value that was subtracted before.
-    # Another target's pass, such as that of a discriminator's loss, may well have reached z.
+    # The pass of another target, such as a discriminator's loss, may well have reached z.
     passes = [other for other in run.sweeps if other.target == sweep.target]
     reached = {index for other in passes for index in other.adjoints if run.rows[index].kind == "operation"}
     if get_kind_name(cause) == "cut" and reached.isdisjoint(tracked_inputs):
@@ -529,7 +529,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
 
 
 def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspicions:
-    """Find a number that left the framework and whose value is added to the target again.
+    """Find a number that left the framework and was later added to the target.
 
     Args:
         run: The run to check.
@@ -594,7 +594,7 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
 
 
 def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
-    """Find a normalization with equal adjoints for all elements, so that only rounding errors remain of the gradient.
+    """Find a normalization whose gradient is only rounding error, because all its elements have equal adjoints.
 
     A source that also has another path to a target is not affected.
 
@@ -695,7 +695,7 @@ def _does_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
 
 
 def check_saturation(run: CheckedRun) -> Suspicions:
-    """Find an activation that passed on almost nothing of the adjoint.
+    """Find an activation that passed on almost none of the adjoint.
 
     Args:
         run: The run to check.
@@ -719,7 +719,7 @@ def check_saturation(run: CheckedRun) -> Suspicions:
 def _find_smallest_adjoint_size_after(run: CheckedRun, row: int) -> float:
     """Return the size of the smallest adjoint between the target and a row.
 
-    Behind a logarithm, the adjoint is large if a probability is small, so the adjoint at the row alone is misleading.
+    Before a logarithm, the adjoint is large if a probability is small, so the adjoint at the row alone is misleading.
     """
     downstream = {row}
     waiting = [row]
@@ -734,7 +734,7 @@ def _find_smallest_adjoint_size_after(run: CheckedRun, row: int) -> float:
 def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
     """Return whether an activation is almost flat at the elements that an adjoint reached.
 
-    Then the activation makes the gradient small, and not shares that cancel.
+    If so, the gradient is small because of the activation, and not because shares cancel.
     """
     value = run.find_array(row.index)
     if value is None or adjoint is None or value.shape != adjoint.shape:

@@ -124,7 +124,7 @@ def _find_late_watch(question: TapeQuestion) -> OptionalFinding:
     for event, _, subject, frames in reachability.tape.history:
         if event.startswith("watch") and subject is not None and subject() is question.source and frames:
             site = to_site(CodePlace(frames))
-            # In init_scope, a tape is not paused itself.
+            # init_scope does not pause the tape itself.
             if event == "watch in pause" or _is_site_in_pause(site):
                 return Finding("recording_paused", site, variant="watch")
             return Finding("watched_late", site)
@@ -154,7 +154,7 @@ def find_rule_without_gradient(question: TapeQuestion) -> OptionalFinding:
 
 
 def find_cause_behind_break(question: TapeQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding about a break, with details that only a tape records.
+    """Return the finding that best explains a break, based on details that only a tape records.
 
     Args:
         question: The question about the source.
@@ -375,7 +375,7 @@ def _describe_blocked_paths(count: int) -> str:
 
 
 def is_blocked_path_needed(question: TapeQuestion, cut: Finding) -> bool:
-    """Return whether a path that is blocked, although another path is open, is probably needed.
+    """Return whether a blocked path is probably needed although another path is open.
 
     The path is needed if its result is added to or concatenated with other values. A target or a factor is often cut on
     purpose.

@@ -33,7 +33,7 @@ matches_zero_return = re.compile(
 ).match
 # Values of these types, such as datasets, lists and strings, do not contain numbers themselves.
 OPAQUE_DTYPES = ("resource", "variant", "string")
-SMALLEST_NORMAL_HALF = 6.2e-5  # Below this number, float16 loses digits, and soon all of them.
+SMALLEST_NORMAL_HALF = 6.2e-5  # Numbers below this lose some or all of their digits in float16.
 ROUNDING_TOLERANCE = 1e-5  # The relative rounding error of a float32 sum that should be zero.
 
 
@@ -279,7 +279,7 @@ def _is_mask_value(question: Question, first_row: RecordedRow, consumer: int) ->
 
 
 def _find_row_made_nan_by_mask_or_consumer(question: Question, nonfinite: Iterable[int], consumer: int) -> int:
-    """Return the row that became NaN because of a mask, or the row that reads a mask which hides every element."""
+    """Return the first row with a NaN, or the consumer if no row has one or if the mask hides every element."""
     hides_everything = not any(np.isfinite(array).any() for array in collect_known_arrays(question, [consumer]))
     if hides_everything:
         return consumer
@@ -421,7 +421,7 @@ def explain_cancellation(question: Question, call: int, row: int) -> Finding:
 
 
 def find_zero_mechanism(question: Question, row: int) -> str:
-    """Return the cause with which an operation can make an adjoint zero, or "" if the adapter lists no cause.
+    """Return the cause by which an operation can make an adjoint zero, or "" if the adapter lists no cause.
 
     Args:
         question: The question about the gradient.
@@ -589,7 +589,7 @@ def find_cause_of_zero_input(question: Question, row: int) -> OptionalFinding:
 
 
 def does_broadcast_cancel(question: Question, row: int) -> bool:
-    """Return whether each input was broadcast to a larger shape, and the adjoints of its copies cancel.
+    """Return whether each input was broadcast to a larger shape and the adjoints of its copies cancel.
 
     Args:
         question: The question that contains the backward pass.

@@ -27,7 +27,7 @@ SETTINGS_STEP = 3  # By this step, all parameters that are trained have moved.
 def record_update_of_frozen_parameter(
     accounts: RunAccounts, account: TensorAccount, followed: FollowedOptimizer
 ) -> None:
-    """Note a step that changed a parameter that no longer requires a gradient.
+    """Record a step that changed a parameter that no longer requires a gradient.
 
     Args:
         accounts: The accounts of the run.
@@ -42,7 +42,7 @@ def record_update_of_frozen_parameter(
 
 
 def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
-    """Note attributes that the program has set, but that PyTorch does not read.
+    """Record attributes that the program has set but that PyTorch does not read.
 
     Args:
         accounts: The accounts of the run.

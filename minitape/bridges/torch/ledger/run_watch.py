@@ -698,7 +698,7 @@ class TorchRunWatch:
             self.accounts.record_first_nonfinite("weight", followed.account.site, None, keys)
 
     def _start_rest_if_nothing_is_new(self) -> None:
-        """Stop following the next few passes if enough steps in a row have brought no new route."""
+        """Stop following the next few passes if enough consecutive steps have brought no new route."""
         self._steps_without_new_route += 1
         if len(self.accounts.route_numbers) != self._known_route_count:
             self._known_route_count, self._steps_without_new_route = len(self.accounts.route_numbers), 0

@@ -146,8 +146,8 @@ def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
     """Return two numbers that, barring coincidence, change whenever an element of the tensor changes.
 
     The weights in the second sum are asymmetric, so opposite changes to two elements do not cancel. An element's weight
-    is a factor of its row times a factor of its column, because a sine for each element would take most of the time.
-    The numbers stay on the tensor's device.
+    is the product of a factor for its row and a factor for its column, because computing a sine for each element would
+    take most of the time. The numbers stay on the tensor's device.
 
     Args:
         tensor: The tensor.
