@@ -84,7 +84,7 @@ def find_error_site(error: BaseException) -> ErrorSite:
     return ErrorSite()
 
 
-def find_known_error(framework: str, error: BaseException) -> tuple[str, str, dict[str, str]]:
+def find_cause_of_known_error(framework: str, error: BaseException) -> tuple[str, str, dict[str, str]]:
     """Look up the message of an error in the table of known errors.
 
     Args:
@@ -105,18 +105,18 @@ def find_known_error(framework: str, error: BaseException) -> tuple[str, str, di
     return "", "", {}
 
 
-def explain_raised_error(framework: str, error: BaseException, blamed: Site = NOWHERE) -> OptionalExplanation:
+def explain_raised_error(framework: str, error: BaseException, blamed_site: Site = NOWHERE) -> OptionalExplanation:
     """Explain the error that ended a program by its message.
 
     Args:
         framework: The name of the framework.
         error: The error.
-        blamed: The line to blame, or NOWHERE to blame the line that led to the error.
+        blamed_site: The line to blame, or NOWHERE to blame the line that led to the error.
 
     Returns:
         The explanation, or None if the message is not known.
     """
-    cause, variant, fields = find_known_error(framework, error)
+    cause, variant, fields = find_cause_of_known_error(framework, error)
     if not cause:
         return None
     site, function = find_error_site(error)
@@ -124,4 +124,4 @@ def explain_raised_error(framework: str, error: BaseException, blamed: Site = NO
         site = file, int(line)
     if cause == "left_jax":
         fields["what"] = f"{function}()"
-    return explain_cause(framework, cause, site if blamed == NOWHERE else blamed, variant, fields)
+    return explain_cause(framework, cause, site if blamed_site == NOWHERE else blamed_site, variant, fields)

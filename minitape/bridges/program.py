@@ -173,10 +173,10 @@ class FrameworkBlock:
     @property
     def has_problems(self) -> bool:
         """Whether there is a problem, or none of the computed gradients was recorded."""
-        return bool(self.page.problems or self.run_problems or self.is_blind)
+        return bool(self.page.problems or self.run_problems or self.missed_all_gradients)
 
     @property
-    def is_blind(self) -> bool:
+    def missed_all_gradients(self) -> bool:
         """Whether the program computed gradients but none of them could be recorded."""
         return self.has_gradients and not self.page
 

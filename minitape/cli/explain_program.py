@@ -156,7 +156,7 @@ def report_framework_blocks(blocks: list[FrameworkBlock], shown_pages: list[Mode
             click.echo("\n".join(["", *block.remarks]), err=True, nl=bool(block.remarks))
             continue
         page_text = str(block.page)
-        if block.is_blind:
+        if block.missed_all_gradients:
             page_text = say(
                 "No explanation is possible, because the program computed its gradients in a way that could not be "
                 "recorded."
@@ -225,7 +225,7 @@ def _explain_torch_program(
     blocks = [block for block in other_blocks if block.has_gradients]
     print_program_error(report.error, runnable.path)
     answers = report.to_json()
-    is_torch_used = not report.is_blind or not blocks
+    is_torch_used = not report.missed_all_gradients or not blocks
     rank = _find_rank()
     if is_torch_used:
         click.echo(f"\n{report}" if not rank else f"\n{rank}:\n{report}", err=True)

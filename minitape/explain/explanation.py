@@ -216,13 +216,13 @@ def _draw_tape_as_html(explanation: Explanation) -> str:
         return ""
 
 
-def describe_remaining_breaks(answer: Explanation) -> str:
+def describe_remaining_breaks(explanation: Explanation) -> str:
     """Return a sentence saying that the first fix is not enough because another line also blocks the gradient.
 
     Another break on the same path takes precedence over a break on a different path.
 
     Args:
-        answer: The explanation whose `others` are searched.
+        explanation: The explanation whose `others` are searched.
 
     Returns:
         The sentence, or "" if no other line is to blame.
@@ -235,13 +235,13 @@ def describe_remaining_breaks(answer: Explanation) -> str:
     """
     break_by_side = {
         other.beside: other
-        for other in reversed(answer.others)
-        if other.line is not None and (other.filename, other.line) != (answer.filename, answer.line)
+        for other in reversed(explanation.others)
+        if other.line is not None and (other.filename, other.line) != (explanation.filename, explanation.line)
     }
     shown_break = break_by_side.get(False) or break_by_side.get(True)
     if shown_break is None or shown_break.line is None:
         return ""
-    filename = "" if shown_break.filename == answer.filename else shown_break.filename
+    filename = "" if shown_break.filename == explanation.filename else shown_break.filename
     place = format_place(filename, shown_break.line)
     if shown_break.beside:
         return fill("Another path is also blocked. See {place}.", place=place)

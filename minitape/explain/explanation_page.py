@@ -24,17 +24,17 @@ NO_SOURCES = (
 NestedExplanations: TypeAlias = Any  # An Explanation, or nested lists, tuples and dictionaries of Explanations.
 
 
-def group_equal_explanations(answers: Iterable[Explanation]) -> list[list[Explanation]]:
+def group_equal_explanations(explanations: Iterable[Explanation]) -> list[list[Explanation]]:
     """Group explanations that have the same reason for different variables.
 
     Args:
-        answers: The explanations.
+        explanations: The explanations.
 
     Returns:
         The groups, starting with those without a gradient and ending with those in which nothing is wrong.
     """
     groups: dict[Hashable, list[Explanation]] = {}
-    for answer in answers:
+    for answer in explanations:
         groups.setdefault(answer.build_group_key(), []).append(answer)
     return sorted(groups.values(), key=lambda same: (same[0].connected, same[0].cause == "connected"))
 
@@ -69,22 +69,22 @@ _PAGES: dict[type, NestedExplanations] = {
 }
 
 
-def to_explanation_page(answers: NestedExplanations) -> NestedExplanations:
+def to_explanation_page(container: NestedExplanations) -> NestedExplanations:
     """Return a list, tuple or dictionary of explanations as a container that prints as a page.
 
     Args:
-        answers: The container. Objects of other types are returned unchanged.
+        container: The container. Objects of other types are returned unchanged.
     """
-    page_type = _PAGES.get(type(answers))
-    return answers if page_type is None else page_type(answers)
+    page_type = _PAGES.get(type(container))
+    return container if page_type is None else page_type(container)
 
 
-def _iter_nested_explanations(answers: NestedExplanations) -> Iterator[Explanation]:
+def _iter_nested_explanations(container: NestedExplanations) -> Iterator[Explanation]:
     """Yield the explanations in nested containers."""
-    if hasattr(answers, "cause"):
-        yield answers
+    if hasattr(container, "cause"):
+        yield container
         return
-    parts = answers.values() if isinstance(answers, dict) else answers
+    parts = container.values() if isinstance(container, dict) else container
     for part in parts:
         yield from _iter_nested_explanations(part)
 

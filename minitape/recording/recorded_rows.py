@@ -338,8 +338,8 @@ class BackwardPass:
 
 def collect_ancestors(
     rows: Sequence[RecordedRow],
-    starts: Iterable[int],
-    follows: Callable[[int, InputEdge], bool] | None = None,
+    start_rows: Iterable[int],
+    follows_edge: Callable[[int, InputEdge], bool] | None = None,
     open_only: bool = False,
     repaired_rows: Container[int] = (),
 ) -> set[int]:
@@ -347,13 +347,13 @@ def collect_ancestors(
 
     Args:
         rows: All rows of the recording.
-        starts: The rows to start from.
-        follows: Returns whether to follow an edge of a row. None means that every edge is followed.
+        start_rows: The rows to start from.
+        follows_edge: Returns whether to follow an edge of a row. None means that every edge is followed.
         open_only: Whether to follow only edges that pass gradients.
         repaired_rows: Rows whose breaks are treated as repaired, so gradients pass them.
     """
     ancestors = set[int]()
-    waiting = list(starts)
+    waiting = list(start_rows)
     while waiting:
         row = waiting.pop()
         if row not in ancestors:
@@ -362,21 +362,21 @@ def collect_ancestors(
             waiting += [
                 edge.input_row
                 for edge in rows[row].edges
-                if not (skips_breaks and edge.cause) and (follows is None or follows(row, edge))
+                if not (skips_breaks and edge.cause) and (follows_edge is None or follows_edge(row, edge))
             ]
     return ancestors
 
 
 def collect_connected_ancestors(
-    rows: Sequence[RecordedRow], starts: Iterable[int], ends: Container[int] = ()
+    rows: Sequence[RecordedRow], start_rows: Iterable[int], stop_rows: Container[int] = ()
 ) -> set[int]:
     """Return the given rows and the rows that they were computed from through edges that pass gradients.
 
     Args:
         rows: All rows of the recording.
-        starts: The rows to start from.
-        ends: The rows at which the search stops. They are returned, but their ancestors are not.
+        start_rows: The rows to start from.
+        stop_rows: The rows at which the search stops. They are returned, but their ancestors are not.
     """
     return collect_ancestors(
-        rows, starts, lambda row, edge: rows[edge.input_row].tracked and row not in ends, open_only=True
+        rows, start_rows, lambda row, edge: rows[edge.input_row].tracked and row not in stop_rows, open_only=True
     )

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
 
 from minitape.bridges import torch as bridge  # noqa: E402 - behind the check for PyTorch
-from minitape.bridges.torch.raised_errors import explain_known_message, explain_raised_error  # noqa: E402
+from minitape.bridges.torch.raised_errors import explain_error_by_message_alone, explain_raised_error  # noqa: E402
 from minitape.common.translation import LANGUAGE_VARIABLES  # noqa: E402
 
 from .cases import compile_program  # noqa: E402
@@ -400,14 +400,14 @@ def test_an_error_is_explained_by_its_message(sentence):
     text = "import torch\nfrom torch import nn\n" + KNOWN_ERRORS[sentence].strip() + "\n"
     with pytest.raises((RuntimeError, ValueError, TypeError)) as caught:
         exec(compile_program(text, "program.py"), {})
-    explanation = explain_known_message(caught.value)
+    explanation = explain_error_by_message_alone(caught.value)
     lines = text.splitlines()
     assert sentence in explanation.message and "{" not in explanation.message
     assert lines[explanation.line - 1].endswith("#!") and explanation.cause == "refused" and explanation.fix
 
 
 def test_an_error_of_the_program_is_not_explained_by_its_message():
-    assert explain_known_message(ValueError("the file has no columns")) is None
+    assert explain_error_by_message_alone(ValueError("the file has no columns")) is None
 
 
 def test_a_list_that_is_never_cleared_is_named_with_the_line_that_reads_it():

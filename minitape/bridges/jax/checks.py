@@ -38,7 +38,7 @@ from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
 from ..framework_adapter import is_any_name_read_later
-from ..known_errors import find_error_site, find_known_error
+from ..known_errors import find_cause_of_known_error, find_error_site
 from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 from .adapter import JaxQuestion, build_question
 from .operation_families import PIECEWISE_ACTIVATIONS
@@ -118,17 +118,17 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
         return Finding("callback", site, detail="callback")
     if "scalar-output" in message:
         return Finding("not_scalar", site, detail=message.rpartition("shape: ")[2].rstrip("."))
-    _, variant, fields = find_known_error("jax", error)
+    _, variant, fields = find_cause_of_known_error("jax", error)
     return Finding("refused", site, variant=variant, detail=fields.get("what", message.partition("\n")[0]))
 
 
-def find_attribute_that_keeps_tracer(read_at: Site) -> OptionalFinding:
+def find_attribute_that_keeps_tracer(read_site: Site) -> OptionalFinding:
     """Find the statement that stores a tracer in an attribute that the next call to the function reads.
 
     Args:
-        read_at: The line that reads the tracer.
+        read_site: The line that reads the tracer.
     """
-    statement = find_statement(read_at)
+    statement = find_statement(read_site)
     nearby_statements = [
         statement,
         *(candidate for name in statement.read_names for candidate in find_binding_statements(name, statement)),
@@ -139,7 +139,7 @@ def find_attribute_that_keeps_tracer(read_at: Site) -> OptionalFinding:
         for node in candidate.nodes
         if isinstance(node, ast.Attribute)
     }
-    for candidate in list_statements(read_at[0]):
+    for candidate in list_statements(read_site[0]):
         kept_attributes = attributes & {ast.unparse(target) for target in candidate.targets}
         if kept_attributes and candidate.enclosing_functions == statement.enclosing_functions:
             return Finding("leaked_tracer", candidate.site, variant="kept", detail=kept_attributes.pop())

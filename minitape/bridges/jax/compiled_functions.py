@@ -97,7 +97,7 @@ class CompiledFunction:
         if trace_count != self._trace_count:
             self._trace_count, self._traced_values = trace_count, values
         for key, value in self._traced_values.items():
-            if self._may_be_stale and not is_same_value(value, values.get(key, value)):
+            if self._may_be_stale and not are_trees_equal(value, values.get(key, value)):
                 self._may_be_stale = False
                 self._gradient_block.stale_values.append(explain_stale_value("jax", *key, self._later_call_count))
 
@@ -110,7 +110,7 @@ class CompiledFunction:
         return getattr(self.__dict__["_jitted"], name)
 
 
-def is_same_value(first: Any, second: Any) -> bool:
+def are_trees_equal(first: Any, second: Any) -> bool:
     """Return whether two trees of arrays, numbers and other objects are equal.
 
     Args:
@@ -119,7 +119,7 @@ def is_same_value(first: Any, second: Any) -> bool:
 
     >>> import jax
     >>> ones = jax.numpy.ones(2)
-    >>> is_same_value([ones, 2], [ones + 0, 2]), is_same_value([ones], [ones + 0.1])
+    >>> are_trees_equal([ones, 2], [ones + 0, 2]), are_trees_equal([ones], [ones + 0.1])
     (True, False)
     """
     leaves, tree = tree_flatten(first)

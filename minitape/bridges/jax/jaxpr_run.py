@@ -22,7 +22,15 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..framework_patches import FrameworkPatches
 from ..recording import ROW_LIMIT
-from .row_log import NORMALIZING_FUNCTIONS, BranchChoice, JaxLog, JaxPlace, JaxVariable, JaxVariables, find_place
+from .row_log import (
+    NORMALIZING_FUNCTIONS,
+    BranchChoice,
+    JaxLog,
+    JaxPlace,
+    JaxVariable,
+    JaxVariables,
+    find_place_of_equation,
+)
 
 try:
     from jax._src.config import eager_constant_folding
@@ -102,7 +110,7 @@ class JaxprRunner:
         scope = (*scope, *(scope_part for scope_part in str(eqn.source_info.name_stack).split("/") if scope_part))
         opener = self.openers.get(eqn.primitive.name)
         outer_site = self.site
-        place = JaxPlace() if self.library_depth else find_place(eqn)
+        place = JaxPlace() if self.library_depth else find_place_of_equation(eqn)
         self.site = outer_site if place.site is NOWHERE else place.site
         # JAX inlines these functions as several equations, so the scope gets their names here.
         if (
@@ -134,11 +142,15 @@ class JaxprRunner:
         """
         row = results[0].row if len(results) == 1 else None
         # Equations of a derivative have the location of a statement, but do not compute the value that it names.
-        place = JaxPlace() if self.library_depth or "jvp(" in str(eqn.source_info.name_stack) else find_place(eqn)
+        place = (
+            JaxPlace()
+            if self.library_depth or "jvp(" in str(eqn.source_info.name_stack)
+            else find_place_of_equation(eqn)
+        )
         if not place.bound_name or row is None:
             return JaxPlace(), None
         is_same_statement = (place.site, place.bound_name) == (last_place.site, last_place.bound_name)
-        self.log.bind_name(row, place.bound_name, last_row if is_same_statement else None)
+        self.log.move_name_to_row(row, place.bound_name, last_row if is_same_statement else None)
         return place, row
 
     def _run_as_one_row(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
@@ -292,7 +304,7 @@ class TracerValues:
 
     >>> values = TracerValues([3.0])
     >>> def loss(x):
-    ...     values.start_trace([x])
+    ...     values.store_argument_tracers([x])
     ...     return x * 2.0 if x > 0 else x
     >>> with expose_tracer_values(values):
     ...     print(len(jax.make_jaxpr(loss)(3.0).eqns))
@@ -300,14 +312,14 @@ class TracerValues:
     """
 
     def __init__(self, argument_leaves: Sequence) -> None:
-        """Store the values of the argument leaves. `start_trace` then assigns these values to tracers."""
+        """Store the values of the argument leaves. `store_argument_tracers` then assigns these values to tracers."""
         self.argument_leaves = argument_leaves
         self.trace: Any = None
         self.escapes: list[tuple] = []
         self._argument_values: dict = {}  # The keys are the variables of the arguments' tracers.
         self._known_values: dict = {}
 
-    def start_trace(self, tracers: Sequence) -> None:
+    def store_argument_tracers(self, tracers: Sequence) -> None:
         """Store the tracers for the argument leaves at the beginning of the function.
 
         Args:

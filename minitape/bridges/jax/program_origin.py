@@ -99,11 +99,11 @@ class JaxOrigin:
             return self.call_site
         return code.co_filename, code.co_firstlineno if self.definition is None else self.definition.line
 
-    def find_return_site(self, computed_at: Site) -> Site:
+    def find_return_site(self, result_site: Site) -> Site:
         """Return the line that returns a result.
 
         Args:
-            computed_at: The line that computed the result.
+            result_site: The line that computed the result.
 
         Returns:
             The ``return`` statement that contains this line, or else the last one. If the function has no ``return``,
@@ -118,7 +118,7 @@ class JaxOrigin:
         ]
         return_statements = list_return_statements(self.definition)
         best_statement = next(
-            (statement for statement in return_statements if computed_at[1] and statement.covers_site(computed_at)),
+            (statement for statement in return_statements if result_site[1] and statement.covers_site(result_site)),
             (return_statements or own_statements or [self.definition])[-1],
         )
         return best_statement.site

@@ -382,7 +382,7 @@ def _trace_function_or_store_error(
         def call_function(
             *tracers: Any, traced_leaves: list[int] = traced_leaf_indices, values: TracerValues = values
         ) -> Any:
-            values.start_trace(tracers)
+            values.store_argument_tracers(tracers)
             all_values = dict(enumerate(leaves)) | dict(zip(traced_leaves, tracers, strict=True))
             return function(*tree_unflatten(tree, list(all_values.values())))
 

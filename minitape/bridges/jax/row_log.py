@@ -224,7 +224,7 @@ class JaxLog:
         self.register_row(value, row)
         return JaxVariable(array, row, has_float_source=is_inexact(array))
 
-    def bind_name(self, row: int, name: str, previous_row: int | None) -> None:
+    def move_name_to_row(self, row: int, name: str, previous_row: int | None) -> None:
         """Name a row as in the program, and remove the name from the previous row.
 
         The previous row computed only a part of the named value.
@@ -435,7 +435,7 @@ class JaxPlace(NamedTuple):
     bound_name: str = ""
 
 
-def find_place(eqn: Any) -> JaxPlace:
+def find_place_of_equation(eqn: Any) -> JaxPlace:
     """Return the location of an equation in the user's program.
 
     Args:
@@ -444,7 +444,7 @@ def find_place(eqn: Any) -> JaxPlace:
     >>> def double(x):
     ...     y = jnp.tanh(x * 2.0)
     ...     return y
-    >>> [find_place(eqn).bound_name for eqn in jax.make_jaxpr(double)(1.0).eqns]
+    >>> [find_place_of_equation(eqn).bound_name for eqn in jax.make_jaxpr(double)(1.0).eqns]
     ['', 'y']
     """
     traceback = eqn.source_info.traceback

@@ -66,7 +66,7 @@ def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> s
     )
 
 
-def _is_same(first: float, second: float) -> bool:
+def _is_same_loss(first: float, second: float) -> bool:
     return first == second or (math.isnan(first) and math.isnan(second))
 
 
@@ -78,4 +78,4 @@ def find_first_differing_pass(answer: Mapping[str, Any], losses: Sequence[float]
         losses: The losses of the first run.
     """
     pairs = zip(answer["losses"][: answer["pass"] - 1], losses, strict=False)
-    return next((number for number, pair in enumerate(pairs, 1) if not _is_same(*pair)), 0)
+    return next((number for number, pair in enumerate(pairs, 1) if not _is_same_loss(*pair)), 0)

@@ -71,88 +71,98 @@ def apply_patch(source: str, line: int, patch: str) -> str | None:
     return patched
 
 
-def judge_patch_for_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collection[str]) -> PatchVerdict:
+def judge_patch_for_missing_gradient(
+    original_pass: PassFacts, patched_pass: PassFacts, names_without_gradient: Collection[str]
+) -> PatchVerdict:
     """Judge a patch that is meant to restore a missing gradient.
 
     Args:
-        before: A backward pass without the patch.
-        after: The same backward pass with the patch.
-        wanted: The names of the parameters with a missing gradient.
+        original_pass: A backward pass without the patch.
+        patched_pass: The same backward pass with the patch.
+        names_without_gradient: The names of the parameters with a missing gradient.
     """
-    if after.error:
+    if patched_pass.error:
         return PatchVerdict(
-            False, fill("A patch was tried, but the patched program raises {error}.", error=after.error)
+            False, fill("A patch was tried, but the patched program raises {error}.", error=patched_pass.error)
         )
-    missing = [name for name in wanted if not _is_gradient(after.norms.get(name))]
+    missing = [name for name in names_without_gradient if not _is_gradient(patched_pass.norms.get(name))]
     if missing:
         names = join_parameter_names(missing)
         return PatchVerdict(False, fill("A patch was tried, but {names} still had no gradient.", names=names))
-    others = {name: norm for name, norm in before.norms.items() if name not in wanted and _is_gradient(norm)}
-    lost = [name for name in others if not _is_gradient(after.norms.get(name))]
+    others = {
+        name: norm
+        for name, norm in original_pass.norms.items()
+        if name not in names_without_gradient and _is_gradient(norm)
+    }
+    lost = [name for name in others if not _is_gradient(patched_pass.norms.get(name))]
     if lost:
         names = join_parameter_names(lost)
         return PatchVerdict(False, fill("A patch was tried, but it removed the gradient of {names}.", names=names))
-    return _judge_effect_on_other_gradients(after, wanted, others)
+    return _judge_effect_on_other_gradients(patched_pass, names_without_gradient, others)
 
 
 def _judge_effect_on_other_gradients(
-    after: PassFacts, wanted: Collection[str], others: Mapping[str, float]
+    patched_pass: PassFacts, names_without_gradient: Collection[str], other_norms: Mapping[str, float]
 ) -> PatchVerdict:
     """Judge whether a patch that restores the missing gradient also changes other gradients.
 
     Args:
-        after: The backward pass with the patch.
-        wanted: The parameters that had no gradient.
-        others: The norms of all other gradients in the original program.
+        patched_pass: The backward pass with the patch.
+        names_without_gradient: The parameters that had no gradient.
+        other_norms: The norms of all other gradients in the original program.
     """
     gained = ", ".join(
-        fill("{name} gets a gradient of norm {norm:.2g}", name=name, norm=after.norms[name])
-        for name in list(wanted)[:2]
+        fill("{name} gets a gradient of norm {norm:.2g}", name=name, norm=patched_pass.norms[name])
+        for name in list(names_without_gradient)[:2]
     )
-    if len(wanted) > 2:
-        gained += fill(", and {n} more get a gradient", n=len(wanted) - 2)
-    changed = {name: norm for name, norm in others.items() if abs(after.norms[name] - norm) > CHANGED * norm}
+    if len(names_without_gradient) > 2:
+        gained += fill(", and {n} more get a gradient", n=len(names_without_gradient) - 2)
+    changed = {
+        name: norm for name, norm in other_norms.items() if abs(patched_pass.norms[name] - norm) > CHANGED * norm
+    }
     if changed:
         changes = ", ".join(
-            fill("{name} from {old:.2g} to {new:.2g}", name=name, old=norm, new=after.norms[name])
+            fill("{name} from {old:.2g} to {new:.2g}", name=name, old=norm, new=patched_pass.norms[name])
             for name, norm in list(changed.items())[:MAX_NAMED_CHANGES]
         )
         sentence = "A patch was tried: {gained}. However, it also changes other gradients: {changes}."
         return PatchVerdict(False, fill(sentence, gained=gained, changes=changes))
-    if not others:
+    if not other_norms:
         return PatchVerdict(True, fill("Tested: {gained}.", gained=gained))
     rest = fill("the other gradient is unchanged")
-    if len(others) > 1:
-        rest = fill("the other {n} gradients are unchanged", n=len(others))
+    if len(other_norms) > 1:
+        rest = fill("the other {n} gradients are unchanged", n=len(other_norms))
     return PatchVerdict(True, fill("Tested: {gained}, and {rest}.", gained=gained, rest=rest))
 
 
 def judge_patch_for_wrong_gradient(
-    before: Collection[tuple[str, str]],
-    after: Collection[tuple[str, str]],
+    original_problems: Collection[tuple[str, str]],
+    patched_problems: Collection[tuple[str, str]],
     cause: str,
-    wanted: Collection[str],
+    names_with_cause: Collection[str],
     error: str,
-    passes: int,
+    pass_count: int,
 ) -> PatchVerdict:
     """Judge a patch that is meant to correct a wrong gradient.
 
     Args:
-        before: The (name, cause) pairs of the problems without the patch.
-        after: The (name, cause) pairs of the problems with the patch.
+        original_problems: The (name, cause) pairs of the problems without the patch.
+        patched_problems: The (name, cause) pairs of the problems with the patch.
         cause: The cause that should disappear.
-        wanted: The names of the parameters that had this cause.
+        names_with_cause: The names of the parameters that had this cause.
         error: The error that ended the patched program, or "" if there was none.
-        passes: The number of examined backward passes.
+        pass_count: The number of examined backward passes.
     """
     if error:
         return PatchVerdict(False, fill("A patch was tried, but the patched program raises {error}.", error=error))
-    if any((name, cause) in after for name in wanted):
+    if any((name, cause) in patched_problems for name in names_with_cause):
         return PatchVerdict(False, fill("A patch was tried, but the problem remained."))
-    new = [found for name, found in after if (name, found) not in before]
+    new = [found for name, found in patched_problems if (name, found) not in original_problems]
     if new:
         return PatchVerdict(False, fill("A patch was tried, but it caused a new problem: {cause}.", cause=new[0]))
-    return PatchVerdict(True, fill("Tested: with this patch, no problem is found in {n} backward passes.", n=passes))
+    return PatchVerdict(
+        True, fill("Tested: with this patch, no problem is found in {n} backward passes.", n=pass_count)
+    )
 
 
 def _is_gradient(norm: float | None) -> bool:

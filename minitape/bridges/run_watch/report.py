@@ -111,7 +111,7 @@ def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
     ]
 
 
-def list_frozen_sentences(page: ModelPage) -> list[str]:
+def list_sentences_about_untrained_parameters(page: ModelPage) -> list[str]:
     """Return a sentence for each group of parameters that the program deliberately does not train.
 
     Args:
@@ -153,7 +153,7 @@ class RunReport:
         summary: The last line of the page.
         passes: The number of backward passes.
         steps: The number of optimizer steps.
-        is_blind: Whether the program computed its gradients in a way that could not be observed.
+        missed_all_gradients: Whether the program computed its gradients in a way that could not be observed.
         is_cut_short: Whether an error in minitape ended the watch before the program ended.
     """
 
@@ -167,13 +167,13 @@ class RunReport:
     summary: str = ""
     passes: int = 0
     steps: int = 0
-    is_blind: bool = False
+    missed_all_gradients: bool = False
     is_cut_short: bool = False
 
     @property
     def has_findings(self) -> bool:
         """Whether a problem was found, or part of the run was not observed."""
-        is_unseen = self.is_blind or self.is_cut_short
+        is_unseen = self.missed_all_gradients or self.is_cut_short
         return bool(self.raised or self.anomaly or self.problems or is_unseen or self.error)
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ MAX_NAMES = 3  # The maximum number of parameters to name for each kind.
 
 
 def summarize_run(
-    run: RunAccounts, find_name: Callable[[int], str], keys_with_findings: Collection[int], is_well: bool
+    run: RunAccounts, find_name: Callable[[int], str], keys_with_findings: Collection[int], is_problem_free: bool
 ) -> str:
     """Return the summary of a run.
 
@@ -25,7 +25,7 @@ def summarize_run(
         run: The accounts of the run.
         find_name: Returns the program's name for the parameter with a key.
         keys_with_findings: The keys of the parameters that have findings.
-        is_well: Whether there are no findings and the program ended without an error.
+        is_problem_free: Whether there are no findings and the program ended without an error.
     """
     if not run.passes:
         return fill("Nothing was observed, because the program ran no backward pass.")
@@ -44,7 +44,7 @@ def summarize_run(
     text = fill("; ").join(sentences)
     is_finite = not run.nonfinite_losses and run.anomaly is None
     is_finite = is_finite and max([account.norms[1] for account in well], default=0.0) < ABSURD_NORM
-    is_healthy = is_well and well and is_finite and not run.watch_error
+    is_healthy = is_problem_free and well and is_finite and not run.watch_error
     return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
 
 

@@ -16,7 +16,7 @@ from ..framework_adapter import is_any_name_read_later
 from .function_calls import list_recording_and_reruns
 from .model_variables import collect_requested_handle_ids, find_use_site_in_target
 from .operation_log import to_handle_or_value
-from .traced_values import find_program_name
+from .traced_values import find_name_in_program
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
@@ -88,7 +88,7 @@ def explain_forgotten_losses(recording: TensorFlowRecording) -> OptionalExplanat
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
         is_trained = any(id(to_handle_or_value(variable)) in requested for variable in layer.trainable_variables)
         if is_trained and layer.losses:
-            fields = {"what": find_program_name(layer) or layer.name}
+            fields = {"what": find_name_in_program(layer) or layer.name}
             return explain_cause("tensorflow", "in_part", site, "losses", fields)
     return None
 

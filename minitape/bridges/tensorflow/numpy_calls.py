@@ -21,18 +21,18 @@ from ...recording.sites import Site
 NUMPY_PACKAGES = ("numpy", "scipy", "sklearn", "math")
 
 
-def find_numpy_use_of_result(computed_at: Site) -> Site | None:
+def find_numpy_use_of_result(result_site: Site) -> Site | None:
     """Return the line that passes another line's result to NumPy or a NumPy-based package.
 
     For a ``fit`` call, the results are the predictions that Keras passes to a loss function.
 
     Args:
-        computed_at: The line that computed the result.
+        result_site: The line that computed the result.
 
     Returns:
         The line of the NumPy call, or None if the program has no such call.
     """
-    start_statement = find_statement(computed_at)
+    start_statement = find_statement(result_site)
     program = read_program(start_statement.file)
     modules = {name for name, module in program.imported_modules.items() if module.partition(".")[0] in NUMPY_PACKAGES}
     if not modules:

@@ -23,7 +23,7 @@ from .adapter import TensorFlowAdapter
 from .function_calls import list_recording_and_reruns
 from .model_variables import collect_requested_handle_ids, find_use_site_in_target
 from .operation_log import to_handle_or_value
-from .traced_values import find_program_name
+from .traced_values import find_name_in_program
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
@@ -217,7 +217,7 @@ def _check_trainable_variables_of_target(run: CheckedRun, candidates: list[tuple
     }
     statements = [statement for file in files for statement in list_statements(file)]
     for key, variable in candidates:
-        name = find_program_name(variable)
+        name = find_name_in_program(variable)
         if name and find_use_site_in_target(recording, variable) != NOWHERE:
             site = _find_trainable_creation(statements, name)
             if site != NOWHERE:

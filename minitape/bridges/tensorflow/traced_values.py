@@ -123,16 +123,16 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 
 
-def find_counting_statement(reader: Any, name: str) -> Any:
+def find_counting_statement(function: Any, name: str) -> Any:
     """Return the statement that counts up a number with which the function also computes or compares, or None.
 
     A function that only counts its traces, or puts the number into a text, does not depend on it.
 
     Args:
-        reader: The function.
+        function: The function.
         name: The name of the number.
     """
-    statements = list_statements_of_code(reader.__code__)
+    statements = list_statements_of_code(function.__code__)
     counts = [each for each in statements if isinstance(each.node, ast.AugAssign) and name in each.bound_names]
     # Text such as ``f"{calls}"`` does not count as a use, but ``calls % 4`` and ``1 / calls`` do.
     operator, name = r"([-+*/%<>]|//|\*\*|[<>=!]=)", re.escape(name)
@@ -143,7 +143,7 @@ def find_counting_statement(reader: Any, name: str) -> Any:
 def _read_python_values(function: Any) -> OutsideData:
     """Return the values that a function and its callees read from outside, such as numbers, arrays and optimizers."""
     values = OutsideData()
-    models = {find_program_name(model) or model.name: model for model in list_keras_models_trained_by(function)}
+    models = {find_name_in_program(model) or model.name: model for model in list_keras_models_trained_by(function)}
     owner: Any = getattr(inspect.unwrap(function), "__self__", None)
     if hasattr(owner, "weakrefself_target__"):  # TensorFlow binds a method to this object.
         owner = owner.weakrefself_target__()
@@ -178,13 +178,13 @@ def list_keras_models_trained_by(function: Any, depth: int = 4) -> list[tf.keras
     return [model for value in values if callable(value) for model in list_keras_models_trained_by(value, depth - 1)]
 
 
-def find_program_name(searched: Any) -> str:
+def find_name_in_program(wanted_object: Any) -> str:
     """Return the name of one of the program's variables that holds an object, or "" if none does.
 
     Args:
-        searched: The object.
+        wanted_object: The object.
     """
-    return next((name for name, value in list_named_program_objects() if value is searched and name[0] != "_"), "")
+    return next((name for name, value in list_named_program_objects() if value is wanted_object and name[0] != "_"), "")
 
 
 def _is_same_value(first: Any, second: Any) -> bool:

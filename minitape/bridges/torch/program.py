@@ -31,8 +31,8 @@ from ..run_watch.report import (
     build_problem_group,
     find_blamed_names,
     is_about_none,
-    list_frozen_sentences,
     list_problem_groups,
+    list_sentences_about_untrained_parameters,
     restore_problem_group,
 )
 from ..run_watch.side_effects import SideEffects
@@ -42,7 +42,7 @@ from .copy_window import CopyWindow
 from .ledger.run_watch import TorchRunWatch
 from .overruled import remove_overruled_problems
 from .patch_runs import try_patch
-from .raised_errors import explain_known_message, explain_raised_error
+from .raised_errors import explain_error_by_message_alone, explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
 from .suspects import build_checked_run, locate_finding, record_findings_of_operations
 
@@ -123,7 +123,7 @@ class WatchedProgram:
         if not self.obstacle:
             copy = fork_waiting_copy(0)
             if isinstance(copy, CopyRequest):
-                self._run_again(copy)
+                self._rerun_program_and_answer(copy)
             self._start_copy = copy
         seed_random_numbers()
         self.side_effects.start_watching()
@@ -228,7 +228,7 @@ class WatchedProgram:
                 self._anomaly_is_new = False
                 self._anomaly_was_recorded = self._recording._open_block is not None
             if not self._anomaly_was_recorded and self.anomaly_answer is None and not self.obstacle:
-                self.anomaly_answer = self._ask_about_anomaly(accounts.anomaly)
+                self.anomaly_answer = self._ask_copy_about_anomaly(accounts.anomaly)
             return
         if time.monotonic() - self._copied_at > COPY_INTERVAL:
             self._copied_at = time.monotonic()
@@ -267,7 +267,7 @@ class WatchedProgram:
         self._copy_window = CopyWindow(request, self.watch, not self.may_repeat)
         self._copy_window.open_recording_or_answer(self.watch.accounts.passes)
 
-    def _run_again(self, request: CopyRequest) -> NoReturn:
+    def _rerun_program_and_answer(self, request: CopyRequest) -> NoReturn:
         """Run the program from its start in this process to answer a request.
 
         Args:
@@ -282,7 +282,7 @@ class WatchedProgram:
             execute_program(self.text, window.answer_at_end)
         request.answer_and_exit(None)
 
-    def _ask_about_anomaly(self, anomaly: Anomaly) -> Message | None:
+    def _ask_copy_about_anomaly(self, anomaly: Anomaly) -> Message | None:
         """Let a copy record the pass in which the first non-finite value arose.
 
         Args:
@@ -292,10 +292,10 @@ class WatchedProgram:
             anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
         )
 
-    def _send_to_last_copy_before(self, low: int, fields: Message) -> Message | None:
+    def _send_to_last_copy_before(self, pass_number: int, fields: Message) -> Message | None:
         """Send a request to the last copy before a pass. If none exists, set ``obstacle`` and return None."""
         seconds = time.monotonic() - self._began
-        usable = [copy for copy in self._copies if copy.pass_number < low]
+        usable = [copy for copy in self._copies if copy.pass_number < pass_number]
         is_quick = seconds < QUICK_REPEAT_SECONDS
         if usable and (not is_quick or (self.side_effects.first and not self.may_repeat)):
             answer = self._send_to_waiting_copy(usable[-1], fields)
@@ -367,8 +367,8 @@ class WatchedProgram:
         self._add_findings(report, groups)
         if not report.error:
             self._try_patches(report)
-        report.remarks += list_frozen_sentences(page)
-        report.is_blind = not accounts.passes and not self.watch.accounts.gradient_calls
+        report.remarks += list_sentences_about_untrained_parameters(page)
+        report.missed_all_gradients = not accounts.passes and not self.watch.accounts.gradient_calls
         report.is_cut_short = bool(accounts.watch_error)
         return report
 
@@ -444,11 +444,11 @@ class WatchedProgram:
                 trials += 1
                 # The first pass may belong to another loss, as in a GAN.
                 for number in [pass_number] if group.kind == "nonfinite" else TRIED_PASSES:
-                    groups[index] = try_patch(group, source, number, self._try_sending_trial, report.problems)
+                    groups[index] = try_patch(group, source, number, self._send_trial_if_possible, report.problems)
                     if groups[index].is_patch_offered:
                         break
 
-    def _try_sending_trial(self, fields: Message) -> Message | None:
+    def _send_trial_if_possible(self, fields: Message) -> Message | None:
         """Send a request to a copy that runs the program from its start, or return None if that is not possible.
 
         Args:
@@ -465,7 +465,7 @@ class WatchedProgram:
         """Explain an error by its message, or say that gradients were still switched off when autograd raised it."""
         findings = find_gradients_switched_off(self.watch.accounts) if self.watch.failure is error else ()
         explanations = [
-            explain_known_message(error),
+            explain_error_by_message_alone(error),
             *(finding.to_explanation("torch") for finding in findings),
         ]
         return next((build_problem_group(explanation, []) for explanation in explanations if explanation), None)
@@ -504,7 +504,7 @@ class WatchedProgram:
         report.anomaly = describe_anomaly(anomaly, self.watch.accounts.losses)
         answer = self.anomaly_answer
         if answer is None and not self._anomaly_was_recorded and not self.obstacle:
-            answer = self._ask_about_anomaly(anomaly)
+            answer = self._ask_copy_about_anomaly(anomaly)
         if answer is None:
             latest: TorchRecording | None = recording.latest
             is_recorded = latest is not None and self._anomaly_was_recorded
@@ -528,8 +528,8 @@ def _format_heading(names: list[str]) -> str:
     return fill("Gradient found for {which}.", which=join_parameter_names(names)) if names else ""
 
 
-def _summarize_gradient_calls(page: ModelPage, calls: int, is_well: bool) -> str:
+def _summarize_gradient_calls(page: ModelPage, calls: int, is_problem_free: bool) -> str:
     seen = fill("{n} calls to torch.autograd.grad; how their results were used was not recorded", n=calls)
-    if is_well and page and not page.problems:
+    if is_problem_free and page and not page.problems:
         return f"{page}\n" + fill("Observed: {what}.", what=seen)
     return fill("Observed: {what}.", what=seen)

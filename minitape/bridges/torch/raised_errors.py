@@ -34,10 +34,10 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Opt
         The explanation, or None if the error is not from autograd or has no known explanation.
     """
     with share_searches_between_questions():
-        return _explain_by_message(recording, error)
+        return _explain_by_check_for_message(recording, error)
 
 
-def explain_known_message(error: BaseException) -> OptionalExplanation:
+def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
     """Explain the error that ended a program by its message alone.
 
     Args:
@@ -54,7 +54,7 @@ def explain_known_message(error: BaseException) -> OptionalExplanation:
     return known_errors.explain_raised_error("torch", error, next(named, NOWHERE))
 
 
-def _explain_by_message(recording: TorchRecording, error: BaseException) -> OptionalExplanation:
+def _explain_by_check_for_message(recording: TorchRecording, error: BaseException) -> OptionalExplanation:
     """Explain an error with the check that fits the error's message.
 
     Args:
@@ -70,13 +70,13 @@ def _explain_by_message(recording: TorchRecording, error: BaseException) -> Opti
     if "does not require grad" in message:
         return _explain_untracked_tensor(recording, names)
     if "modified by an inplace operation" in message or "leaf Variable" in message or "scalar outputs" in message:
-        return _explain_by_checks(recording)
+        return _explain_failed_pass_by_checks(recording)
     if "NoneType" in message or "None" in message:
         return _explain_grad_of_result(recording, error, names)
     return None
 
 
-def _explain_by_checks(recording: TorchRecording) -> OptionalExplanation:
+def _explain_failed_pass_by_checks(recording: TorchRecording) -> OptionalExplanation:
     """Explain an error by running the checks for any source that the failed pass would have reached.
 
     Args:
@@ -111,7 +111,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     }
     freed = {row.index for row in rows if row.call_id in freed_calls}
     # The nearest results from an earlier pass, in order of creation, carry the graph.
-    carriers = sorted(collect_connected_ancestors(rows, failed, ends=freed) & freed)
+    carriers = sorted(collect_connected_ancestors(rows, failed, stop_rows=freed) & freed)
     if not carriers:
         return None
     error_site = recording.error[1] if recording.error else NOWHERE
@@ -135,10 +135,10 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     return explain_cause("torch", "backward_twice", carrier.site, variant, fields)
 
 
-def _find_growing_list(name: str, carrier: RecordedRow, later: list[RecordedRow], names: TensorNames) -> str:
+def _find_growing_list(name: str, carrier: RecordedRow, later_rows: list[RecordedRow], names: TensorNames) -> str:
     """Return the name of a list that holds a value and a later value of the same line, or "" if none exists."""
     container, bracket, _ = name.rpartition("[")
-    newer = [names.find_name_or_operation_of_row(row) for row in later if bracket and row.site == carrier.site]
+    newer = [names.find_name_or_operation_of_row(row) for row in later_rows if bracket and row.site == carrier.site]
     return container if any(other.startswith(container + bracket) for other in newer) else ""
 
 

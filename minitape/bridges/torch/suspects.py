@@ -399,9 +399,11 @@ def record_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
                     accounts.record_finding("target_gradient", variant, candidate.site, is_remark=True)
 
 
-def _list_rows_behind_log_prob_weight(run: CheckedRun, weight: int, other: int) -> list[RecordedRow]:
+def _list_rows_behind_log_prob_weight(run: CheckedRun, factor: int, other_factor: int) -> list[RecordedRow]:
     """Return the rows from which the weight of a log-probability was computed, or [] for any other product."""
-    rows, others = ([run.rows[index] for index in run.find_connected_ancestors(side)] for side in (weight, other))
+    rows, others = (
+        [run.rows[index] for index in run.find_connected_ancestors(side)] for side in (factor, other_factor)
+    )
     return rows if any(map(_is_log_prob_row, others)) and not any(map(_is_log_prob_row, rows)) else []
 
 

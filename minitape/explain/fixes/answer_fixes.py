@@ -93,10 +93,10 @@ def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
     return bool(is_near_block) or any(part.cause == "outside_tape" for part in finding.more)
 
 
-def _find_fix_and_add_advice(question: Question, finding: Finding, answer: Explanation) -> Fix | None:
+def _find_fix_and_add_advice(question: Question, finding: Finding, explanation: Explanation) -> Fix | None:
     """Return the fix for one break, and add any advice on the operation at the break to the answer."""
     statement = find_statement(finding.site)
-    if not statement or (answer.connected and answer.kind == "connected"):
+    if not statement or (explanation.connected and explanation.kind == "connected"):
         return None
     place = getattr(finding.site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
@@ -110,5 +110,5 @@ def _find_fix_and_add_advice(question: Question, finding: Finding, answer: Expla
         row,
         call,
     )
-    answer.fix = find_advice_for_fault(fault) or answer.fix
+    explanation.fix = find_advice_for_fault(fault) or explanation.fix
     return find_first_fix(fault)

@@ -615,7 +615,9 @@ def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
             ratio = largest_sent / largest_received
             fields_by_row[row.index] = {"what": run.find_display_name(row), "from_": largest_received, "to": ratio}
     targets = [row for sweep in run.sweeps for row in sweep.target] if fields_by_row else []
-    rows_with_other_path = collect_connected_ancestors(run.rows, targets, ends=fields_by_row) - fields_by_row.keys()
+    rows_with_other_path = (
+        collect_connected_ancestors(run.rows, targets, stop_rows=fields_by_row) - fields_by_row.keys()
+    )
     for index, fields in fields_by_row.items():
         only_rows = run.find_connected_ancestors(index) - rows_with_other_path
         yield build_row_suspicion(run.rows[index], "rounding_only", fields, only_rows=only_rows)

@@ -374,7 +374,7 @@ def _describe_blocked_paths(count: int) -> str:
     return fill(template, n=count)
 
 
-def is_blocked_path_needed(question: TapeQuestion, cut: Finding) -> bool:
+def is_blocked_path_needed(question: TapeQuestion, break_finding: Finding) -> bool:
     """Return whether a blocked path is probably needed although another path is open.
 
     The path is needed if its result is added to or concatenated with other values. A target or a factor is often cut on
@@ -382,14 +382,14 @@ def is_blocked_path_needed(question: TapeQuestion, cut: Finding) -> bool:
 
     Args:
         question: The question about the source.
-        cut: The break on the blocked path.
+        break_finding: The break on the blocked path.
     """
-    if get_kind_name(cut.cause) == "cut":
+    if get_kind_name(break_finding.cause) == "cut":
         return any(
             question.rows[consumer].op in {*ADD_OPS, "ConcatV2"}
-            for consumer in find_nearest_tracked_consumers(question.rows, cut.row or 0)
+            for consumer in find_nearest_tracked_consumers(question.rows, break_finding.row or 0)
         )
-    return cut.cause != "state" or cut.row not in question.source_rows
+    return break_finding.cause != "state" or break_finding.row not in question.source_rows
 
 
 def _describe_summed_targets(targets: TargetsOrSources) -> str:

@@ -289,13 +289,13 @@ def _find_row_made_nan_by_mask_or_consumer(question: Question, nonfinite: Iterab
     return min(has_nan, default=consumer)
 
 
-def may_product_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) -> bool:
+def may_product_overflow(question: Question, row: int, factors: Iterable[OptionalArray]) -> bool:
     """Return whether the product of some elements would exceed the range of the row's type."""
     dtype = question.rows[row].dtype.replace("bfloat16", "float32")
     if dtype not in ("float32", "float64"):
         return False
     limit = np.finfo(dtype).max ** 0.45
-    return any(np.abs(array).max(initial=0) > limit for array in arrays if array is not None)
+    return any(np.abs(array).max(initial=0) > limit for array in factors if array is not None)
 
 
 # -- zeros -----------------------------------------------------------------------------------------
@@ -449,7 +449,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     if operation.op in MIN_MAX_OPS and (finding := _explain_min_max_used_as_clip(question, operation)) is not None:
         return finding
     if operation.op in question.adapter.class_loss_ops:
-        return _explain_class_loss(question, operation)
+        return _explain_zeros_of_class_loss(question, operation)
     if _is_saturated(question, row, mechanism):
         return build_row_finding(question, "saturated", row)
     if mechanism == "zero_factor":
@@ -486,7 +486,7 @@ def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) ->
     return None
 
 
-def _explain_class_loss(question: Question, operation: RecordedRow) -> Finding:
+def _explain_zeros_of_class_loss(question: Question, operation: RecordedRow) -> Finding:
     """Explain the zeros of a cross-entropy that has only one class or assigns all the probability to one class."""
     shape = question.rows[operation.inputs[0]].shape
     class_axis = 1 if len(shape) > 1 else 0

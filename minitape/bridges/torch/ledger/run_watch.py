@@ -349,18 +349,20 @@ class TorchRunWatch:
             if (gradient := account.gradient) is not None
         }
 
-    def _record_leftover_of_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
+    def _record_leftover_of_other_loss(
+        self, account: TensorAccount, old_contribution: Contribution, new_contribution: Contribution
+    ) -> None:
         """Record a pass that adds to the leftover gradient of a different line after a step without this parameter.
 
         Args:
             account: The account.
-            old: The contributions that the gradient already contained.
-            new: The contribution of the pass.
+            old_contribution: The contributions that the gradient already contained.
+            new_contribution: The contribution of the pass.
         """
-        if old.site == new.site or account.used_by:
+        if old_contribution.site == new_contribution.site or account.used_by:
             return
-        if not account.optimizer_numbers.issuperset(self._stepped_on.get(old.pass_number, ())):
-            key = old.site, new.site, account.key
+        if not account.optimizer_numbers.issuperset(self._stepped_on.get(old_contribution.pass_number, ())):
+            key = old_contribution.site, new_contribution.site, account.key
             self.accounts.sent_by_another[key] = self.accounts.sent_by_another.get(key, 0) + 1
 
     def _record_loss(self, roots: Tensors, scale: float | None, site: Site) -> None:
@@ -551,7 +553,9 @@ class TorchRunWatch:
                 self._closure_depth += 1
             else:
                 self._record_step(followed, optimizer)
-            is_sampled = self.follows_all or _is_due(followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH)
+            is_sampled = self.follows_all or _is_measurement_due(
+                followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH
+            )
             if is_sampled and self.measures:
                 self._sample_weights_and_count_undone_moves(followed)
                 record_settings_without_effect(self.accounts, optimizer, followed)
@@ -573,7 +577,7 @@ class TorchRunWatch:
         account.steps += 1
         account.followed_steps += 1
         used = self.record_use_of_gradients(followed, STEPPED, account.site)
-        is_due = self.follows_all or _is_due(account.steps, FIRST_MEASURED_STEPS, MEASURED_EACH)
+        is_due = self.follows_all or _is_measurement_due(account.steps, FIRST_MEASURED_STEPS, MEASURED_EACH)
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
@@ -714,5 +718,5 @@ def _has_closure(args: tuple, kwargs: dict) -> bool:
     return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
 
 
-def _is_due(steps: int, first_steps: int, each: int) -> bool:
-    return steps <= first_steps or steps % each == 0
+def _is_measurement_due(steps: int, first_steps: int, interval: int) -> bool:
+    return steps <= first_steps or steps % interval == 0
