@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..explain.caller import warn_at_user_line
 from ..explain.translated_sentences import fill
 from .model_page import ModelPage
-from .sampling import check_step_count
+from .sampling import require_positive_step_count
 
 if TYPE_CHECKING:
     from .checkup import FrameworkRecording
@@ -46,7 +46,7 @@ class ExplainedSteps:
         Raises:
             ValueError: If ``every`` is not a positive int.
         """
-        self.every = check_step_count(every, "every", "every=100 records each hundredth")
+        self.every = require_positive_step_count(every, "every", "every=100 records each hundredth")
         self.steps = 0
         self.page = ModelPage()
         self._on_page = log

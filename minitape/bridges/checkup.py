@@ -158,16 +158,16 @@ class Checkup:
         )
         inner_source = self.recording.find_recording_of_compiled_step(source) if is_compiled else None
         if inner_source is None:
-            return self.replace_by_suspicion(explanation, source)
+            return self.replace_by_suspicion_if_any(explanation, source)
         compiled_recording, compiled_source = inner_source
         checkup = self._inner_checkups.setdefault(id(compiled_recording), Checkup(compiled_recording))
         if compiled_recording.has_placeholder_values:
-            return checkup.replace_by_suspicion(explanation, compiled_source)
+            return checkup.replace_by_suspicion_if_any(explanation, compiled_source)
         if checkup._find_last_sweep_reaching(compiled_source) is None:
             return explanation
         return checkup.explain_source(explanation.name, compiled_source)
 
-    def replace_by_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
+    def replace_by_suspicion_if_any(self, explanation: Explanation, source: Any) -> Explanation:
         """Return the first suspicion about a source that may replace the explanation, or else the explanation itself.
 
         The other suspicions become side breaks of the first. The explanation's statistics are kept.

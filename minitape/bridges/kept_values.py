@@ -79,7 +79,7 @@ class IdentityMap(Generic[NotedValue]):
         self._entries[id(owner)] = weakref.ref(owner), value
 
     def __len__(self) -> int:
-        """Return the number of entries, including entries of deleted objects."""
+        """Return the number of entries, including those of deleted objects."""
         return len(self._entries)
 
     def get(self, owner: Any, default: Any = None) -> Any:
@@ -95,7 +95,7 @@ class IdentityMap(Generic[NotedValue]):
         return value
 
     def discard_owner(self, owner: Any) -> None:
-        """Remove the entry of an object, if there is one."""
+        """Remove the entry for an object, if there is one."""
         self._entries.pop(id(owner), None)
 
 

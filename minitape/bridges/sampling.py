@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Place = list[tuple[int, int]]
 
 
-def _find_calling_place(frame: FrameType | None) -> Place:
+def _identify_running_expression_and_call(frame: FrameType | None) -> Place:
     """Identify the program's expression that is running, and the call that led to it.
 
     This function runs in every step, so it must be fast.
@@ -131,7 +131,7 @@ class SampledSteps:
             if (
                 is_backward_call == self._has_backward_calls
                 and self._gives_gradients(*args[:1])
-                and self._count_step_if_it_ends_at(_find_calling_place(sys._getframe(2)))
+                and self._count_step_if_it_ends_at(_identify_running_expression_and_call(sys._getframe(2)))
             ):
                 if self._open_block is not None:
                     self._end_recording()
@@ -212,7 +212,7 @@ class SampledSteps:
         return getattr(self.latest, name)
 
 
-def check_step_count(step_count: Any, option_name: str, example: str) -> int:
+def require_positive_step_count(step_count: Any, option_name: str, example: str) -> int:
     """Check that an option's value is a positive number of steps, and return it.
 
     Args:
@@ -256,9 +256,9 @@ def build_sampled_steps(
     if every is not None and first is not None:
         raise ValueError("every= and first= both choose the steps. Pass only one of them.")
     if every is not None:
-        step_count = check_step_count(every, "every", "every=100 records each hundredth")
+        step_count = require_positive_step_count(every, "every", "every=100 records each hundredth")
         return SampledSteps(step_count, None, build_block, step_ends, is_ready, gives_gradients)
     if first is not None:
-        step_count = check_step_count(first, "first", "first=5 records five")
+        step_count = require_positive_step_count(first, "first", "first=5 records five")
         return SampledSteps(None, step_count, build_block, step_ends, is_ready, gives_gradients)
     return None

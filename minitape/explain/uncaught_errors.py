@@ -43,7 +43,7 @@ def _show_error_in_shell(
 
 
 def add_advice_and_hide_frames(error: BaseException, trace: Object) -> TracebackType | None:
-    """Add a note to an error that says how to fix it, and remove minitape's frames from its traceback.
+    """Add a note to an error saying how to fix it, and remove minitape's frames from its traceback.
 
     Errors in this function are suppressed, so that they cannot hide the user's error.
 

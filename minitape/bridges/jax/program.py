@@ -26,7 +26,7 @@ from ..model_page import ModelPage, join_parameter_names
 from ..mutable_state import save_mutable_state
 from ..nonfinite_values import explain_nonfinite_target
 from ..outside_values import unwrap_function
-from ..sampling import check_step_count
+from ..sampling import require_positive_step_count
 from ..traced_draws import TracedDraws
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .recording import JaxRecording, jax, record
@@ -34,7 +34,7 @@ from .static_fields import explain_static_field
 from .transforms import (
     are_alive_and_finite,
     concatenate_tree_elements,
-    find_first_nonfinite_row,
+    find_first_nonfinite_or_first_row,
     find_nonfinite_or_first_example,
     list_float_arrays,
     take_example,
@@ -61,7 +61,7 @@ class StateFacts(NamedTuple):
     has_raw_updates: bool = False
 
 
-def find_site_dropping_a_result(call_stack: list[Site]) -> Site:
+def find_result_dropping_or_innermost_site(call_stack: list[Site]) -> Site:
     """Return the innermost line that drops a part of its result, or the innermost line if none does.
 
     Args:
@@ -108,8 +108,8 @@ class FirstGradients:
 
     def __init__(self, first: int = 1_000_000, every: int = 1) -> None:
         """Check the options, and start without recordings."""
-        self.first = check_step_count(first, "first", "first=5 records five")
-        self.every = check_step_count(every, "every", "every=100 records each hundredth")
+        self.first = require_positive_step_count(first, "first", "first=5 records five")
+        self.every = require_positive_step_count(every, "every", "every=100 records each hundredth")
         self.steps = self._taken_count = self.gradient_count = 0
         self.on_recorded: Action | None = None
         self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
@@ -184,7 +184,7 @@ class FirstGradients:
         # If all gradients are zero, a step may leave the state unchanged.
         if self._may_watch_call((updates, state)) and any(map(np.any, leaves)):
             self._watched_updates += 1
-            site = find_site_dropping_a_result(find_user_call_stack())
+            site = find_result_dropping_or_innermost_site(find_user_call_stack())
             last = self._states.get(site, StateFacts([]))
             arrays = [np.asarray(array) for array in list_float_arrays(state)]
             is_repeated = bool(last.arrays) and all(map(np.array_equal, arrays, last.arrays))
@@ -481,7 +481,7 @@ class FirstGradients:
                 return concatenate_tree_elements(results[0] if has_aux else results)[index]
 
             try:
-                index = find_first_nonfinite_row(jacobian[0] if has_aux else jacobian, args[argnums])
+                index = find_first_nonfinite_or_first_row(jacobian[0] if has_aux else jacobian, args[argnums])
                 self._record_gradient(compute_one_result, args, argnums, has_aux=False)
             finally:
                 if self._remaining_gradients is None:

@@ -301,9 +301,9 @@ def record(
             recording.escapes += [Escape(row, method, site, 0) for row in rows]
         with disable_jit():
             traced_leaves = [leaves[leaf_index] for leaf_index in trace.traced_leaf_indices]
-            if _run_forward(recording, trace.closed_jaxpr, traced_leaves, trace.result_shape):
+            if _run_forward_and_check_completeness(recording, trace.closed_jaxpr, traced_leaves, trace.result_shape):
                 differentiated = [leaf for leaf in leaves if leaf.row in recording.differentiated_rows]
-                _run_backward(recording, function, args, argnums, has_aux, differentiated)
+                _run_backward_or_store_error(recording, function, args, argnums, has_aux, differentiated)
     recording.log.release_arrays()
     recording.close()
     return recording
@@ -431,7 +431,9 @@ def _add_argument_leaves(
     return variables
 
 
-def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariables, result_shape: Any) -> bool:
+def _run_forward_and_check_completeness(
+    recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariables, result_shape: Any
+) -> bool:
     """Run the function's equations, and return whether all its values are known."""
     log = recording.log
     runner = JaxprRunner(recording.log)
@@ -459,7 +461,7 @@ def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariable
     return True
 
 
-def _run_backward(
+def _run_backward_or_store_error(
     recording: JaxRecording,
     function: Any,
     args: tuple,

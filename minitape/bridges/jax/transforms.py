@@ -24,7 +24,7 @@ def concatenate_tree_elements(results: Any) -> Any:
     return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in tree_leaves(results)])
 
 
-def find_first_nonfinite_row(jacobian: Any, source: Any) -> int:
+def find_first_nonfinite_or_first_row(jacobian: Any, source: Any) -> int:
     """Return the first row of a Jacobian with a non-finite element, or 0 if all are finite.
 
     Args:

@@ -46,7 +46,7 @@ class ReplayedCall(NamedTuple):
     Attributes:
         recording: The recording of the repetition. After an error, it contains the rows before the error.
         results: The tensors that the function returned. Empty after an error.
-        arguments_by_name: The arguments by name.
+        arguments_by_name: The arguments that the function received, keyed by parameter name.
     """
 
     recording: TensorFlowRecording

@@ -124,7 +124,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
 
 
 def find_counting_statement(function: Any, name: str) -> Any:
-    """Return the statement that counts up a number with which the function also computes or compares, or None.
+    """Return the statement that increments a number with which the function also computes, or None.
 
     A function that only counts its traces, or puts the number into a text, does not depend on it.
 

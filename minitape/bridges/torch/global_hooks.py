@@ -1,4 +1,4 @@
-"""Add hooks to all modules and optimizers of PyTorch, and hide hooks in warnings."""
+"""Add hooks to all modules and optimizers of PyTorch, and keep warnings from pointing to a hook."""
 
 from __future__ import annotations
 

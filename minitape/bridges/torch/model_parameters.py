@@ -102,7 +102,7 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
         yield from _iter_parameters_with_paths(part, path + part_path, depth + 1)
 
 
-def _list_leaf_tensors(recording: TorchRecording, only_parameters: bool) -> list[Any]:
+def _list_parameters_or_all_leaves(recording: TorchRecording, only_parameters: bool) -> list[Any]:
     """Return the leaves that are parameters or in an optimizer, or all leaves if there are no such leaves.
 
     Args:
@@ -134,7 +134,7 @@ def collect_trained_sources(recording: TorchRecording) -> SourcesByName:
         for root in log.history.list_called_root_modules()
         for named_parameter in collect_model_parameters(root).items()
     ]
-    for tensor in _list_leaf_tensors(recording, only_parameters=bool(named_tensors)):
+    for tensor in _list_parameters_or_all_leaves(recording, only_parameters=bool(named_tensors)):
         # Skip a tensor that was replaced in its module, because the explanation of its replacement covers the tensor.
         if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))

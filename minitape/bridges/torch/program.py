@@ -103,7 +103,7 @@ class WatchedProgram:
         self._copies: list[WaitingCopy] = []
         self._began = self._copied_at = time.monotonic()
         self._copy_window: CopyWindow | None = None  # Only a copy that answers a request has a window.
-        self._recording: Any = None  # The steps selected by the options. It has the same attributes as a recording.
+        self._recording: Any = None  # A block with the selected steps, which has the attributes of a recording.
         self._pages: list[ModelPage] = []
         self._keys_by_name: dict[str, int] = {}
         self._early_report: RunReport | None = None

@@ -315,7 +315,7 @@ class TorchWatcher(Watcher):
         if changed_tensors and all(map(self.log.is_unused_leaf_while_grad_is_off, inputs)):
             return func(*args, **kwargs)
         rows_before = (
-            self._run_safely(self._copy_values_before_in_place_change, inputs, changed_tensors)
+            self._run_safely(self._copy_values_and_list_rows_before_change, inputs, changed_tensors)
             if changed_tensors or function_name in HIDDEN_IN_PLACE_FUNCTIONS
             else None
         )
@@ -330,7 +330,7 @@ class TorchWatcher(Watcher):
             self._run_safely(self._record_result, function_name, inputs, rows_before, changed_tensors, result)
         return result
 
-    def _copy_values_before_in_place_change(self, inputs: Tensors, changed_tensors: Tensors) -> list[int]:
+    def _copy_values_and_list_rows_before_change(self, inputs: Tensors, changed_tensors: Tensors) -> list[int]:
         """Copy the kept values that an in-place change would overwrite.
 
         Returns:

@@ -286,7 +286,7 @@ def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
     return name, assignment if len(assignment) <= 70 else ""
 
 
-def describe_unreached_source(blamed: BlamedPlace) -> Fields:
+def describe_last_use_of_unreached_source(blamed: BlamedPlace) -> Fields:
     """Describe the last use of the source, and the target."""
     question = blamed.question
     if not question.target_rows:
@@ -317,5 +317,5 @@ DESCRIBE_BY_CAUSE = {
     "outside_tape": describe_outside_operation,
     "recording_paused": describe_pause,
     "rebound": describe_rebinding,
-    "independent": describe_unreached_source,
+    "independent": describe_last_use_of_unreached_source,
 }

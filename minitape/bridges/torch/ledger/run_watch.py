@@ -352,7 +352,7 @@ class TorchRunWatch:
     def _record_leftover_of_other_loss(
         self, account: TensorAccount, old_contribution: Contribution, new_contribution: Contribution
     ) -> None:
-        """Record a pass that adds to the leftover gradient of a different line after a step without this parameter.
+        """Record a pass that adds to another loss's gradient, used before by an optimizer without this parameter.
 
         Args:
             account: The account.
@@ -666,7 +666,7 @@ class TorchRunWatch:
         return total
 
     def _sample_weights_and_count_undone_moves(self, followed: FollowedOptimizer) -> None:
-        if followed.sample is None or not followed.sample.is_current:
+        if followed.sample is None or not followed.sample.shares_memory_with_parameters:
             followed.sample, followed.last_move = WeightSample(followed.tensor_accounts), None
         followed.before = followed.sample.read_elements()
         if followed.before is None or followed.last_move is None:

@@ -217,7 +217,7 @@ class WeightSample:
         self.sizes = [view.numel() for view in self._views]
 
     @property
-    def is_current(self) -> bool:
+    def shares_memory_with_parameters(self) -> bool:
         """Whether the parameters still share memory with the views."""
         pairs = zip(self.accounts[:2], self._views[:2], strict=True)
         tensors = ((account.tensor_ref(), view) for account, view in pairs)
