@@ -12,7 +12,7 @@ import numpy as np
 from .sites import NOWHERE, Site
 from .value_summary import to_float_array
 
-OTHER_RECORDING = -1  # This stands for the position of a row, or the row count of an escape, in another recording.
+OTHER_RECORDING = -1  # The position of a row, or the row count of an escape, that belongs to another recording.
 RowKind = Literal["source", "variable", "constant", "operation"]
 OptionalArray = np.ndarray | None  # None means that the recording did not keep the elements.
 

@@ -538,7 +538,7 @@ JAX_CHECKS = FrameworkChecks(
     find_untracked_source=combine_checks(find_invalid_result, find_undifferentiated_argument, find_array_from_outside),
     specialize_break=name_step_function_in_finding,
     rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),
-    does_escape_matter=lambda question, escape: True,  # A trace without values does not show which ones matter.
+    does_escape_matter=lambda question, escape: True,  # A trace without values does not show which escapes matter.
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_reason_for_no_use=find_reason_for_no_use,
     build_unused_finding=build_unused_finding,

@@ -74,7 +74,7 @@ def find_gradients_switched_off(run: RunAccounts) -> RunFindings:
 
 
 def find_leftover_gradients(run: RunAccounts) -> RunFindings:
-    """Find passes that were added to a leftover gradient of another loss, already used by another optimizer.
+    """Find passes added to the leftover gradient of another loss, which another optimizer has already used.
 
     Args:
         run: The accounts of the run.

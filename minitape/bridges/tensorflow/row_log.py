@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
-TOLERANCE = 1e-3  # Probabilities may exceed 0 and 1 by this much.
+TOLERANCE = 1e-3  # Probabilities may lie below 0 or above 1 by this much.
 
 
 class RefusedSweep(NamedTuple):

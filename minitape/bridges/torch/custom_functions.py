@@ -1,4 +1,4 @@
-"""Compare the backward of the program's own autograd Functions with finite differences of its forward."""
+"""Compare ``backward()`` in the program's own autograd Functions with finite differences of ``forward()``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 STEPS = 1e-4, 1e-5  # The finite differences for both step sizes must agree.
-# A forward that uses one of these names has jumps or side effects. Its backward may be a surrogate.
+# If ``forward()`` uses one of these names, it has jumps or side effects, and ``backward()`` may be a surrogate.
 UNCHECKED_NAMES = set(
     "sign sgn round floor ceil trunc heaviside frac argmax argmin argsort topk sort unique where bernoulli multinomial "
     "gt lt ge le long int bool print append extend update write".split()
@@ -18,9 +18,9 @@ find_declaration = re.compile(r"STE(?![a-z])|(?i:straight|surrogate|revers|guide
 
 
 def is_checkable(function: Any, args: Sequence[Any]) -> bool:
-    """Return whether a call can be repeated, and whether the backward is meant to be the derivative of the forward.
+    """Return whether a call can be repeated and ``backward()`` is meant to be the derivative of ``forward()``.
 
-    The result is False if the name or docstring says otherwise, or if the forward has jumps or side effects.
+    The result is False if the name or docstring says otherwise, or if ``forward()`` has jumps or side effects.
 
     Args:
         function: The class of the Function.
@@ -41,8 +41,8 @@ def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[floa
         args: The arguments of a call.
 
     Returns:
-        The slope according to the backward, and according to finite differences. None if they agree, or if they may
-        differ on purpose.
+        The slope according to ``backward()``, and the slope according to finite differences. None if they agree, or if
+        they may differ on purpose.
 
     Raises:
         Exception: If the Function does not accept such arguments, or has several outputs.
@@ -63,15 +63,15 @@ def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[floa
             if gradient is None:
                 continue
             returned += float((gradient * move).sum())
-            # A gradient reversal passes its input on, and a straight-through estimator passes the gradient on. If a
-            # backward treats positive and negative gradients differently, that is also on purpose.
+            # A gradient reversal passes its input on, and a straight-through estimator passes the gradient on. If
+            # ``backward()`` treats positive and negative gradients differently, that is also on purpose.
             is_passed_on = torch.equal(point, result) or torch.equal(gradient, weight)
             if is_passed_on or not torch.allclose(opposite.abs(), gradient.abs()):
                 return None
         first, measured = (
             float(((apply_to_moved(step) - apply_to_moved(-step)) * weight).sum()) / (2 * step) for step in STEPS
         )
-    # Otherwise, the forward is flat, draws random numbers, or has a jump or a kink here.
+    # Otherwise, ``forward()`` is flat, draws random numbers, or has a jump or a kink here.
     is_smooth = abs(first - measured) < 1e-4 * abs(measured)
     return (returned, measured) if is_smooth and abs(returned - measured) > 1e-3 * abs(measured) else None
 

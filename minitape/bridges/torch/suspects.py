@@ -217,7 +217,7 @@ def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -
 
 
 def check_custom_functions(run: CheckedRun) -> Suspicions:
-    """Find autograd Functions of the program whose backward is not the derivative of their forward.
+    """Find autograd Functions of the program whose ``backward()`` is not the derivative of ``forward()``.
 
     Args:
         run: The run to check.
