@@ -5,7 +5,7 @@ from __future__ import annotations
 MISSING_NAME = "If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."
 
 
-def parse_advice(table: str) -> dict[str, str]:
+def parse_advice_by_pattern(table: str) -> dict[str, str]:
     r"""Parse a table of advice.
 
     Args:
@@ -15,14 +15,14 @@ def parse_advice(table: str) -> dict[str, str]:
     Returns:
         The advice by pattern.
 
-    >>> parse_advice("^slice\nA number\nhas no parts.")
+    >>> parse_advice_by_pattern("^slice\nA number\nhas no parts.")
     {'^slice': 'A number has no parts.'}
     """
     paragraphs = (paragraph.partition("\n") for paragraph in table.strip().split("\n\n"))
     return {pattern: sentences.replace("\n", " ") for pattern, _, sentences in paragraphs}
 
 
-ADVICE = parse_advice(
+ADVICE = parse_advice_by_pattern(
     r"""
 ^Cannot convert .* of dtype u?int
 The other operand contains integers. Write its value with a decimal point, as in tf.Variable(3.0), or cast it to a float

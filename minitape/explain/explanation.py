@@ -249,13 +249,13 @@ def describe_remaining_breaks(explanation: Explanation) -> str:
 
 
 @contextmanager
-def warn_of_patch_errors() -> Iterator[None]:
+def turn_patch_errors_into_warnings() -> Iterator[None]:
     """Turn an error in the block into a warning, because an explanation is useful even without its patch.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     with warn_of_patch_errors():
+    ...     with turn_patch_errors_into_warnings():
     ...         1 / 0
     >>> print(caught[0].message)
     explain() could not write a patch. This is an error in minitape itself: ZeroDivisionError('division by zero')

@@ -215,9 +215,9 @@ class TensorFlowAdapter(FrameworkAdapter):
 
     def is_watched(self, row: RecordedRow) -> bool:
         """Return whether the program called ``tape.watch`` for a row."""
-        return bool(self.list_tapes_told_to_watch(row.find_object()))
+        return bool(self.list_tapes_asked_to_watch(row.find_object()))
 
-    def list_tapes_told_to_watch(self, source: Any) -> list[TapeReference]:
+    def list_tapes_asked_to_watch(self, source: Any) -> list[TapeReference]:
         """Return the tapes whose ``watch`` method the program called with the source."""
         return [
             tape

@@ -287,7 +287,7 @@ def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
         next((row for row in rows if row.kind != "operation"), None),
         question.list_direct_source_uses(),
         find_recorded_or_first_use(question),
-        question.adapter.list_tapes_told_to_watch(question.source),
+        question.adapter.list_tapes_asked_to_watch(question.source),
     )
 
 

@@ -211,7 +211,7 @@ def _is_tape_or_step_function(owner: Any) -> bool:
     return not isinstance(owner, Function) or hasattr(owner, STEP_ATTRIBUTE)
 
 
-def _measure_step(args: tuple, results: Any) -> float | None:
+def _read_loss_of_step(args: tuple, results: Any) -> float | None:
     """Return the loss of a step that is not recorded, NaN if its results are not finite, and None if it is unknown.
 
     Args:
@@ -278,7 +278,7 @@ def record(
     )
     sampled_steps = build_sampled_steps(every, first, *sampling_options)
     if sampled_steps is not None:
-        sampled_steps.measure_step = _measure_step
+        sampled_steps.measure_step = _read_loss_of_step
     recording = TensorFlowRecording()
     return sampled_steps or RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))
 

@@ -56,7 +56,7 @@ def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[floa
         return function.apply(*moved)
 
     with torch.no_grad():
-        gradients, opposites = (_list_gradients(result, each) for each in (weight, -weight))
+        gradients, opposites = (_list_input_gradients_of_function(result, each) for each in (weight, -weight))
         moves = [None if each is None else torch.randn_like(each) for each in gradients]
         returned = 0.0
         for point, gradient, opposite, move in zip(points, gradients, opposites, moves, strict=True):
@@ -84,7 +84,7 @@ def _move_point(point: Any) -> Any:
     return moved.requires_grad_()
 
 
-def _list_gradients(result: torch.Tensor, weight: torch.Tensor) -> Sequence[Any]:
+def _list_input_gradients_of_function(result: torch.Tensor, weight: torch.Tensor) -> Sequence[Any]:
     """Return the gradients that a Function returns for its inputs."""
     node: Any = result.grad_fn
     gradients = node.apply(weight)

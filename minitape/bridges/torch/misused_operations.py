@@ -78,7 +78,7 @@ def check_repeated_index(run: CheckedRun) -> Suspicions:
                 yield build_row_suspicion(row, "in_part", fields, "repeated")
 
 
-def record_unused_layers_of_stack(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_unused_last_recurrent_layer(run: CheckedRun, accounts: RunAccounts) -> None:
     """Record a recurrent network whose last layer gets only zeros, because the program uses the state of another layer.
 
     Args:

@@ -23,7 +23,7 @@ from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_first_nonfinite_value
 from ..program import FrameworkBlock, RunnableProgram, execute_program
 from ..run_watch.accounts import Anomaly
-from ..run_watch.anomaly_sentences import describe_anomaly, describe_second_run, find_first_difference
+from ..run_watch.anomaly_sentences import describe_anomaly, describe_second_run, find_first_differing_pass
 from ..run_watch.findings import find_gradients_switched_off, find_run_findings
 from ..run_watch.report import (
     ProblemGroup,
@@ -302,7 +302,7 @@ class WatchedProgram:
             if answer is not None:
                 return answer
         answer = self._send_to_start_copy(fields, seconds)
-        if answer is not None and usable and find_first_difference(answer, self.watch.accounts.losses):
+        if answer is not None and usable and find_first_differing_pass(answer, self.watch.accounts.losses):
             return self._send_to_waiting_copy(usable[-1], fields) or answer
         return answer
 

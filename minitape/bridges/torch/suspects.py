@@ -34,7 +34,7 @@ from .misused_operations import (
     check_index_of_labels,
     check_repeated_index,
     check_unreachable_targets,
-    record_unused_layers_of_stack,
+    record_unused_last_recurrent_layer,
 )
 from .model_parameters import iter_unregistered_parameters
 from .row_log import PAUSE_BLOCKS, get_extra
@@ -374,7 +374,7 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
         run: The run to check.
         accounts: The accounts of the run.
     """
-    record_unused_layers_of_stack(run, accounts)
+    record_unused_last_recurrent_layer(run, accounts)
     record_gradients_of_targets(run, accounts)
 
 

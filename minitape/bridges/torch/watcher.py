@@ -248,7 +248,7 @@ class TorchWatcher(Watcher):
             self._run_safely(self.log.graph.move_own_hooks_last, args[0])
             return handle
         if name == "__get__" or name == "__set__":
-            return self._run_attribute_access(func, args, name == "__set__")
+            return self._run_and_record_attribute_access(func, args, name == "__set__")
         if name == "backward" or (name == "grad" and func is torch.autograd.grad):
             return self._run_and_record_backward(func, name, args, kwargs)
         if name in ESCAPE_METHODS:
@@ -273,7 +273,7 @@ class TorchWatcher(Watcher):
             self.recording.end_with_internal_error(error)
             return None
 
-    def _run_attribute_access(self, func: Any, args: tuple, is_set: bool) -> Any:
+    def _run_and_record_attribute_access(self, func: Any, args: tuple, is_set: bool) -> Any:
         """Read or set an attribute of a tensor, and record the effect."""
         name = func.__self__.__name__
         if not is_set:

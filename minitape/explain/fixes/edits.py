@@ -180,7 +180,7 @@ def set_trainable(fault: FaultSite, node: Any) -> Change:
     return (node.value, "True") if is_frozen and unparse(node.value) == "False" else None
 
 
-def format_variable_assignment(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
+def format_variable_assign_call(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
     """Return an assignment to a name as a method call on a TensorFlow variable.
 
     Args:
@@ -191,9 +191,9 @@ def format_variable_assignment(name: str, value: ast.expr, operator: ast.operato
     Returns:
         The call, or "" if there is an operator other than ``+=`` and ``-=``.
 
-    >>> format_variable_assignment("w", parse_expression("w - 0.1 * g"))
+    >>> format_variable_assign_call("w", parse_expression("w - 0.1 * g"))
     'w.assign_sub(0.1 * g)'
-    >>> format_variable_assignment("w", parse_expression("tf.Variable(2.0)"))
+    >>> format_variable_assign_call("w", parse_expression("tf.Variable(2.0)"))
     'w.assign(2.0)'
     """
     step_types = (ast.Sub, ast.Add)

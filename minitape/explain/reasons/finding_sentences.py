@@ -12,7 +12,7 @@ from ...recording.sites import NOWHERE
 from ..caller import format_bracketed_place
 from ..causes import CAUSES
 from ..causes.cause import CauseText
-from ..explanation import Explanation, describe_remaining_breaks, warn_of_patch_errors
+from ..explanation import Explanation, describe_remaining_breaks, turn_patch_errors_into_warnings
 from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..translated_sentences import fill, format_range
 from .object_names import find_access_path as find_access_path
@@ -53,7 +53,7 @@ def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanati
     """
     answer = to_explanation_without_fixes(question, finding)
     answer.others = [to_explanation_without_fixes(question, other) for other in finding.more[:MAX_MORE]]
-    with warn_of_patch_errors():
+    with turn_patch_errors_into_warnings():
         add_fixes_to_explanation(question, finding, answer)
     if not answer.connected:
         answer.fix = join_sentences(answer.fix, describe_remaining_breaks(answer))

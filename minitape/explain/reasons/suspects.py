@@ -25,7 +25,7 @@ from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
 from ..caller import format_bracketed_place
 from ..causes import get_kind_name
-from ..explanation import Explanation, explain_cause, warn_of_patch_errors
+from ..explanation import Explanation, explain_cause, turn_patch_errors_into_warnings
 from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
@@ -81,7 +81,7 @@ class Suspicion(NamedTuple):
         answer = explain_cause(question.adapter.framework, self.cause, self.site, self.variant, self.fields)
         answer.name = source_name
         answer._rows = [] if self.row is None else [self.row]
-        with warn_of_patch_errors():
+        with turn_patch_errors_into_warnings():
             add_fixes_to_explanation(question, Finding(self.cause, self.site, self.row), answer)
         return answer
 

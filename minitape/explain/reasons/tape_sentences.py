@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...recording.graph_nodes import ValueNode, is_variable_state
 from ...recording.sites import NOWHERE
 from ..caller import format_bracketed_place
-from ..fixes.edits import format_variable_assignment
+from ..fixes.edits import format_variable_assign_call
 from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from ..translated_sentences import fill
 from .checks import SETUP_METHODS, is_bound_to_variable_elsewhere, is_escape_only_control_flow
@@ -282,7 +282,7 @@ def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
     changes = changes_part or is_bound_to_variable_elsewhere(blamed.question, blamed.statement)
     if not changes or isinstance(value, LITERAL_NODES) or called_name in SHAPE_FUNCTIONS.split():
         return name, ""  # The assignment does not update a variable.
-    assignment = format_variable_assignment(name, value, node.op if isinstance(node, ast.AugAssign) else None)
+    assignment = format_variable_assign_call(name, value, node.op if isinstance(node, ast.AugAssign) else None)
     return name, assignment if len(assignment) <= 70 else ""
 
 
