@@ -1,4 +1,4 @@
-"""The table of operations that is measured beside TensorFlow: every line of it runs, and has a gradient."""
+"""Each line in the table of operations that are compared with TensorFlow runs and has a gradient."""
 
 import math
 

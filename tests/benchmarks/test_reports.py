@@ -1,4 +1,4 @@
-"""The programs after public bug reports: each fault has a truth, a repaired version and a judge's mark."""
+"""Each program that follows a public bug report has a known fault, a repaired version and a judge's mark."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The lessons in a browser alone: JupyterLite and Pyodide in Chromium, which reaches nothing but the site."""
+"""The lessons run in a browser alone, with JupyterLite and Pyodide in a Chromium that can reach only the site."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
 LESSONS = Path(__file__).parents[2] / "notebooks"
-PATIENCE = 300_000  # milliseconds, on a busy machine
+PATIENCE = 300_000  # The number of milliseconds on a busy machine.
 STATE = """() => [document.querySelector(".jp-Notebook-ExecutionIndicator")?.dataset.status,
     [...document.querySelectorAll(".jp-InputArea-prompt")].filter((e) => e.innerText.includes("*")).length]"""
 
@@ -30,7 +30,7 @@ def run_all_cells(page):
 
 
 def read_saved_notebook(page, name, text=""):
-    """The notebook as the browser keeps it, after it was saved there with this text in it."""
+    """Return the notebook that the browser stores, once it has been saved with this text in it."""
     page.keyboard.press("Control+s")
     for _ in range(40):
         page.wait_for_timeout(250)
@@ -57,25 +57,25 @@ def read_saved_notebook(page, name, text=""):
 
 
 def read_printed_and_errors(cell):
-    """What a cell printed, and the names of its errors."""
+    """Return what a cell printed, and the names of its errors."""
     texts = ["".join(o["text"]) for o in cell.get("outputs", ()) if o.get("output_type") == "stream"]
     return "".join(texts).replace(NO_NUMBA, "").replace(OWN_INTEGER, ""), [
         o["ename"] for o in cell.get("outputs", ()) if o.get("output_type") == "error"
     ]
 
 
-# What a cell prints with the NumPy 2.0 of this Pyodide, where a later one prints large numbers in another way.
+# The output of a cell with this Pyodide's NumPy 2.0, which prints large numbers differently from later versions.
 OLDER_NUMPY = {"inside-45": ("1.0737418e+09", "1073741800.0")}
 
-# What NumPy says of whole numbers in lesson 3, and leaves out in the browser, whose own integers have 32 bits.
+# NumPy prints this after integers in lesson 3, but not in the browser, where integers have 32 bits by default.
 OWN_INTEGER = ", dtype=int32"
 
-# What lesson 12 says where numba is missing, as in the browser; no other program prints it.
+# Lesson 12 prints this without numba, as in the browser. No other program prints it.
 NO_NUMBA = "There is no numba here. What is called compiled below is not.\n"
 
 
 def find_differing_cells(name, kept):
-    """The cells whose output is another one than in the saved lesson."""
+    """Return the cells whose output differs from the saved lesson."""
     lesson = json.loads((LESSONS / name).read_text(encoding="utf-8"))
     saved = {cell["id"]: cell for cell in lesson["cells"] if cell["cell_type"] == "code"}
     found = {cell["id"]: cell for cell in kept["cells"] if cell["cell_type"] == "code"}
@@ -97,8 +97,8 @@ NAMES = [f"{path.parent.name}/{path.name}" for path in PATHS]
 @pytest.mark.longest
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(fresh, site, name):
-    """The first one is run by the learner below, too."""
-    fresh.route("**/kernel_python.js?keep", lambda route: route.abort())  # there is no second visit
+    """The learner in a test below also runs the first lesson."""
+    fresh.route("**/kernel_python.js?keep", lambda route: route.abort())  # There is no second visit.
     page = open_lesson(fresh, site, name)
     run_all_cells(page)
     kept = read_saved_notebook(page, name)
@@ -111,14 +111,14 @@ def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(
 
 
 def find_code_cell(page, text):
-    """The code cell whose source has this text."""
+    """Return the code cell whose source contains this text."""
     found = page.locator(".jp-CodeCell").filter(has=page.locator(".jp-InputArea", has_text=text)).first
     found.scroll_into_view_if_needed()
     return found
 
 
 def run_code_cell(page, text, source=None):
-    """Runs this cell, with another source if there is one."""
+    """Run this cell, after replacing its source if a source is given."""
     found = find_code_cell(page, text)
     found.locator(".cm-content").click()
     if source is not None:
@@ -142,7 +142,7 @@ def test_a_learner_steps_answers_reloads_and_takes_the_work_elsewhere(browser, s
     for answer, said in ("8.0", "not yet"), ("12.0", "correct"):
         found = run_code_cell(page, 'check("01.1"', f'answer = {answer}\ncheck("01.1", answer)')
         expect(found).to_contain_text(f"Exercise 01.1: {said}", timeout=PATIENCE)
-        assert found.evaluate("cell => getComputedStyle(cell).filter") == "none"  # although no question is answered
+        assert found.evaluate("cell => getComputedStyle(cell).filter") == "none"  # No question has been answered.
     expect(run_code_cell(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)
     read_saved_notebook(page, "en/01_the_first_tape.ipynb", "answer = 12.0")
     page.locator(".jp-DirListing-item", has_text="01_the_first_tape").click(button="right")
@@ -156,13 +156,13 @@ def test_a_learner_steps_answers_reloads_and_takes_the_work_elsewhere(browser, s
     page.wait_for_selector("html[data-minitape-ready]", timeout=PATIENCE, state="attached")
     assert "kernel_python.js" in page.workers[0].url
     loaded = page.workers[0].evaluate("performance.getEntriesByType('resource').map((entry) => entry.name)")
-    assert not [name for name in loaded if name.endswith(".whl")]  # what the browser keeps of Python is there
+    assert not [name for name in loaded if name.endswith(".whl")]  # The browser has cached Python.
     expect(find_code_cell(page, 'check("01.1"')).to_contain_text("answer = 12.0", timeout=PATIENCE)
     run_code_cell(page, "import minitape as tf")
     expect(run_code_cell(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)
     page.close()
 
-    other = browser.new_context(viewport={"width": 1400, "height": 900})  # another browser
+    other = browser.new_context(viewport={"width": 1400, "height": 900})  # This is a different browser.
     page = other.new_page()
     page.goto(f"{site}/lab/index.html?path=en/02_inside_the_tape.ipynb")
     page.locator(".jp-DirListing-item", has_text="01_the_first_tape").wait_for(timeout=PATIENCE)
@@ -218,4 +218,4 @@ def test_a_hostile_notebook_runs_nothing_when_it_is_opened(site, fresh, tmp_path
     page.locator(".jp-DirListing-item", has_text="hostile").dblclick(timeout=PATIENCE)
     page.locator(".jp-MarkdownOutput", has_text="here").wait_for(timeout=PATIENCE)
     page.wait_for_timeout(1000)
-    assert page.evaluate("window.taken") is None  # a request that left would fail the test when the browser closes
+    assert page.evaluate("window.taken") is None  # An outgoing request would fail the test when the browser closes.

@@ -1,4 +1,4 @@
-"""The playground in a browser alone: examples, a missing gradient and its fix, an endless loop, links of others."""
+"""The playground works in a browser alone, even with a missing gradient, an endless loop, or a stranger's link."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ from minitape.common.translation import detect_language
 from minitape_widgets.playground import Playground
 
 SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "playground"
-PATIENCE = 120_000  # milliseconds, on a busy machine
+PATIENCE = 120_000  # The number of milliseconds on a busy machine.
 in_browser = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
 HOSTILE = """# </script><img src=x onerror="document.title='taken'">
 import minitape as tf
@@ -78,11 +78,11 @@ def test_the_script_is_that_of_its_sources():
 
 @pytest.fixture(scope="module")
 def playground(context, site):
-    """The page, with Python already there."""
+    """Return the page after Python has loaded."""
     page = context.new_page()
     page.goto(f"{site}/playground/index.html")
     page.wait_for_selector("html[data-shown]")
-    assert page.locator(".mt-node").count() == 3  # a picture, before Python has come
+    assert page.locator(".mt-node").count() == 3  # This picture appears before Python has loaded.
     yield page
     page.close()
 
@@ -177,6 +177,6 @@ class TestInBrowser:
         playground.reload()
         playground.wait_for_selector("html[data-shown]")
         assert "onerror" in playground.inner_text(".cm-content") and playground.inner_text("#output") == ""
-        said = run_program(playground)  # a request that left would fail the test when the browser closes
+        said = run_program(playground)  # An outgoing request would fail the test when the browser closes.
         assert "<img src=x" in said and "[]" in said
         assert playground.title() == "minitape: a playground for gradients"

@@ -1,4 +1,4 @@
-"""The Run buttons of a lesson's page, in a browser: cells share variables, and what they show stays out of the page."""
+"""The Run buttons of a lesson's page run cells that share variables, and their output cannot change the page."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ CELLS = [
 
 @pytest.fixture(scope="module")
 def lesson_page(context, site):
-    """A page with the scripts and the markup of a lesson's page."""
+    """Return a page with the scripts and the markup of a lesson's page."""
     lesson = Path(__file__).parents[2] / "notebooks" / "en" / "01_the_first_tape.ipynb"
     settings = format_run_settings(lesson, ".", build_page_translator(lesson.parent))
     block = '<div class="highlight-python"><div class="highlight"><pre>{}</pre></div></div>'
@@ -44,7 +44,7 @@ def lesson_page(context, site):
 
 
 def run_cell(page, number):
-    """Runs a cell of the page, and returns what it then shows."""
+    """Run a cell of the page, and return its output."""
     cell = page.locator(".cell").nth(number)
     cell.get_by_role("button", name="Run").click()
     page.wait_for_function("document.documentElement.dataset.runningCells === 'false'", timeout=300_000)

@@ -1,4 +1,4 @@
-"""What a reader sees where the browser's Python does not come: a sentence in the reader's language, within seconds."""
+"""If Python does not load, readers see a sentence in their language within seconds."""
 
 import time
 
@@ -6,7 +6,8 @@ import pytest
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
 PYTHON = "pyodide.*"
-SECONDS = 5  # from the page, or from Run; what a busy machine takes to draw a page comes on top
+# The time limit, counted from the loading of the page or the click on Run. Drawing takes longer on a busy machine.
+SECONDS = 5
 
 
 @pytest.mark.parametrize(("way", "code", "said", "again"), [
@@ -23,7 +24,7 @@ def test_a_lesson_says_that_no_cell_will_run(fresh, site, missing, way, code, sa
     told.wait_for()
     assert time.monotonic() - began < 3 * SECONDS
     assert told.get_by_role("button", name=again).is_visible()
-    if way == "late":  # the page itself is the same in each way
+    if way == "late":  # The page itself is the same in all cases.
         cell = page.locator(".jp-CodeCell").first
         cell.click()
         page.keyboard.press("Shift+Enter")
@@ -31,7 +32,7 @@ def test_a_lesson_says_that_no_cell_will_run(fresh, site, missing, way, code, sa
 
 
 def test_one_file_that_is_missing_is_enough(fresh, site, missing):
-    """Pyodide itself waits for it for ever."""
+    """Pyodide itself would wait for the file forever."""
     missing("pyodide.asm.wasm", way="gone")
     page = fresh.new_page()
     page.goto(f"{site}/lab/index.html?path=en/01_the_first_tape.ipynb")
@@ -48,8 +49,8 @@ def test_the_playground_says_it_and_tries_again(fresh, site, missing, way, name,
     page.locator("#run").click()
     page.locator("#output", has_text=said).wait_for()
     if way == "refused":
-        return  # what comes then is the same
-    page.locator("#stop").click()  # So far it was only late, and Stop lets it load once more.
+        return  # The rest is the same in all cases.
+    page.locator("#stop").click()  # So far, the file was only late, and Stop loads it again.
     missing()
     # This second attempt has failed or is ready.
     page.wait_for_function("document.querySelector('#state').textContent === ''")

@@ -1,11 +1,10 @@
-"""In each language, every program of the five documents is in a lesson, whole and in order, with what it prints; the
-page of credits says where.
+"""Every program of the five documents is in a lesson in each language, in order and with its output.
 
 `documents.json` lists the programs: the number of the document, the program's lines (without comments, blank lines and
-the frame of a `try`), and what TensorFlow 2.21 prints. Of an error message that begins with a device's node,
-`{{function_node ...}}`, only the rest is listed. Blanks and the kind of quotes do not count. `normalize_line` are slips
-of the pen in the documents, and how the lessons write them. The lines must follow one another in the code cells of one
-lesson; the printed lines must stand under those cells.
+the frame of a `try`), and what TensorFlow 2.21 prints. If an error message begins with a device's node,
+`{{function_node ...}}`, only the rest is listed. Spaces and the kind of quotes are ignored. `normalize_line` replaces
+slips of the pen in the documents with the lessons' spelling. The lines must follow one another in the code cells of
+one lesson, and the output must be below those cells. The page of credits must name the lesson.
 """
 
 import json
@@ -25,23 +24,23 @@ LISTED = json.loads(Path(__file__).with_name("documents.json").read_text(encodin
 PROGRAMS, MENDED = LISTED["programs"], LISTED["mended"]
 HOW_MANY = {"000": 5, "001": 6, "002": 2, "003": 2, "004": 34}
 LANGUAGES = {"en": find_lessons_folder(), "zh": find_lessons_folder().parent / "zh"}
-ROOM = 40  # lines that a lesson may put between two lines of a program
+ROOM = 40  # A lesson may insert this many lines between two lines of a program.
 
 
 def normalize_line(text: str) -> str:
-    """A line of a document as the lessons write it."""
+    """Return a line of a document in the lessons' spelling."""
     for wrong, right in MENDED.items():
         text = text.replace(wrong, right)
     return text
 
 
 def squeeze_text(text: str) -> str:
-    """A text without blanks, and with one kind of quotes."""
+    """Return a text without spaces, and with one kind of quotes."""
     return "".join(text.split()).replace('"', "'")
 
 
 class Lesson:
-    """The code lines of a lesson, each with its cell; the printed text of each cell; the prose."""
+    """The code lines of a lesson with their cells, the output of each cell, and the prose."""
 
     def __init__(self, path: Path) -> None:
         cells = nbformat.read(path, as_version=4).cells
@@ -58,13 +57,13 @@ class Lesson:
         self.prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
     def iter_places(self, lines: list[str]) -> Iterator[range]:
-        """The cells from the first to the last line of each occurrence of these lines, in this order."""
+        """Yield the range of cells for each occurrence of these lines in this order."""
         for start, (line, cell) in enumerate(self.code):
             if line == lines[0] and (end := self._find_end_of_lines(lines[1:], start)) is not None:
                 yield range(cell, end + 1)
 
     def _find_end_of_lines(self, lines: list[str], at: int) -> int | None:
-        """The cell of the last line, if the others follow from `at` on, close to one another."""
+        """Return the cell of the last line if all lines follow after `at`, close to one another, or None."""
         for wanted in lines:
             near = (n for n in range(at + 1, min(at + ROOM, len(self.code))) if self.code[n][0] == wanted)
             found = next(near, None)
@@ -74,13 +73,13 @@ class Lesson:
         return self.code[at][1]
 
     def has_printed(self, cells: range, lines: list[str]) -> bool:
-        """Whether these lines stand among the outputs of these cells."""
+        """Return whether the outputs of these cells contain these lines."""
         printed = "".join(self.printed.get(number, "") for number in cells)
         return all(line in printed for line in lines)
 
 
 def _read_output_text(cell: Any) -> str:
-    """What a cell printed, and the text of what it shows."""
+    """Return the text that a cell printed or displayed."""
     texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
     return "".join(texts)
 
@@ -92,7 +91,7 @@ def load_lessons(language: str) -> dict[str, Lesson]:
 
 @cache
 def read_credits(language: str) -> dict[str, str]:
-    """What the page of credits says of each document."""
+    """Return the text of the page of credits about each document."""
     cells = nbformat.read(LANGUAGES[language] / "credits.ipynb", as_version=4).cells
     return {cell.id.removeprefix("document-"): cell.source for cell in cells}
 
@@ -102,7 +101,7 @@ def list_links(text: str) -> list[str]:
 
 
 def list_lessons_with_program(program: dict[str, Any], prints: list[str], language: str = "en") -> list[str]:
-    """The names of the lessons that hold the program and print these lines under it."""
+    """Return the names of the lessons that contain a program and print these lines below it."""
     lines = [squeeze_text(normalize_line(line)) for line in program["lines"]]
     printed = [squeeze_text(normalize_line(line)) for line in prints]
     return [

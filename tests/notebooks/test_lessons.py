@@ -1,10 +1,11 @@
-"""Every lesson, as saved and with its solutions put in, under nbval and minitape's own rules.
+"""Every lesson passes under nbval and minitape's own rules, as it is saved and with its solutions.
 
-The run with solutions tells more: it compares all outputs but those of exercises, and each of these must be told
+The run with solutions checks more. It compares all outputs except those of exercises, and each exercise must print
 "correct".
-With `--long` every English lesson is run with solutions, and every eighth Chinese one, which has the same code (see
-`test_translations`); with `--longest` all, also as saved, as nbval alone runs them in CI. Without these one lesson has
-each.
+
+With `--long`, every English lesson is run with solutions, and so is every eighth Chinese lesson, because the Chinese
+lessons have the same code (see `test_translations`). With `--longest`, all lessons are also run as saved, as in CI.
+Otherwise, each kind of run has one lesson.
 """
 
 import pytest

@@ -1,8 +1,7 @@
-"""What every lesson must have, in each language: predictions that come true, links that lead somewhere,
-exercises, summary, table.
+"""Every lesson has correct predictions, working links, exercises, a summary and a table, in each language.
 
-What depends on the code alone is looked at in the English lessons: `test_translations` holds that the others have the
-same code.
+Rules about code are checked only in the English lessons, because `test_translations` checks that the other lessons
+have the same code.
 """
 
 import ast
@@ -26,7 +25,7 @@ from minitape.course.exercise import collect_exercises
 FOLDERS = [find_lessons_folder(), find_lessons_folder().parent / "zh"]
 LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_exercise_prefix(path)]
 EVERYWHERE = [path for folder in FOLDERS for path in list_notebook_files(folder) if get_exercise_prefix(path)]
-WORDS = {  # of a language: the headings and phrases that a lesson must have, and how it names and links a lesson
+WORDS = {  # For each language: required headings and phrases, and the form of links to lessons.
     "en": {"parts": ("After this lesson you can", "minutes", "## Summary", "TensorFlow, PyTorch, JAX"),
         "read on": "### Where to read on\n\n", "unlinked": r"(?<!\[)[Ll]essons? (\d+)",
         "linked": r"\[(?:[Ll]esson )?(\d+)\]\((.*?)\)", "first": "- [Lesson {number}]({file})",
@@ -51,10 +50,10 @@ def read_prose(path: Path) -> str:
 
 
 def list_anchors(path: Path) -> set[str]:
-    """The places of a notebook that a link of another may name.
+    """Return the anchors of a notebook that links in other notebooks may name.
 
-    JupyterLab finds headings only once it has shown them, and so not in a notebook that the link opens; cells it finds.
-    The pages of the lessons find headings only. So a cell that is linked to begins with a heading.
+    JupyterLab finds a heading only after it has shown the heading, so a link that opens a notebook must name a cell.
+    The pages of the lessons have only headings. Therefore, a linked cell must begin with a heading.
     """
     return {f"cell-id={name}" for name in map_cells_to_heading_anchors(list_cells(path, "markdown"))}
 
@@ -66,7 +65,7 @@ def lesson(request) -> Path:
 
 @pytest.fixture(params=EVERYWHERE, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def text(request) -> Path:
-    """A lesson in one of the languages."""
+    """Return a lesson in one of the languages."""
     return request.param
 
 
@@ -75,17 +74,18 @@ def get_words(path: Path) -> dict[str, Any]:
 
 
 def translate_sentence(text: str, path: Path) -> str:
-    """What all lessons say, in the language of one."""
+    """Translate a sentence of minitape into the language of a lesson."""
     return say(text, "check", path.parent.name)
 
 
-SCREEN = 34  # lines of a notebook that are seen together, in a window of 1400 by 900
-WIDE = 140  # letters in such a line
+SCREEN = 34  # A window of 1400 by 900 shows this many lines of a notebook.
+WIDE = 140  # The number of letters in such a line.
 
 
 def count_lines_on_screen(cell: Any) -> int:
-    """How many lines a cell takes in a fresh copy, which has no outputs; of a folded question, as it is when it is
-    seen, with its buttons.
+    """Return the number of lines that a cell occupies in a fresh copy, which has no outputs.
+
+    For a hidden question, the lines of its buttons are counted.
     """
     if cell.cell_type == "code":
         if cell.source.startswith("predict("):
@@ -97,7 +97,7 @@ def count_lines_on_screen(cell: Any) -> int:
 
 
 def collect_prose_on_screen(every: Sequence[Any], question: int) -> str:
-    """The prose that is seen together with a question, above it or below it."""
+    """Return the prose that is visible together with a question, above or below it."""
     seen = []
     for steps in (range(question - 1, -1, -1), range(question + 1, len(every))):
         left = SCREEN - count_lines_on_screen(every[question])
@@ -105,7 +105,7 @@ def collect_prose_on_screen(every: Sequence[Any], question: int) -> str:
             if left <= 0:
                 break
             if every[place].cell_type == "markdown" and "solution" not in every[place].metadata.get("tags", []):
-                lines = every[place].source.splitlines()  # of a long cell, only the part that is near
+                lines = every[place].source.splitlines()  # Of a long cell, only the near part is visible.
                 part = lines[-left:] if place < question else lines[:left]
                 seen.append("\n".join(part))
             left -= count_lines_on_screen(every[place])
@@ -113,8 +113,9 @@ def collect_prose_on_screen(every: Sequence[Any], question: int) -> str:
 
 
 def list_prediction_truths(path: Path) -> list[tuple[int, str, list[str], str]]:
-    """Of each prediction the place of its question, its name, its choices, and its truth: "" if no reveal follows at
-    once.
+    """Return (cell, name, choices, truth) for each prediction.
+
+    The truth is "" if no reveal follows at once.
     """
     every = read_cells(path)
     found, answer = [], translate_sentence("The answer: {truth}", path).partition("{")[0]
@@ -165,7 +166,8 @@ def test_each_wrong_choice_has_a_sentence_of_its_own(number):
         assert beliefs == {}, "of a question that is not asked"
 
 
-ELSEWHERE = {  # where the words of the answer stand on the screen, and answer nothing; each was read
+# In these sentences, the words of the answer are visible but do not give it away. Somebody has read each of them.
+ELSEWHERE = {
     **{key: ["| word |", "| 词 |"] for key in ("08.p1", "08.p4", "08.p6", "08.p7", "08.p8", "08.p9", "08.p10")},
     "02.p5": ["y = q * p"],  # the list by hand
     "06.p4": ["one with value 3"],  # the values of exercise 1
@@ -173,7 +175,7 @@ ELSEWHERE = {  # where the words of the answer stand on the screen, and answer n
 
 
 def list_sentences_with_truth(every: Sequence[Any], question: int, truth: str) -> list[str]:
-    """The sentences on the screen of a question that hold its truth."""
+    """Return the sentences visible with a question that contain its truth."""
     counted = r"\]\(.*?\)|(lesson|row|exercise|step|练习)s? \d+|第 \d+ [行课步]|<summary>.*?</summary>"
     said = re.sub(counted, "]", collect_prose_on_screen(every, question), flags=re.IGNORECASE)
     number = re.fullmatch(r"(-?\d+)(\.\d+)?", truth)
@@ -185,7 +187,7 @@ def test_no_text_on_the_screen_of_a_question_holds_its_answer(text):
     every = read_cells(text)
     for place, name, _, truth in list_prediction_truths(text):
         found = [sentence.strip() for sentence in list_sentences_with_truth(every, place, truth)]
-        asked = ELSEWHERE.get(name, ["?", "？"])  # or it is a question itself
+        asked = ELSEWHERE.get(name, ["?", "？"])  # The sentence may also be a question.
         assert [sentence for sentence in found if not any(part in sentence for part in asked)] == [], (name, truth)
 
 
@@ -201,7 +203,7 @@ def test_a_text_that_tells_the_answer_is_noticed():
 
 
 def test_a_truth_is_computed(lesson):
-    """A literal would be the answer, in the open below its question; and it would stay when the program is changed."""
+    """A literal would show the answer below its question, and would become wrong if the program changed."""
     for cell in list_cells(lesson, "code"):
         for call in ast.walk(ast.parse(cell.source)):
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "reveal":
@@ -214,7 +216,7 @@ def list_calls(name: str, tree: ast.AST) -> list[ast.Call]:
 
 
 def list_texts_in_program(tree: ast.AST) -> tuple[list[str], list[str]]:
-    """The texts in a program, and the fixed parts of those with braces."""
+    """Return the texts in a program, and the fixed parts of f-strings."""
     nodes = list(ast.walk(tree))
     formats = {
         id(part)
@@ -232,8 +234,9 @@ def list_texts_in_program(tree: ast.AST) -> tuple[list[str], list[str]]:
 
 
 def test_a_cell_that_reveals_gives_no_choice_away(lesson):
-    """Read before it is run, it has none of the choices in words, or two at least; and no number beside the braces of a
-    text.
+    """Before it is run, the cell contains either none or at least two of the choices.
+
+    There is also no number next to the braces of an f-string.
     """
     choices: dict[str, list[str]] = {}
     for cell in list_cells(lesson, "code"):
@@ -327,7 +330,8 @@ def test_the_chinese_glossary_is_by_both_words():
     index = re.findall(r"\[(.*?)\]\(glossary\.ipynb#cell-id=(.*?)\)", first.source)
     words = [(word, chinese, cell.id) for (chinese, word), cell in zip(heads, explained, strict=True)]
     by_english = [(f"{word} {chinese}", name) for word, chinese, name in words]
-    # in this code common characters are in the order of their pinyin; two have another sound in these words
+    # In this encoding, common characters are ordered by their pinyin. Two have a different pronunciation in these
+    # words.
     by_pinyin = sorted(
         ((chinese, name) for _, chinese, name in words),
         key=lambda pair: pair[0].replace("行", "航").replace("重", "虫").encode("gb18030"),
@@ -336,7 +340,7 @@ def test_the_chinese_glossary_is_by_both_words():
 
 
 def test_the_chinese_glossary_lists_the_notebooks_by_their_titles():
-    """Their files have English names."""
+    """The files have English names."""
     titles = {
         path.name: read_prose(path).partition("\n")[0].removeprefix("# ") for path in list_notebook_files(FOLDERS[1])
     }
@@ -362,4 +366,4 @@ def test_a_lesson_asks_for_all_its_exercises(lesson):
     )
     assert sorted(asked) == sorted(collect_exercises(get_exercise_prefix(lesson)))
     assert len(asked) >= 3
-    assert sum("TapeView" in cell.source for cell in list_cells(lesson, "code")) >= 2  # its import, and a picture
+    assert sum("TapeView" in cell.source for cell in list_cells(lesson, "code")) >= 2  # An import and a picture.

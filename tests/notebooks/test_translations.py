@@ -1,5 +1,6 @@
-"""Lessons in another language say what the English ones say: built from them and from the files of texts, with the
-same code, nothing left in English.
+"""Translated lessons have the same content and code as the English lessons, with nothing left in English.
+
+They are built from the English lessons and the files of texts.
 """
 
 import ast
@@ -42,19 +43,19 @@ def read_cells(path):
 
 @pytest.fixture(params=PAIRS, ids=lambda pair: f"{pair[1].parent.name}-{pair[1].stem}")
 def pair(request) -> tuple[Path, Path]:
-    """A notebook and its translation."""
+    """Return a notebook and its translation."""
     return request.param
 
 
 @pytest.fixture(params=FILES, ids=lambda file: f"{file.parent.parent.name}-{file.stem}")
 def file(request) -> Path:
-    """The texts of a lesson, or of one part of minitape, in a language."""
+    """Return the file with the texts of a lesson, or of a part of minitape, in a language."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def texts() -> dict:
-    """All that is to be translated, by the name of its file."""
+    """Return all texts to translate, keyed by the name of their file."""
     return collect_texts_by_domain(ENGLISH)
 
 
@@ -64,14 +65,14 @@ def test_there_is_a_chinese_edition_with_a_file_for_each_lesson(texts):
 
 
 def test_each_text_has_a_translation_made_from_the_present_english(file, texts):
-    """Where this fails: python -m tests.translate zh, then translate what it names in Poedit, and run it again."""
+    """If this fails, run python -m tests.translate zh, translate the listed texts in Poedit, and run it again."""
     catalog = update_catalog(file, texts[file.stem], file.parent.parent.name)
     assert list_remaining_texts(catalog) == []
     assert list(load_translations(file.stem, file.parent.parent.name)) == list(texts[file.stem])
 
 
 def test_a_notebook_is_built_from_the_english_one_and_the_texts(pair):
-    """Where this fails: python -m tests.translate zh, then minitape save."""
+    """If this fails, run python -m tests.translate zh, and then minitape save."""
     english, translation = (json.loads(path.read_text(encoding="utf-8")) for path in pair)
     language = pair[1].parent.name
     made, to_run = translate_notebook(english, translation, load_translations(get_domain(pair[0]), language), language)
@@ -90,8 +91,8 @@ TEXT_OF_ENTRY = re.compile(r'^(?:#~ )?msgid ((?:(?:\n?(?:#~ )?)"(?:[^"\\]|\\.)*"
 
 
 def list_code_in_sentence(text: str) -> set[str]:
-    """What is code in a sentence: between backticks, but for words of the picture, and arguments with stars."""
-    stars = re.findall(r"[(,] ?\*+\w+(?=[,)])|\(\*+\[", text)  # such as *things in f(name, *things)
+    """Return the code in a sentence: text in backticks, except words of the picture, and arguments with stars."""
+    stars = re.findall(r"[(,] ?\*+\w+(?=[,)])|\(\*+\[", text)  # An example is *things in f(name, *things).
     return {code for code in [*re.findall(r"`[^`\n]+`", text), *stars] if not re.search("[a-z]{2} ", code)}
 
 
@@ -116,7 +117,7 @@ def test_a_translation_names_the_same_values(file):
 
     texts = {
         text: t for text, t in load_translations(file.stem, file.parent.parent.name).items() if "$" not in t
-    }  # no formulas
+    }  # Texts with formulas are skipped.
     assert [text for text, translation in texts.items() if values(text) != values(translation)] == []
 
 
@@ -135,7 +136,7 @@ def test_code_is_the_same_but_for_words_to_people(pair):
 
 @pytest.fixture
 def editions(tmp_path):
-    """The English and the Chinese first lesson, copied."""
+    """Return copies of the first lesson in English and in Chinese."""
     english, zh = tmp_path / "en", tmp_path / "zh"
     for folder, source in ((english, ENGLISH), (zh, ENGLISH.parent / "zh")):
         folder.mkdir()
@@ -194,7 +195,7 @@ def test_what_a_long_text_was_is_kept_until_it_is_translated_again(tmp_path):
 
 
 def list_programs(text):
-    """The programs of a text, without their comments, the words in quotes and without blanks."""
+    """Return the programs in a text, without comments, quoted words and spaces."""
     found = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     quoted = re.compile(r'"([^"\n]*)"')
     code = [
@@ -211,7 +212,7 @@ def test_links_and_programs_are_those_of_the_english_text(pair):
             links = [
                 set(re.findall(r"\]\((.*?)(?:\?hl=[\w-]+)?\)", text)) for text in (cell.source, theirs[name].source)
             ]
-            # its index goes by cells, since headings are in two languages
+            # The index of the glossary refers to cells, because the headings are in two languages.
             assert links[0] == links[1] or name == "glossary", name
             assert list_programs(cell.source) == list_programs(theirs[name].source), name
             assert cell.source.count("```") == theirs[name].source.count("```"), name
@@ -222,7 +223,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.]*\w)")
 
 
 def collect_printed_numbers(cell) -> set[str]:
-    """The numbers that a cell printed, except for times, which nbval does not compare either."""
+    """Return the numbers that a cell printed, except times, which nbval does not compare either."""
     if cell.cell_type != "code" or "nbval-ignore-output" in cell.metadata.get("tags", ()):
         return set()
     return set(NUMBER.findall("".join(output.text for output in cell.outputs if output.output_type == "stream")))
@@ -254,7 +255,7 @@ ONE_WORD = {
 
 
 def read_chinese_pages() -> dict[str, str]:
-    """The Chinese texts and pages, by their files."""
+    """Return the Chinese texts and pages, keyed by file."""
     texts = {
         file.stem: "\n".join(load_translations(file.stem, "zh").values())
         for file in (ENGLISH.parent / "zh/texts").glob("*.po")
@@ -277,7 +278,7 @@ def test_a_thing_has_one_word_in_chinese(term):
 
 
 def test_backpropagation_and_a_sweep_over_a_tape_have_two_words():
-    """反向传播 is the method and what a framework runs; 反向传递 is one sweep over the rows of a tape."""
+    """反向传播 is the method and what a framework runs. 反向传递 is one sweep over the rows of a tape."""
     of_frameworks = re.compile(r"README|explain|causes|questions|model_map")
     root = ENGLISH.parent.parent
     pages = [root / "README.zh.md", *(root / "docs").rglob("*.zh.md"), ENGLISH.parent / "zh/texts/explain.po"]
@@ -306,7 +307,7 @@ def remove_code(text: str) -> str:
 
 
 def is_code_line_named(english: str, chinese: str) -> bool:
-    """Whether a translation says 代码 where the English text numbers a line, and not where it numbers a row."""
+    """Return whether a translation says 代码 for a numbered line, and not for a numbered row."""
     lines, rows = (
         re.search(rf"\b{word}s? (?:\d|\{{\d|\{{line)", remove_code(english)) for word in ("[Ll]ine", "[Rr]ow")
     )
@@ -322,7 +323,7 @@ def test_a_line_of_code_and_a_row_of_a_tape_have_two_words(file):
 
 
 def test_bold_words_are_shown_bold(pair):
-    """After a full stop, ``**`` ends nothing if a letter follows, so that readers would see the asterisks."""
+    """After a full stop, ``**`` does not end bold text if a letter follows, so readers would see the asterisks."""
     inline = [
         token
         for cell in read_cells(pair[1]).values()
@@ -353,7 +354,10 @@ def count_characters_by_sentence(text: str) -> list[int]:
 
 @pytest.mark.parametrize("lesson", [path for _, path in PAIRS if path.name[:2].isdigit()], ids=lambda path: path.stem)
 def test_a_chinese_lesson_has_the_rhythm_of_chinese_prose(lesson):
-    """Sentences that copy the cuts of the English ones are short. Chinese textbooks have 24 to 29 characters."""
+    """Sentences that copy the English structure are too short for Chinese.
+
+    Sentences in Chinese textbooks have 24 to 29 characters.
+    """
     cells = [cell.source for cell in read_cells(lesson).values() if cell.cell_type == "markdown"]
     counts = [count for source in cells for count in count_characters_by_sentence(source)]
     assert 21.5 < sum(counts) / len(counts) < 27
@@ -398,7 +402,7 @@ def test_a_chinese_paragraph_is_one_line():
     assert {name: found[0] for name, text in pages.items() if (found := SPLIT_LINES.search(text))} == {}
 
 
-SENTENCE = re.compile(r"[A-Za-z]{2,},? (?:[a-z]+,? ){2,}[a-z]{2,}")  # four words in a row
+SENTENCE = re.compile(r"[A-Za-z]{2,},? (?:[a-z]+,? ){2,}[a-z]{2,}")  # Four words in a row are a sentence.
 OF_PROGRAMS = re.compile(
     r"```.*?```|`[^`]*`|<!--.*?-->|<(?!img)[^>]*>|\$[^$]*\$|\[[^]]*\]\(https?:.*?\)|\]\(.*?\)|（[^）]*）|“[^”]*”|(?:src|style|class|href)=\"[^\"]*\"|https?://\S+",
     re.DOTALL,
@@ -411,7 +415,7 @@ MESSAGES = re.compile(r"^\s*(?:\[[x ]\] |\w+(?:Error|Warning)\b).*", re.MULTILIN
 
 
 def list_english_sentences(text: str) -> list[str]:
-    """The English sentences of a text."""
+    """Return the English sentences in a text."""
     return [found[0] for found in SENTENCE.finditer(OF_PROGRAMS.sub("", unescape(text)))]
 
 
@@ -422,8 +426,9 @@ def test_no_english_sentence_is_left_in_the_texts(pair):
 
 
 def test_no_english_sentence_is_left_in_what_a_lesson_shows(pair):
-    """What a program prints stays; what is shown in another way, and what `check` and `progress` say, is in the
-    lesson's language.
+    """The output of programs stays in English, but all other output is in the lesson's language.
+
+    This includes the output of `check` and `progress`.
     """
     for name, cell in read_cells(pair[1]).items():
         shown = [
