@@ -31,11 +31,11 @@ RESTORE_SETTING = """c.Autograde.sanitize_preprocessors = [
 SETTINGS_TEXT = f"""\
 c = get_config()  # noqa
 
-# What replaces a solution. nbgrader's own stub raises an error; here the cell still holds its "...".
+# This text replaces a solution. nbgrader's own stub would raise an error, but here the cell still contains its "...".
 {STUB_SETTING}
 
-# A notebook that was handed in without its grade cells, such as one of minitape-lessons, gets them back, and each of \
-them says so.
+# If a notebook was handed in without its grade cells, such as a notebook from minitape-lessons, nbgrader inserts them \
+again, with a note in each of them.
 {RESTORE_SETTING}
 """
 SOLVED_TEMPLATE = "{given}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"

@@ -324,7 +324,7 @@ class FirstRun:
         # A tensor from outside stays in its own `Record`.
         row = self._write_leaf(tensor, leaf, offset, self.record)
         self.record.leaf_rows[id(tensor)] = row
-        # A tensor of an outer first run can have a different value in each call, and must stay alive until then.
+        # A tensor of an outer first run can have a different value in each call, so its feed keeps it alive.
         is_traced = tensor._record is not None and tensor._record.first_run is not None
         captured_ref = (lambda: tensor) if is_traced else leaf.tensor_ref
         self.feeds[row] = Feed(row, None, captured_ref, is_traced)

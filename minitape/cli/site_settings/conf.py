@@ -26,9 +26,8 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js", "run_cells.js", "search.js"]
 # This ranking puts pages that answer a question before lessons and the API.
 html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
-html_show_search_summary = (
-    False  # For a summary, the page would have to fetch other pages. Browsers forbid this for local files.
-)
+# For a summary, the search page would have to fetch other pages. Browsers forbid this for local files.
+html_show_search_summary = False
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "monokai"

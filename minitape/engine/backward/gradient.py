@@ -88,7 +88,8 @@ def compute_gradients(
     gradients: list[Result] = []
     for source, rows in zip(sources, rows_by_source):  # noqa: B905 - A strict zip is slower.
         g = adjoint_of(rows[0]) if len(rows) == 1 else None
-        if type(g) in FLOAT_TYPES or (type(g) is ndarray and g.shape):  # wrap_array, inlined to save the call.
+        # This branch is wrap_array, inlined to save the call.
+        if type(g) in FLOAT_TYPES or (type(g) is ndarray and g.shape):
             tensor = EagerTensor()
             tensor._value = g
             tensor._record = None

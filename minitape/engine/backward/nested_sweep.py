@@ -52,11 +52,11 @@ def run_recorded_sweep(
     outer_offset = open_record.fixed_offset
     outer_index = open_record.sweep_boundaries[-1].entry_index if open_record.sweep_boundaries else None
     try:
-        # For the picture: a block of rows begins.
+        # The picture shows that a block of rows begins here.
         entry_index = tape.entry_index if record is open_record else None
         block = new_tuple(SweepBoundary, (open_record.next, entry_index, [*seeds], [*source_rows], [*tape.spans]))
         open_record.sweep_boundaries = append_to_list_or_tuple(open_record.sweep_boundaries, block)
-        # For messages: all rows of the block belong to the statement that requested the gradient.
+        # In messages, all rows of the block belong to the statement that requested the gradient.
         if outer_site is None:
             frame = find_user_frame(_getframe(1))
             state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)

@@ -88,8 +88,8 @@ MAX_EVENTS = 10_000  # A recording drops later events, so a long loop cannot fil
 
 # These immutable objects replace the containers of a released recording, to which nothing may be added.
 _NO_DICT: Any = MappingProxyType({})
-_NO_LIST: Any = ()  # Typed as `Any`, because the object stands in for a list.
-_NO_ROWS: Any = frozenset()  # Typed as `Any`, because the object stands in for a set.
+_NO_LIST: Any = ()  # The type is Any, because the object stands in for a list.
+_NO_ROWS: Any = frozenset()  # The type is Any, because the object stands in for a set.
 
 
 class SweepBoundary(NamedTuple):

@@ -74,7 +74,7 @@ class RowTable:
         """Return the number of rows."""
         return self.next
 
-    def read_all_cells(self, row: int) -> Sequence[Any]:  # Any, because the cells have five different types.
+    def read_all_cells(self, row: int) -> Sequence[Any]:  # The cells have five different types.
         """Return the six cells of a row: code, a, b, call, offset and value.
 
         Args:

@@ -259,7 +259,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
             type.
     """
     leaf_types = {*map(type, leaves)}
-    # An array without axes is a single element.
+    # A leaf may be an array without axes, which is converted to its element.
     if ndarray in leaf_types:
         leaves = [leaf[()] if type(leaf) is ndarray else leaf for leaf in leaves]
         leaf_types = {*map(type, leaves)}
