@@ -119,7 +119,7 @@ ROWS_TO_LOAD_NUMBA = 100_000
 ROWS_TO_LOAD_KERNELS = 10_000  # If the program itself has loaded numba, loading the kernels takes less time.
 # A wide sweep is probably one of many similar sweeps, so its rows count EXPECTED_REPEATS times.
 WIDE_SWEEP, EXPECTED_REPEATS = 512, 20
-COUNTED_ROWS = 4096  # Only this many of the last rows are searched for scalars.
+COUNTED_ROWS = 4096  # Only this many rows, the last ones, are searched for scalars.
 _swept_rows = [0]  # The number of rows that this process has swept without kernels.
 
 

@@ -1,4 +1,4 @@
-"""The search of the documentation finds the page that answers a question, as people type it.
+"""The search of the documentation finds the page that answers a question, in the words that people type.
 
 The site's own search runs in a browser, on the pages that `docs/build.py` gives it. Sphinx's part is a list of the
 words of each page, which is made here from the same texts, because building the whole site takes minutes.
