@@ -85,9 +85,12 @@ class FrameworkPatches:
 
         positional_names: list[str] | None = None  # Reading two signatures takes longer than all else done here.
 
+        # A wrapper that refers to itself would keep the recording's arrays until the garbage collector runs.
+        under = [own_attribute, function]
+
         @wraps(function)
         def call_handler(*args: Any, **kwargs: Any) -> Any:
-            original = wrapped.under[1]
+            original = under[1]
             if self.thread_id != get_ident():
                 return original(*args, **kwargs)
             if not kwargs:
@@ -100,7 +103,7 @@ class FrameworkPatches:
             return handler(original, *args, *given, **kwargs)
 
         wrapped: Any = call_handler
-        wrapped.under = own_attribute, function
+        wrapped.under = under
         replacement: Any = wrapped
         if function_name == "__new__":
             replacement = staticmethod(wrapped)
@@ -144,7 +147,7 @@ def _remove_wrapper(owner: Any, function_name: str, wrapper: Any) -> None:
     if current_wrapper is not wrapper:
         return
     if outer_wrapper is not None:
-        outer_wrapper.under = wrapper.under
+        outer_wrapper.under[:] = wrapper.under
     elif wrapper.under[0] is None:
         delattr(owner, function_name)
     else:

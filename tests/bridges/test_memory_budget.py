@@ -1,8 +1,11 @@
-"""Memory that a recording has released goes back to the operating system once, when the recording ends."""
+"""Memory that a recording has released is free at once, and goes back to the operating system when the block ends."""
 
 from __future__ import annotations
 
+import gc
+import weakref
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,3 +32,48 @@ def test_memory_is_returned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         budget.add_value_and_enforce_limit(KeptValue(np.full(5000, number, np.int8)), 5000, 50)
     assert 1 < len(calls) < 5
+
+
+def record_torch() -> Any:
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'minitape[torch]'")
+    from minitape.bridges import torch as bridge
+
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    with bridge.record() as recording:
+        (weight * weight).sum().backward()
+        optimizer.step()
+    return recording
+
+
+def record_tensorflow() -> Any:
+    tensorflow = pytest.importorskip(
+        "tensorflow", reason="tensorflow is not installed: pip install 'minitape[tensorflow]'"
+    )
+    from minitape.bridges import tensorflow as bridge
+
+    weight = tensorflow.Variable([1.0, 2.0])
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        loss = tensorflow.reduce_sum(weight * weight)
+        tape.gradient(loss, weight)
+    return recording
+
+
+def record_jax() -> Any:
+    jax = pytest.importorskip("jax", reason="jax is not installed: pip install 'minitape[jax]'")
+    from minitape.bridges import jax as bridge
+
+    return bridge.record(lambda weight: (weight * weight).sum(), jax.numpy.ones(3))
+
+
+@pytest.mark.parametrize("record", [record_torch, record_tensorflow, record_jax])
+def test_a_recording_that_nobody_holds_is_freed_at_once(record: Any) -> None:
+    """In a loop, each recording would otherwise hold its arrays until the garbage collector runs."""
+    record()  # The first recording fills caches of the framework and of the bridge.
+    gc.collect()
+    gc.disable()
+    try:
+        freed_recording = weakref.ref(record())
+        assert freed_recording() is None, gc.get_referrers(freed_recording())
+    finally:
+        gc.enable()

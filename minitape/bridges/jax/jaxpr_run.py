@@ -64,14 +64,11 @@ class JaxprRunner:
         self.failed_site: Site = NOWHERE
         self.site: Site = NOWHERE
         self.library_depth = 0
+        cls = type(self)  # Bound methods would keep the runner and its log until the garbage collector runs.
         self.openers: dict = {
-            "jit": self._run_opened_call,
-            "pjit": self._run_opened_call,
-            "closed_call": self._run_opened_call,
-            "remat2": self._run_opened_call,
-            "checkpoint": self._run_opened_call,
-            "scan": self._run_opened_scan,
-            "cond": self._run_taken_branch,
+            **dict.fromkeys(("jit", "pjit", "closed_call", "remat2", "checkpoint"), cls._run_opened_call),
+            "scan": cls._run_opened_scan,
+            "cond": cls._run_taken_branch,
         }
 
     def run_jaxpr(self, jaxpr: Any, consts: JaxVariables, args: JaxVariables, scope: Scope = ()) -> JaxVariables:
@@ -124,7 +121,7 @@ class JaxprRunner:
                 row_estimate = estimate_row_count(eqn)
                 is_long_loop = eqn.primitive.name == "scan" and row_estimate > LOOP_ROW_LIMIT
                 if row_estimate + len(self.log.rows) <= ROW_LIMIT and not is_long_loop:
-                    return opener(eqn, inputs, scope)
+                    return opener(self, eqn, inputs, scope)
             return self._run_as_one_row(eqn, inputs, scope)
         except Exception:
             if self.failed_site is NOWHERE:

@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -164,7 +165,8 @@ class JaxLog:
 
     def __init__(self, recording: JaxRecording) -> None:
         """Create the log of a recording."""
-        self.recording = recording
+        # A weak reference, so that a recording's arrays are freed with it, not when the garbage collector runs.
+        self.recording: JaxRecording = weakref.proxy(recording)
         self.rows = recording.rows
         self.calls: list[JaxCall] = []
         self.branch_choices: list[BranchChoice] = []

@@ -97,11 +97,12 @@ class TensorFlowLog:
 
     def __init__(self, recording: TensorFlowRecording) -> None:
         """Create the log of a recording."""
-        self.recording = recording
+        # A weak reference, so that a recording's tensors are freed with it, not when the garbage collector runs.
+        self.recording: TensorFlowRecording = weakref.proxy(recording)
         self.rows = recording.rows
         self.running_line = RunningLine()
         self.tape_history = TapeHistory()
-        self.tensor_rows = TensorRows(recording, self.running_line, self.tape_history)
+        self.tensor_rows = TensorRows(self.recording, self.running_line, self.tape_history)
         self.creations: IdentityMap[Creation] = IdentityMap()
         self.custom_rules: dict = {}
         self.wrong_loss_input: tuple[Site, str] = NOWHERE, ""

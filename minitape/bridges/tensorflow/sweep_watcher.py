@@ -28,7 +28,6 @@ class SweepWatcher:
         log: The log of the recording.
         mark_rows_watched_by_now: Calls `TensorRows.mark_rows_watched_by_now` through the writer.
         sweep_operations: The running sweep's operations, as (operation, inputs, adjoints, shares) tuples.
-        wrappers: The functions to wrap, as (owner, name, handler) tuples.
     """
 
     def __init__(self, writer: SafeWriter) -> None:
@@ -36,7 +35,10 @@ class SweepWatcher:
         self.writer, self.recording, self.log = writer, writer.recording, writer.recording.log
         self.mark_rows_watched_by_now = partial(writer.run_safely, self.log.tensor_rows.mark_rows_watched_by_now)
         self.sweep_operations: list[tuple] = []
-        self.wrappers = (
+
+    def list_wrappers(self) -> tuple:
+        """Return an (owner, name, handler) triple for each function of TensorFlow's sweeps to wrap."""
+        return (
             (backprop, "_gradient_function", self._keep_shares_of_operation),
             (imperative_grad, "imperative_grad", self._run_sweep_with_ancestors_as_sources),
             (_TapeGradientFunctions, "_wrap_backward_function", self._wrap_backward_to_keep_shares),

@@ -79,7 +79,7 @@ class TensorFlowWatcher(Watcher):
         patches.add_undo_action(register_current_gradient_function)
         tape_class = tf.GradientTape
         for owner, name, handler in (
-            *self.sweep_watcher.wrappers,
+            *self.sweep_watcher.list_wrappers(),
             (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_variable_values),
             (resource_variable_ops, "variable_accessed", self._register_accessed_variable),
             (Function, "__call__", self._run_and_store_function_call),

@@ -122,10 +122,11 @@ class TorchLog:
 
     def __init__(self, recording: TorchRecording) -> None:
         """Start the log for ``recording``."""
-        self.recording = recording
+        # Weak references, so that a recording's tensors are freed with it, not when the garbage collector runs.
+        self.recording: TorchRecording = weakref.proxy(recording)
         self.rows = recording.rows
         self.kept_tensors = KeptTensors()
-        self.graph = TorchGraph(self)
+        self.graph = TorchGraph(weakref.proxy(self))
         self.run_watch = TorchRunWatch(measures=False)
         self.history = ParameterHistory()
         self.scope: Scope = ()

@@ -124,7 +124,7 @@ class TorchWatcher(Watcher):
         self.log = recording.log
         self.quiet_depth = 0
         self.is_in_custom_function = False
-        self._call_mode = CallMode(self)
+        self._call_mode = CallMode(weakref.proxy(self))  # Or the watcher would live until the garbage collector runs.
         # The running modules, outermost first, each with the names of the modules from the outermost to this one.
         self._running_modules: list[tuple[torch.nn.Module, Scope]] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 from typing import Any
@@ -129,7 +130,7 @@ class TorchRunWatch:
         self.failure: Exception | None = None
         self.norms_by_pass: dict[int, dict[int, float]] = {}
         self.measured_passes: frozenset[int] = frozenset()
-        self._scaler_watch = ScalerWatch(self)
+        self._scaler_watch = ScalerWatch(weakref.proxy(self))
         self._optimizers: IdentityMap[FollowedOptimizer] = IdentityMap()
         self._stepped_on: dict[int, set[int]] = {}  # For each pass, the optimizers whose steps used its gradients.
         self._backward_depth = self._closure_depth = 0
