@@ -48,7 +48,7 @@ KINDS = {
     "unused": Kind("The target does not depend on the source"),
     "zero": Kind("The gradient is zero", has_gradient=True),
     "nonfinite": Kind("The gradient is NaN or infinite", has_gradient=True),
-    "error": Kind("The gradient was refused, not requested, or thrown away"),
+    "error": Kind("No gradient was computed, or it was thrown away"),
     # Recorded numbers or object identities reveal these causes.
     "suspect": Kind("The gradient exists but is wrong", has_gradient=True),
 }
