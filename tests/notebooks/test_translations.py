@@ -134,6 +134,12 @@ def test_code_is_the_same_but_for_words_to_people(pair):
             assert QUOTED_TAG not in cell.metadata.get("tags", ()) or cell.source == theirs[name].source
 
 
+@pytest.mark.parametrize("path", [p for p in list_notebook_files(ENGLISH) if p.stem != "credits"], ids=lambda p: p.stem)
+def test_an_english_lesson_has_no_chinese_paragraph(path):
+    """A second paragraph of a translation needs its own {zh}, or it becomes part of the English lesson."""
+    assert [cell.id for cell in read_cells(path).values() if re.search("[\u4e00-\u9fff]", cell.source)] == []
+
+
 @pytest.fixture
 def editions(tmp_path):
     """Return copies of the first lesson in English and in Chinese."""
