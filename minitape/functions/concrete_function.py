@@ -1,5 +1,9 @@
 """Store the result of a first run as a function: its feeds, results, assignments, effects and gradient.
 
+:func:`record_function` runs a Python function for the first time, and returns its :class:`ConcreteFunction`. Under a
+tape, a call of the concrete function is one row with the operation ``FUNCTION_PRIMITIVE``, whose rule computes the
+gradient with a :class:`ConcreteGradient`.
+
 The gradient consists of further rows of the same first run. A recorded sweep appends them when the function is first
 called with a tracked input. The values in these rows are leftovers of the sweep, and nothing reads them. Only the
 operations matter, because each call computes them again.
@@ -136,8 +140,8 @@ class ConcreteFunction:
         """Return the function that computes the fetched rows from the arrays of all feeds.
 
         Args:
-            with_saved: Whether it also returns the values that the gradient reads, after the results and new states.
-                This records the gradient if necessary.
+            with_saved: Whether the function also returns the values that the gradient reads, after the results and new
+                states. This records the gradient if necessary.
 
         Returns:
             A function that takes the array of each feed as an argument, and returns a tuple of arrays.
@@ -227,7 +231,7 @@ class ConcreteFunction:
     def build_outputs_and_assign(self, inputs: Sequence, arrays: Sequence) -> list:
         """Return the results of a call as tensors, and assign the new states to the variables.
 
-        Each tensor stores its origin for ``explain``.
+        Each new state stores its origin for ``explain``. So does each result, unless a ``Record`` is open.
 
         Args:
             inputs: A tensor for each feed.
@@ -459,6 +463,7 @@ def _compute_results(*arrays: Array, concrete_function: ConcreteFunction, saved:
     return results if len(results) > 1 else results[0]
 
 
+# A call under a tape is one row with this operation. Its attributes are the concrete function and the saved values.
 FUNCTION_PRIMITIVE = Primitive(
     "function",
     _compute_results,

@@ -2,7 +2,8 @@
 
 A first run is an ordinary eager run whose operations become rows of a separate ``Record``. Its tensors have values, but
 Python may not read values that depend on the arguments, because decisions based on them would be wrong for other
-arguments.
+arguments. :class:`FirstRun` has the methods that the engine calls for such a ``Record``
+(:class:`~minitape.engine.types.FirstRunInterface`).
 """
 
 from __future__ import annotations

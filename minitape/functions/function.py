@@ -1,4 +1,8 @@
-"""Choose the concrete function for each call to a ``tf.function``, or trace the Python function again."""
+"""Choose the concrete function for each call to a ``tf.function``, or trace the Python function again.
+
+A :class:`Function` has a :class:`CallKind` for each kind of call. A :class:`CallKind` has a concrete function for each
+path through Python's branches.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Compute the rows of a first run for other arrays.
 
-The plain form applies one primitive after another. ``speed/`` compiles the same rows into a single function.
+A :class:`RowProgram` looks up the operations that it needs in the :class:`TracedRows`, and passes them to a
+:class:`RowEvaluator`, which computes them. The plain form applies one primitive after another. ``speed/`` compiles the
+same rows into a single function.
 """
 
 from __future__ import annotations
