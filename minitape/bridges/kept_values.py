@@ -47,7 +47,7 @@ class KeptValue(ValueSummary):
             self._summary = None if array is None else to_value_fields(array[()])
         return self._summary
 
-    def release_array(self) -> None:
+    def reduce_to_summary(self) -> None:
         """Release the elements, and keep the text, the statistics and the thumbnail that a picture shows."""
         array = self.to_array() if self._summary is None else None
         if array is not None and array.size > 64 and array.dtype.kind in "iufV":
@@ -131,7 +131,7 @@ class MemoryBudget:
         if self._byte_count > self._byte_limit:
             half_count = len(self._values_and_sizes) // 2 + 1
             for old_value, freed_bytes in self._values_and_sizes[:half_count]:
-                old_value.release_array()
+                old_value.reduce_to_summary()
                 self._byte_count -= freed_bytes
                 _released_bytes[0] += freed_bytes
             self._values_and_sizes = self._values_and_sizes[half_count:]

@@ -125,7 +125,7 @@ def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
 
 
 def read_attributes_used_by_function(function: Any, objects: Mapping[str, Any], kinds: Any = object) -> OutsideData:
-    """Return the attributes of the program's objects that a function and the methods that it calls read.
+    """Return the attributes that a function, and the methods that it calls, read from the program's objects.
 
     Args:
         function: The function. A function of a library reads nothing.

@@ -131,14 +131,14 @@ class SampledSteps:
             if (
                 is_backward_call == self._has_backward_calls
                 and self._gives_gradients(*args[:1])
-                and self._count_step_if_it_ends_at(_identify_running_expression_and_call(sys._getframe(2)))
+                and self._count_step_and_check_recording_end(_identify_running_expression_and_call(sys._getframe(2)))
             ):
                 if self._open_block is not None:
                     self._end_recording()
                 if self._is_step_due():
                     self._begin_recording()
 
-    def _count_step_if_it_ends_at(self, place: Place) -> bool:
+    def _count_step_and_check_recording_end(self, place: Place) -> bool:
         """Count the running step if it ends at the given place, where gradients were computed.
 
         Returns:

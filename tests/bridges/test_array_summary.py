@@ -30,7 +30,7 @@ ARRAYS = {
 def test_a_released_value_shows_the_same(name):
     array = ARRAYS[name]
     kept, released = KeptValue(array), KeptValue(array)
-    released.release_array()
+    released.reduce_to_summary()
     assert released.content is None and released.compute_zero_and_finite_flags() == kept.compute_zero_and_finite_flags()
     was, now = to_value_fields(array), released.shown()
     assert {key: value for key, value in now.items() if key != "stats"} == {

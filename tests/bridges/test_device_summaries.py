@@ -88,7 +88,7 @@ def test_a_summary_from_a_device_agrees_with_numpy(name: str) -> None:
     released, kept = TorchValue(tensor), TorchValue(tensor)
     others = [TorchValue(tensor.double()), TorchValue(torch.ones(5000))]  # One copy converts all to the widest type.
     for value in (released, *others):
-        value.release_array()
+        value.reduce_to_summary()
     fetch_summaries([released, *others])
     assert released.compute_zero_and_finite_flags() == kept.compute_zero_and_finite_flags()
     for part in ("thumb", "cell"):

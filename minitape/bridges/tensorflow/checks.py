@@ -554,7 +554,7 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
 
 
 def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
-    """Change a finding to an escape into a dataset, on the line that maps the dataset or calls Keras."""
+    """Make a finding report an escape into a dataset, on the line that maps the dataset or calls Keras."""
     use = find_statement(row.site)
     keras_function = find_keras_numpy_function(use)  # Keras converts the arrays that it receives to a dataset.
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
@@ -585,7 +585,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
             if min(question.rows[python_row].inputs) < escape.row < python_row
         ]
         if row is None and escapes:
-            return build_escape_finding(question, escapes)
+            return build_finding_of_first_escape(question, escapes)
     elif not any(source_row in question.sweep.adjoints for source_row in question.used_source_rows):
         row = find_row_that_stopped_adjoint(question)
     if row is None:
@@ -724,7 +724,7 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
     )
 
 
-def build_escape_finding(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> Finding:
     """Build the finding for the first of some escapes, with the name of the function called on its line.
 
     Args:
@@ -806,7 +806,7 @@ def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Optiona
     Args:
         question: The question about the source.
     """
-    finding = find_leaf_equal_to_source(question) or _find_used_namesake(question)
+    finding = find_leaf_equal_to_source(question) or _find_namesake_replacing_source(question)
     if finding is None or question.adapter.is_variable(question.source):
         return finding
     source_array = np.asarray(question.adapter.find_array(question.source))
@@ -822,7 +822,7 @@ def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Optiona
     return finding
 
 
-def _find_used_namesake(question: TensorFlowQuestion) -> OptionalFinding:
+def _find_namesake_replacing_source(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a variable with the source's name and shape, if the program no longer refers to one of the two.
 
     Args:
@@ -958,7 +958,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     find_cause_behind_break=find_break_inside_call_or_at_call,
     rank_escapes=rank_escapes,
     does_escape_matter=does_escape_matter,
-    build_escape_finding=build_escape_finding,
+    build_escape_finding=build_finding_of_first_escape,
     find_lost_gradient=find_missing_tape,
     find_replaced_source=combine_checks(
         _find_variable_of_copy,

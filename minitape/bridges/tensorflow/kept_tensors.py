@@ -45,11 +45,11 @@ class TensorFlowValue(KeptValue):
         """Return whether the tensor no longer exists."""
         return isinstance(self.tensor, tf.TensorSpec)
 
-    def release_array(self) -> None:
+    def reduce_to_summary(self) -> None:
         """Release the tensor, keeping only a weak reference to it and its ``tf.TensorSpec``."""
         if self.content is not None:  # Ctrl-C may have interrupted an earlier release halfway.
             self._released_tensor = weakref.ref(self.content), tf.TensorSpec(self.content.shape, self.content.dtype)
-        super().release_array()
+        super().reduce_to_summary()
 
     def to_array(self) -> np.ndarray | None:
         """Return the tensor's elements, or None if it is a resource without elements or no longer exists."""

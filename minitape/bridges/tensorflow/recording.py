@@ -219,7 +219,7 @@ def _read_loss_of_step(args: tuple, results: Any) -> float | None:
         results: The results of the call.
     """
     if isinstance(args[0], Function):
-        with suppress(Exception):  # The training step itself must go on.
+        with suppress(Exception):  # The training step itself must continue.
             update_trace_state_after_call(args[0])
     if isinstance(results, tensorflow.experimental.Optional):  # A step of Keras returns its logs in this form.
         results = results.get_value() if results.has_value() else None

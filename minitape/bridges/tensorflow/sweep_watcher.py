@@ -37,7 +37,7 @@ class SweepWatcher:
         self.sweep_operations: list[tuple] = []
 
     def list_wrappers(self) -> tuple:
-        """Return an (owner, name, handler) triple for each function of TensorFlow's sweeps to wrap."""
+        """Return an (owner, name, handler) triple for each function to wrap in TensorFlow's sweeps."""
         return (
             (backprop, "_gradient_function", self._keep_shares_of_operation),
             (imperative_grad, "imperative_grad", self._run_sweep_with_ancestors_as_sources),

@@ -62,11 +62,11 @@ class TorchValue(KeptValue):
             fetch_summaries([self])
         return super().compute_zero_and_finite_flags()
 
-    def release_array(self) -> None:
+    def reduce_to_summary(self) -> None:
         """Release the tensor, and keep a summary on the tensor's device."""
         tensor = self.get_unchanged_tensor() if self._summary is None else None
         if tensor is None or not can_summarize_on_device(tensor):
-            super().release_array()
+            super().reduce_to_summary()
             return
         self.device_summary = summarize_on_device(tensor)
         self.content = None

@@ -103,7 +103,7 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
 
 
 def _list_parameters_or_all_leaves(recording: TorchRecording, only_parameters: bool) -> list[Any]:
-    """Return the leaves that are parameters or in an optimizer, or all leaves if there are no such leaves.
+    """Return the leaves that are parameters or that an optimizer holds, or all leaves if there are none of these.
 
     Args:
         recording: The recording.

@@ -197,7 +197,7 @@ class WatchedProgram:
         self._pages[:] = [page]
         if on_problem is not None:
             report = RunReport(page)
-            self._add_findings(report, list_problem_groups(page))
+            self._add_problems_and_summary(report, list_problem_groups(page))
             # A step may still use these gradients, because a program may sum the gradients of many passes before its
             # first step.
             report.problems = [group for group in report.problems if group.cause != "not_applied"]
@@ -364,7 +364,7 @@ class WatchedProgram:
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
             self._add_anomaly(report, accounts.anomaly, recording)
-        self._add_findings(report, groups)
+        self._add_problems_and_summary(report, groups)
         if not report.error:
             self._try_patches(report)
         report.remarks += list_sentences_about_untrained_parameters(page)
@@ -372,7 +372,7 @@ class WatchedProgram:
         report.is_cut_short = bool(accounts.watch_error)
         return report
 
-    def _add_findings(self, report: RunReport, groups: list[ProblemGroup]) -> None:
+    def _add_problems_and_summary(self, report: RunReport, groups: list[ProblemGroup]) -> None:
         """Add the problems of the first steps, the findings from the accounts, and the summary.
 
         Args:

@@ -94,7 +94,9 @@ class FrameworkChecks:
     can_locate_target: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
     rank_escapes: Callable[[FrameworkQuestion, list[Escape]], Iterable[Escape]] = lambda question, escapes: escapes
     does_escape_matter: Callable[[FrameworkQuestion, Escape], bool] = checks.does_escape_reach_target
-    build_escape_finding: Callable[[FrameworkQuestion, Sequence[Escape]], Finding] = checks.build_escape_finding
+    build_escape_finding: Callable[[FrameworkQuestion, Sequence[Escape]], Finding] = (
+        checks.build_finding_of_first_escape
+    )
     reports_every_escape: bool = False
     find_replaced_source: FindCause = find_nothing
     find_reason_for_no_use: FindCause = find_nothing

@@ -278,7 +278,7 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
     return False
 
 
-def build_escape_finding(question: Question, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape]) -> Finding:
     """Return the finding about the first of some values that left the framework.
 
     Args:

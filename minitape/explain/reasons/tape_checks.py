@@ -256,7 +256,7 @@ def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Se
         question: The question about the source.
         escapes: The escapes that matter.
     """
-    finding = checks.build_escape_finding(question, escapes)
+    finding = checks.build_finding_of_first_escape(question, escapes)
     earlier = checks.find_break_before_escape(question, escapes[0])
     if earlier is None:
         return finding

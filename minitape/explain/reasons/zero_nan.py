@@ -228,7 +228,7 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
         return build_row_finding(question, cause, first_row.index, variant)
     consumers = [index for index in nonfinite if first_row.index in question.rows[index].inputs]
     consumer = first_row.index if is_selection else min(consumers, default=first_row.index)
-    if _is_mask_value(question, first_row, consumer):
+    if _is_infinite_mask(question, first_row, consumer):
         return build_row_finding(
             question, cause, _find_row_made_nan_by_mask_or_consumer(question, nonfinite, consumer), variant
         )
@@ -268,7 +268,7 @@ def _find_operation_masked_too_late(question: Question, data_row: int) -> int | 
     return combination if any(masks.intersection(question.rows[row].inputs) for row in later) else None
 
 
-def _is_mask_value(question: Question, first_row: RecordedRow, consumer: int) -> bool:
+def _is_infinite_mask(question: Question, first_row: RecordedRow, consumer: int) -> bool:
     """Return whether a row holds infinities that the program inserted on purpose, as a mask does."""
     selections = question.adapter.zero_mechanisms["not_selected"]
     if first_row.kind != "constant" and first_row.op not in selections:

@@ -51,7 +51,7 @@ class LeafSearch:
         self._searches: dict[Site, int] = {}
         self._tensors_seen_once: IdentityMap[bool] = IdentityMap()
 
-    def find_leaves(
+    def find_leaves_if_due(
         self, roots: Tensors, site: Site, frame: FrameType | None, has_account: Callable[[int], bool]
     ) -> Tensors:
         """Return the leaves that a backward pass reaches. Lines that have been searched often enough are skipped.

@@ -295,7 +295,7 @@ class TorchRunWatch:
             site: The line that starts the pass.
             frame: The program's frame.
         """
-        for leaf in self.leaf_search.find_leaves(roots, site, frame, self.tensor_accounts.__contains__):
+        for leaf in self.leaf_search.find_leaves_if_due(roots, site, frame, self.tensor_accounts.__contains__):
             self.find_or_open_account(leaf)
         for account in self._close_gone_accounts_and_list_others():
             account.record_changes_by_program(self.accounts)
