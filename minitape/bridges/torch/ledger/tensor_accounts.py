@@ -15,6 +15,7 @@ from ..kept_tensors import OptionalTensor, Tensors
 # After a gradient has been lost, this many weights are compared with their state during the backward pass.
 COMPARED_CLEARINGS = 4
 FINGERPRINT_WIDTH = 512  # A fingerprint arranges the elements of a tensor in rows of this length.
+INTEGER_DTYPES = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # The keys are sizes in bytes.
 SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled before and after a step.
 
 
@@ -143,11 +144,10 @@ class TensorAccount(Account):
 
 
 def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
-    """Return two numbers that, barring coincidence, change whenever an element of the tensor changes.
+    """Return integers that, barring coincidence, change whenever an element of the tensor changes.
 
-    The weights in the second sum are asymmetric, so opposite changes to two elements do not cancel. An element's weight
-    is the product of a factor for its row and a factor for its column, because computing a sine for each element would
-    take most of the time. The numbers stay on the tensor's device.
+    They are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` elements, and the bit patterns of the
+    elements that are left. They are exact, and they stay on the tensor's device.
 
     Args:
         tensor: The tensor.
@@ -159,11 +159,9 @@ def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
     flat = get_local_part(tensor.detach()).reshape(-1)
     if flat.is_complex():
         flat = torch.view_as_real(flat).reshape(-1)
-    padded = torch.nn.functional.pad(flat, (0, -len(flat) % FINGERPRINT_WIDTH))
-    table = padded.double().reshape(-1, FINGERPRINT_WIDTH)
-    row_weights = torch.arange(len(table), dtype=table.dtype, device=table.device).cos_()
-    column_weights = torch.arange(1, FINGERPRINT_WIDTH + 1, dtype=table.dtype, device=table.device).sin_()
-    return torch.stack([table.sum(), row_weights.dot(table.mv(column_weights))])
+    bits = flat.view(INTEGER_DTYPES[flat.element_size()])
+    end_of_rows = len(bits) - len(bits) % FINGERPRINT_WIDTH
+    return torch.cat([bits[:end_of_rows].reshape(-1, FINGERPRINT_WIDTH).sum(1), bits[end_of_rows:].long()])
 
 
 def has_fingerprint(tensor: torch.Tensor, fingerprint: OptionalTensor) -> bool:
