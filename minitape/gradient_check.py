@@ -22,7 +22,7 @@ def compute_gradient(
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """Compute the Jacobians of ``f`` with the tape and with finite differences.
 
-    A complex number counts as two real numbers. See
+    A complex number is treated as two real numbers. See
     https://www.tensorflow.org/api_docs/python/tf/test/compute_gradient.
 
     Args:
@@ -111,7 +111,7 @@ def _compute_jacobian_by_rows(
         x: The array with respect to which the result is differentiated.
 
     Returns:
-        A real array of shape [size of the result, size of ``x``]. A complex number counts as two real numbers.
+        A real array of shape [size of the result, size of ``x``]. A complex number is treated as two real numbers.
 
     Raises:
         ValueError: If the result is empty and its gradient has the wrong shape or is not 0.
@@ -146,7 +146,8 @@ def _compute_jacobian_by_differences(
         delta: The step size.
 
     Returns:
-        A real array of shape [size of the result, size of the argument]. A complex number counts as two real numbers.
+        A real array of shape [size of the result, size of the argument]. A complex number is treated as two real
+        numbers.
     """
     x = arrays[index]
     columns = []

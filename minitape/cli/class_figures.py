@@ -134,7 +134,7 @@ def _list_exercises_of_seen_lessons(seen_exercise_names: Iterable[str]) -> dict[
     """Return all exercises of each lesson that `seen_exercise_names` mentions.
 
     For the course's own lessons, all exercises are known. For other lessons, only the seen exercises are known.
-    Exercises that were added in this process do not count, because they may belong to a different lesson with the same
+    Exercises that were added in this process are ignored, because they may belong to a different lesson with the same
     name.
     """
     names_by_lesson: dict[str, set[str]] = {}

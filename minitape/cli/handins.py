@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..course.progress import Progress
 
 PAUSE_SECONDS = 15 * 60
-"""The number of seconds without an answer after which a learner counts as away."""
+"""The number of seconds without an answer after which a learner is considered away."""
 MAX_EXERCISES = 1000
 """The maximum number of exercises in one file."""
 MAX_TEXT_LENGTH = 200

@@ -261,7 +261,7 @@ def find_free_port(ip: str, chosen_port: int | None) -> int:
 
 
 def can_open_browser() -> bool:
-    """Return whether a graphical browser can be opened. Text browsers do not count."""
+    """Return whether a graphical browser can be opened. Text browsers are ignored."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
     try:

@@ -134,7 +134,7 @@ def is_output_compared(cell: Cell) -> bool:
     False
 
     Args:
-        cell: The cell. Text cells count as compared.
+        cell: The cell. For text cells, the result is True.
     """
     if cell["cell_type"] != "code":
         return True

@@ -24,7 +24,7 @@ try:
 except ImportError:
     flock = None  # type: ignore[assignment]
 
-# A part file that has not been written for this many seconds counts as abandoned.
+# A part file that has not been written for this many seconds is considered abandoned.
 ABANDONED_AFTER_SECONDS = 3600
 # The name of a part file contains at most this many characters of the original name.
 # File systems limit names to 255 bytes.

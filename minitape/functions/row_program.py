@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..engine.types import Array, ArraysByRow
 
 # After this many runs, a program decides for the first time whether fusing its operations pays off. The first run, in
-# which Python runs the function, does not count.
+# which Python runs the function, is not counted.
 FUSE_AFTER_RUNS = 63
 
 

@@ -81,7 +81,7 @@ class Speed(Accelerator):
     """The accelerator that installs the fast forms in the engine.
 
     Attributes:
-        large_size: Arrays with at least this many elements count as large.
+        large_size: Arrays with at least this many elements are considered large.
         create_buffer: See :func:`minitape.speed.array_blocks.create_buffer`.
         accumulate_adjoint: See :func:`minitape.speed.array_blocks.accumulate_adjoint`.
         compile_formula: See :func:`minitape.speed.array_blocks.compile_formula`.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .fusion import TracedRowsInterface
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
-BLOCK_SIZE = LARGE - 1  # The number of elements in a block. A block must not count as a large array.
+BLOCK_SIZE = LARGE - 1  # The number of elements in a block, which must be smaller than a large array.
 
 
 class BlockTable(NamedTuple):

@@ -131,7 +131,7 @@ def is_private_folder(folder: Path) -> bool:
     only if its sticky bit is set, as for the system's temporary folder. Users cannot rename each other's files there.
 
     Args:
-        folder: The folder. It need not exist. On systems without user ids, such as Windows, all folders count as
+        folder: The folder. It need not exist. On systems without user ids, such as Windows, all folders are considered
             private.
     """
     if not hasattr(os, "getuid"):

@@ -1,7 +1,7 @@
 """Store numba's machine code in files, without letting a problem with these files break a gradient.
 
 Numba itself does not handle errors that occur while it opens or unpickles such a file, and runs damaged machine code.
-This module adds a checksum to the end of each file. A file that cannot be read is removed and counts as missing. Code
+This module adds a checksum to the end of each file. A file that cannot be read is removed and treated as missing. Code
 that cannot be written is kept only in memory. Only the first problem in a process is logged.
 """
 

@@ -250,7 +250,7 @@ def norm(
         tensor: A numeric tensor-like value. Integers are supported only for the norms 1 and infinity, which do not
             require roots.
         ord: "euclidean", a positive number or infinity for vectors, and "euclidean", "fro", 1 or infinity for matrices.
-        axis: If None, all elements count as one vector. An int selects the vectors along that axis, and a pair of ints
+        axis: If None, all elements form one vector. An int selects the vectors along that axis, and a pair of ints
             selects the matrices along those axes.
         keepdims: Whether the result keeps the reduced axes, with size 1.
         name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
@@ -310,7 +310,7 @@ def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: Gra
 
     Args:
         x: A tensor-like value of floats.
-        axis: The axis or axes of the vectors. If None, all elements count as one vector.
+        axis: The axis or axes of the vectors. If None, all elements form one vector.
         epsilon: A lower bound for the squared norm. The divisor is at least ``sqrt(epsilon)``.
         name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.
 

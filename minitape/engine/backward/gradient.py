@@ -215,8 +215,8 @@ def _find_mandatory_inputs(record: Record) -> set[int]:
     """Find the input rows of mandatory calls.
 
     Returns:
-        The rows, which count as sources, because the rules of these calls must run even if no source is among their
-        ancestors.
+        The rows. They are treated as sources, because the rules of these calls must run even if no source is among
+        their ancestors.
     """
     return {row for call in record.mandatory_calls for row in call.inputs if has_differentiable_dtype(record, row)}
 

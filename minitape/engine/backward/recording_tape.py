@@ -315,7 +315,7 @@ class RecordingTape:
     def _has_operation_read_state(self, row: int) -> bool:
         """Return whether any operation has read the state of a variable since the tape's first block began.
 
-        Calls of a ``tf.function`` do not count, because they read the variable itself, as in TensorFlow.
+        Calls of a ``tf.function`` are ignored, because they read the variable itself, as in TensorFlow.
 
         Args:
             row: The row of the state.

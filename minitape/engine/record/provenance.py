@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 DEPTH = 40  # An origin keeps at most this many generations.
 DEPTH_FIELD = 5  # This field of an origin counts its generations.
-# An assignment counts as this many generations. Otherwise, a loop would keep many old states of a variable.
+# An assignment adds this many generations to an origin. Otherwise, a loop would keep many old states of a variable.
 ASSIGNMENT_GENERATIONS = 5
 MAX_RECENT_ESCAPES = 256  # A thread keeps this many recent escapes.
 MAX_ESCAPE_SITES = 512  # It also keeps one older escape for each of this many statements.
@@ -290,8 +290,8 @@ def set_origin_of_range(result: Result, bounds: Sequence[TargetOrSource]) -> Res
 def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
     """Log that a tensor's value leaves for NumPy or Python, where no tape can follow.
 
-    Reads by ``explain`` itself do not count. In the first run of a ``tf.function``, reading a value that may differ in
-    later calls raises an error or writes a guard.
+    Reads by ``explain`` itself are not logged. In the first run of a ``tf.function``, reading a value that may differ
+    in later calls raises an error or writes a guard.
 
     Args:
         tensor: The tensor.

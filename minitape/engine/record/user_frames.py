@@ -37,8 +37,8 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 class _OwnFiles(dict[str, bool]):
     """A cache that maps file names to True for minitape and libraries, and to False for the user's files.
 
-    An installed package counts as a library unless it imports minitape. A package that imports minitape counts as part
-    of the user's program.
+    An installed package is treated as a library, unless it imports minitape. A package that imports minitape is treated
+    as part of the user's program.
     """
 
     def __missing__(self, name: str) -> bool:

@@ -26,7 +26,7 @@ class Accelerator:
     array([2., 2.])
 
     Attributes:
-        large_size: Arrays with at least this many elements count as large.
+        large_size: Arrays with at least this many elements are considered large.
     """
 
     def replace(self, plain: Decorated) -> Decorated:

@@ -15,7 +15,7 @@ Attributes:
     ARRAY_FORMS: The compiled formulas for arrays, keyed by code.
     LARGE_FORMS: The compiled formulas for large arrays, keyed by code. They are also the ``forward`` and ``rules`` of
         each ``Primitive``, and ``RowEvaluator`` (``minitape/functions/row_program``) runs this ``forward``. Without an
-        accelerator, they are the functions in ``ARRAY_FORMS``, and no array counts as large.
+        accelerator, they are the functions in ``ARRAY_FORMS``, and no array is considered large.
     STOP_CODE: The code of ``stop_gradient``. Its results are not on any tape.
     RECORDED_FUNCTIONS: Recorded operations for functions that occur in formulas but have no line in the table. The
         module ``choice`` adds them.
