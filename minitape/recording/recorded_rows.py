@@ -200,7 +200,7 @@ class RecordedRow:
         return None if self.extra is None else self.extra.find_object()
 
     def set_cause(self, cause: str) -> None:
-        """Set why no gradient passes between the inputs and the row, after the row was recorded.
+        """Set the reason why no gradient passes between the inputs and the row, after the row was recorded.
 
         Args:
             cause: The cause, or "" if a gradient passes.

@@ -168,7 +168,7 @@ class FirstGradients:
         )
 
     def _record_collected_gradients_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
-        """Note that the parameters stay the same until the gradients of several calls are added."""
+        """Call ``update``, and record that the parameters stay the same until several gradients have been summed."""
         self._are_gradients_collected = True
         return original(*args, **kwargs)
 

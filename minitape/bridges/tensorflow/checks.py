@@ -277,7 +277,7 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
         finding = check(question, use)
         if finding is not None:
             return finding
-    return _find_unwatched_variable(question, use)
+    return _explain_unwatched_variable(question, use)
 
 
 def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
@@ -378,7 +378,7 @@ def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> Opti
     return build_row_finding(question, "not_watched", use.leaf.index, site=site)
 
 
-def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding:
+def _explain_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding:
     """Find out why the tape did not watch a variable automatically.
 
     Args:
@@ -879,7 +879,7 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> OptionalFindi
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
+def move_finding_into_called_code(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """If a finding blames a Python function or a ``tf.function``, return the finding inside that function.
 
     Args:
@@ -967,8 +967,8 @@ TENSORFLOW_CHECKS = FrameworkChecks(
         _find_object_used_instead_of_source,
     ),
     find_uncalled_layer=find_uncalled_layer_of_source,
-    refine_nonfinite_finding=find_cause_in_called_code,
-    refine_zero_finding=find_cause_in_called_code,
+    refine_nonfinite_finding=move_finding_into_called_code,
+    refine_zero_finding=move_finding_into_called_code,
 )
 
 

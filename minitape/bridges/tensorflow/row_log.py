@@ -284,7 +284,7 @@ class TensorFlowLog:
         )
         return self.function_calls[-1]
 
-    def record_states_before_graph_run(self, variables: Sequence, inputs: Sequence) -> list[tuple[Any, int]]:
+    def record_and_list_states_before_graph_run(self, variables: Sequence, inputs: Sequence) -> list[tuple[Any, int]]:
         """Return the variables of a ``tf.function`` that is about to run, each with the row of its current state.
 
         The rows are recorded before the call, because the call may change the variables.

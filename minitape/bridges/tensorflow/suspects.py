@@ -78,7 +78,9 @@ def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
     steps = recording.log.optimizer_steps
     n = len(run.sweeps)
     unchanged_keys = {
-        key for key, variable in run.sources_with_gradient.items() if _is_unchanged_by_steps(run, variable)
+        key
+        for key, variable in run.sources_with_gradient.items()
+        if _is_unchanged_by_last_of_several_steps(run, variable)
     }
     if unchanged_keys and not any(
         step.handle_ids & (run.sources_with_gradient.keys() - unchanged_keys) for step in steps
@@ -246,7 +248,7 @@ def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:
     return unchanged
 
 
-def _is_unchanged_by_steps(run: CheckedRun, variable: Any) -> bool:
+def _is_unchanged_by_last_of_several_steps(run: CheckedRun, variable: Any) -> bool:
     """Return whether more than two optimizer steps were applied to a variable and the last one did not change it."""
     recording: TensorFlowRecording = run.recording
     value_before, value_after = recording.read_weights_around_last_step(variable)

@@ -87,9 +87,9 @@ class TensorFlowWatcher(Watcher):
             (tape_class, "jacobian", self._record_jacobian_as_one_row),
             (tape_class, "batch_jacobian", self._record_jacobian_as_one_row),
             (tape_class, "watch", self._watch_and_mark_sources),
-            (tape_class, "__exit__", self._record_tape_event),
+            (tape_class, "__exit__", self._record_tape_event_and_run),
             (tape_class, "stop_recording", self._stop_recording_and_record_pause),
-            (tape_class, "reset", self._record_tape_event),
+            (tape_class, "reset", self._record_tape_event_and_run),
             (custom_gradient, "_eager_mode_decorator", self._record_custom_function_as_one_row),
             (record, "record_operation", self._keep_shares_of_custom_gradient),
             (iterator_ops.OwnedIterator, "_create_iterator", self._create_and_record_iterator),
@@ -183,7 +183,9 @@ class TensorFlowWatcher(Watcher):
         graph = concrete_function.graph
         inputs = [*tensor_inputs, *captured_inputs]
         call = self._function_call or FunctionCall(None, None, [], 0)
-        variable_states = self.writer.run_safely(self.log.record_states_before_graph_run, graph.variables, inputs)
+        variable_states = self.writer.run_safely(
+            self.log.record_and_list_states_before_graph_run, graph.variables, inputs
+        )
         call.variable_states = variable_states or []
         call.graph = graph
         if call.function is not None and has_gradient_tape(graph):
@@ -333,9 +335,9 @@ class TensorFlowWatcher(Watcher):
         if tf.inside_function():
             setattr(tf.compat.v1.get_default_graph(), TAPES_ATTRIBUTE, True)
             return original(tape)
-        return self._record_tape_event(original, tape)
+        return self._record_tape_event_and_run(original, tape)
 
-    def _record_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
+    def _record_tape_event_and_run(self, original: Any, tape: Any, *args: Any) -> Any:
         """Record the start, end or reset of a tape, and then run it."""
         self.sweep_watcher.mark_rows_watched_by_now()
         self.log.record_tape_event(EVENT_BY_METHOD[original.__name__], tape)

@@ -56,7 +56,7 @@ def find_cause_of_backward_error(question: TorchQuestion) -> OptionalFinding:
     error, site = question.adapter.recording.error or (None, NOWHERE)
     message = str(error)
     if "modified by an inplace operation" in message:
-        return _find_in_place_change(question, message)
+        return _explain_in_place_change(question, message)
     if "leaf Variable" in message:
         return Finding("in_place", site, detail=fill("The assignment"), variant="leaf")
     if "second time" in message:
@@ -67,7 +67,7 @@ def find_cause_of_backward_error(question: TorchQuestion) -> OptionalFinding:
     return None
 
 
-def _find_in_place_change(question: TorchQuestion, error_message: str) -> Finding:
+def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Finding:
     """Find the operation that changed a value that the backward pass needs.
 
     Args:
@@ -433,7 +433,7 @@ def _find_cause_of_lost_leaf_grad(question: TorchQuestion, row: int) -> Optional
     assert sweep is not None
     sweep_index = question.adapter.recording.sweeps.index(sweep)
     if source.grad is None:
-        is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_steps_of_tensor(source))
+        is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_account_per_optimizer_step(source))
         is_dropped = is_missing_in_step or isinstance(find_statement(sweep.site).node, ast.Expr)
         if sweep.function_name == "grad" and is_dropped:
             return Finding("grad_returned", sweep.site)
@@ -498,7 +498,7 @@ def find_missing_backward_pass(question: TorchQuestion) -> OptionalFinding:
     return Finding("no_backward", variant="none") if question.target is None else None
 
 
-def find_copy_behind_break(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
+def find_copy_or_keep_finding(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding, or a finding about a copy of the source if the path leads through that copy.
 
     Args:
@@ -527,7 +527,7 @@ TORCH_CHECKS = FrameworkChecks(
     find_undifferentiable_target=find_undifferentiable_target,
     find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_pass),
     specialize_break=specialize_break_finding,
-    find_cause_behind_break=find_copy_behind_break,
+    find_cause_behind_break=find_copy_or_keep_finding,
     can_locate_target=can_locate_target,
     does_escape_matter=does_escape_matter,
     build_escape_finding=build_finding_of_escapes,

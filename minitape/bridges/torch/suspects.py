@@ -109,7 +109,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_state_cut_in_loop,
         ),
         find_source_rows=recording.list_rows,
-        find_optimizer_steps=watch.list_steps_of_tensor,
+        find_optimizer_steps=watch.list_account_per_optimizer_step,
         sources_with_gradient=sources_with_gradient,
         # If no optimizer took a step, the optimizers count only if one of their parameters got a gradient.
         trained_keys=optimized_keys

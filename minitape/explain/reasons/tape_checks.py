@@ -153,7 +153,7 @@ def find_rule_without_gradient(question: TapeQuestion) -> OptionalFinding:
     return None
 
 
-def find_cause_behind_break(question: TapeQuestion, finding: Finding, row: RecordedRow) -> Finding:
+def explain_break_with_tape_details(question: TapeQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding that best explains a break, based on details that only a tape records.
 
     Args:
@@ -267,7 +267,7 @@ def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Se
 TAPE_CHECKS = FrameworkChecks(
     find_untracked_source=find_unwatched_source,
     find_missing_derivative=find_rule_without_gradient,
-    find_cause_behind_break=find_cause_behind_break,
+    find_cause_behind_break=explain_break_with_tape_details,
     rank_escapes=checks.rank_escapes_by_path,
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_replaced_source=combine_checks(

@@ -178,7 +178,7 @@ class TorchRunWatch:
         """Whether the watch is resting and reads only losses, or an error ended it."""
         return self._resting_passes > 0 or bool(self.accounts.watch_error)
 
-    def list_steps_of_tensor(self, tensor: torch.Tensor) -> list[OptimizerAccount]:
+    def list_account_per_optimizer_step(self, tensor: torch.Tensor) -> list[OptimizerAccount]:
         """Return an entry for each step of the optimizers that hold a tensor.
 
         Args:
@@ -577,7 +577,7 @@ class TorchRunWatch:
         self._record_rates(account, optimizer)
         account.steps += 1
         account.followed_steps += 1
-        used = self.record_use_of_gradients(followed, STEPPED, account.site)
+        used = self.record_use_and_list_accounts_with_gradient(followed, STEPPED, account.site)
         is_due = self.follows_all or _is_measurement_due(account.steps, FIRST_MEASURED_STEPS, MEASURED_EACH)
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
@@ -595,7 +595,9 @@ class TorchRunWatch:
         account.zero_rate_steps = 0 if any(rates) else account.zero_rate_steps + 1
         account.tiny_rate_steps += max(rates) < TINY_RATE * account.rates[1]
 
-    def record_use_of_gradients(self, followed: FollowedOptimizer, fate: str, site: Site) -> list[TensorAccount]:
+    def record_use_and_list_accounts_with_gradient(
+        self, followed: FollowedOptimizer, fate: str, site: Site
+    ) -> list[TensorAccount]:
         """Record that a step uses or skips the gradients of an optimizer's parameters.
 
         Args:

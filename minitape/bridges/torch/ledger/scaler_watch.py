@@ -110,7 +110,7 @@ class ScalerWatch:
             followed.account.skipped_steps += 1
             if not self.watch.is_resting:
                 with DisableTorchFunction():
-                    self.watch.record_use_of_gradients(followed, SKIPPED, account.site)
+                    self.watch.record_use_and_list_accounts_with_gradient(followed, SKIPPED, account.site)
         return result
 
     def _count_and_run_update(self, original: Callable, scaler: GradScaler, *args: Any, **kwargs: Any) -> Any:
