@@ -13,7 +13,7 @@ class SharedResults(threading.local):
     """The results that a thread's current task shares.
 
     Each thread has its own results. Otherwise, a task that ends in one thread could restore the results of a task that
-    already ended in another thread, and these outdated results would be returned from then on.
+    has already ended in another thread. These outdated results would be returned from then on.
 
     Attributes:
         by_key: The results while a task shares them, and None at all other times.

@@ -107,8 +107,8 @@ There are two recordings::
      whether Python would take the same branch.
 2. The call of ``f`` appends a single row to the recording of the tape.
 3. ``tape.gradient(y, x)`` reaches this row like any other row. The rule of the row computes the gradient of the
-   function. The call under the tape has prepared this gradient: the loop of the second program swept over the recording
-   of ``f``, and its operations were appended there as rows 4 to 9.
+   function. The call under the tape has prepared this gradient. The loop of the second program swept over the recording
+   of ``f``, and appended its own operations there as rows 4 to 9.
 4. A later call such as ``f(tf.constant(4.0))`` computes rows 1 and 3 for other arrays, without running the Python
    function.
 

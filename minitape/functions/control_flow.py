@@ -3,7 +3,7 @@
 In eager mode, Python runs the branch or loop. In a traced function, each call is one row. The row contains a concrete
 function for each branch, or for the condition and the body of the loop. Only pure computations are recorded in this
 way. If a function prints, draws random numbers, assigns to a variable, or fails with the values of this run, Python
-runs the branch or loop instead, and guards record Python's decisions.
+runs the branch or loop instead. Guards then record Python's decisions.
 
 The rule of such a row sweeps backward through the branch that was taken, or through the iterations (*turns*) of the
 loop, from the last to the first. The row has an additional output that saves what this sweep reads. The gradients of

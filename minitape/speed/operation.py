@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def apply(plain: Function) -> Function:
     """Build the fast form of :func:`minitape.engine.tensor.operation.apply`.
 
-    The fast form has the same parameters and returns the same results, but passes over the inputs only once and creates
+    The fast form has the same parameters and returns the same results. It passes over the inputs only once, and creates
     the tensor for a single result without a function call.
 
     Args:

@@ -1,8 +1,8 @@
 """Define the recording half of ``tf.GradientTape``, which determines the rows that a tape follows.
 
 All open tapes write into one shared recording. For this recording, each tape stores the *spans* of rows during which
-the tape was recording, and the *watched* rows, each with the row number at which the watch began. A row is on the tape
-if it was written during a span, and if one of its inputs was already watched or is itself on the tape.
+the tape was recording. It also stores the *watched* rows, each with the row number at which the watch began. A row is
+on the tape if it was written during a span, and if one of its inputs was already watched or is itself on the tape.
 :mod:`minitape.engine.backward.reachability` finds these rows when a gradient needs them.
 """
 

@@ -39,8 +39,8 @@ class Sweep:
 
     Attributes:
         record: The recording.
-        reachable: A mark for each row (0 if the row does not matter: no source is reachable through it, or no tape
-            tracks it), or None if all rows matter.
+        reachable: A mark for each row, or None if all rows matter. The mark 0 means that the row does not matter,
+            because no source is reachable through it, or no tape tracks it.
         sources: The source rows, whose adjoints are kept until the end.
         is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
         adjoints: The adjoints, keyed by row. After a row has sent its shares, its adjoint is dropped unless the row is

@@ -1,7 +1,7 @@
 """Define the table of primitives, which declares each operation that minitape can differentiate exactly once.
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
-``g`` of the output, the output ``z`` and the inputs, and returns the input's share of the adjoint (a vector-Jacobian
+``g`` of the output, the output ``z`` and the inputs. It returns the input's share of the adjoint (a vector-Jacobian
 product), or None if no gradient passes. Rules consist only of operators and other primitives, so the same rule works
 for NumPy arrays in a plain sweep and for tensors in a sweep that an outer tape records. A rule that is a line of text
 (``elementwise``) is compiled once for each of the two. Other rules are Python functions (``reduce`` and its neighbors).
@@ -37,8 +37,8 @@ class Primitive:
             None, the operation has no derivative.
         keep: The values that the rules read, such as "x", "yz" or "all". A tape does not keep other large arrays.
         kept_inputs: The positions of the inputs in `keep`, or None for all inputs.
-        kept_beside_number: For formulas with two inputs, two tuples of input positions: those that the rules read if
-            input 0 is a Python number, and those that they read if input 1 is a Python number.
+        kept_beside_number: For formulas with two inputs, two tuples of input positions. The rules read the positions in
+            the first tuple if input 0 is a Python number, and those in the second tuple if input 1 is a Python number.
         keeps_output: Whether the rules read the output.
         missing: How TensorFlow treats an operation without a derivative. "none" means that the gradient is None.
             "unregistered" means that asking for the gradient raises LookupError.
