@@ -291,7 +291,7 @@ def explain_command(
     With PyTorch and TensorFlow, training steps are recorded. With JAX, the first gradients are recorded, by running
     each function again without the compiler. A gradient that is missing, not finite, zero or suspect is reported
     immediately. A page about all trained parameters follows at the end. The exit status is 1 if there are findings or
-    the program ended in an error. Under torchrun, findings alone lead to it only if --fail is given.
+    the program ended in an error. Under torchrun, findings alone lead to status 1 only with --fail.
     """
     from .explain_program import run_and_explain_program
 
@@ -485,8 +485,8 @@ def site_command(
     solutions are left out. Sphinx builds the pages: pip install "minitape[docs]". An older site in OUT is replaced.
 
     With --run, the cells of the pages can be changed and run in the browser. With --lite, OUT contains JupyterLite
-    instead of pages. Both need a web server, and pip install "minitape[lite]". The reader's browser loads Python
-    (Pyodide) from cdn.jsdelivr.net or, with --offline, from the site itself.
+    instead of pages. Both need a web server, and the packages of pip install "minitape[lite]". The reader's browser
+    loads Python (Pyodide) from cdn.jsdelivr.net or, with --offline, from the site itself.
     """
     _check_site_options(folder, lite, has_python, hub, has_python_source=offline or pyodide is not None)
     if lite:
