@@ -227,8 +227,10 @@ class TapeReader(Reader):
         input_tapes = 0
         for input_row in inputs:
             input_tapes |= self.tapes_by_row[input_row] if input_row < row else 0
-        tapes = (input_tapes & context.recording_tapes) | self._watchers_by_row.get(row, 0)
+        tapes = input_tapes & context.recording_tapes
+        # The rows that follow see a watch only once it has begun: `apply_watches_and_build_row_context` adds its bit.
         self.tapes_by_row.append(tapes if has_differentiable_dtype(record, row) else 0)
+        tapes |= self._watchers_by_row.get(row, 0)
         if type(value) is ArraySpec:
             value = self.kept_arrays.get(row, value)
         packed_value = None if type(value) is ArraySpec else pack_value(value)

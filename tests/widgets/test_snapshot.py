@@ -182,6 +182,29 @@ def test_an_operation_that_is_on_no_tape_is_a_ghost():
     assert ghosts[0]["shape"] == [2] and unused.shape == (2,)
 
 
+def test_an_operation_before_a_late_watch_is_on_no_tape():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+        tape.watch(x)
+        z = y + x
+    for snapshot in (tf.snapshot(tape), tf.snapshot(tape, z, x)):
+        rows = [(row["op"], row["tapes"], row["status"]) for row in snapshot["rows"]]
+        assert rows == [("leaf", [0], "recorded"), ("multiply", [], "ghost"), ("add", [0], "recorded")]
+    assert float(tape.gradient(z, x)) == 1.0  # as in TensorFlow, the tape has only the addition
+
+
+def test_a_watch_of_the_outer_tape_alone_is_late_for_the_outer_tape_alone():
+    x = tf.constant(2.0)
+    with tf.GradientTape() as outer, tf.GradientTape() as inner:
+        inner.watch(x)
+        y = x * x
+        outer.watch(x)
+        z = y * x
+    assert [row["tapes"] for row in rows_of(tf.snapshot(outer), op="multiply")] == [[1], [0, 1]]
+    assert (float(inner.gradient(z, x)), float(outer.gradient(z, x))) == (12.0, 4.0)
+
+
 def test_what_stops_a_gradient():
     x = tf.Variable(2.0)
     with tf.GradientTape() as tape:
