@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-import numpy as np
-
 from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, raise_error
-from .unknown_functions import Polynomial
 
-F = Polynomial(0, 1, 0, -2, 0, 1)
-G = Polynomial(1, 0, 3, 1)
 INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # The inputs of each row in exercise 1.
-
-
-def _compute_slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
-    return np.array([f.derivative(place) for place in places])
+LISTS: list[Case] = [  # Rows and their values. In exercise 6, a run begins at row 0, 1 and 2 of the first three.
+    ([("leaf", 3.0), ("multiply", 0, 0), ("add", 1, 0)], [3.0, 9.0, 12.0]),
+    (
+        [("leaf", 2.0), ("leaf", 5.0), ("add", 0, 1), ("multiply", 2, 0), ("multiply", 3, 2)],
+        [2.0, 5.0, 7.0, 14.0, 98.0],
+    ),
+    ([("leaf", 2.5), ("multiply", 0, 0), ("leaf", 5.0), ("add", 1, 2)], [2.5, 6.25, 5.0, 11.25]),
+    ([("leaf", 4.0), ("add", 0, 0), ("multiply", 1, 1), ("multiply", 0, 1)], [4.0, 8.0, 64.0, 32.0]),
+]
+LEAF_NOT_LEFT_OUT = Mistake(
+    raise_error,
+    named="leaf not left out",
+    error="integers or slices, not float|not enough values to unpack|tuple index",
+)
 
 
 def sweep(
@@ -44,6 +49,11 @@ def sweep(
             amount = adjoints[row] * (values[other] if operation == "multiply" else 1.0)
             adjoints[place] = amount if replaced else adjoints[place] + amount
     return adjoints
+
+
+def _run_forwards(rows: Sequence[Case], values: Sequence[float], start: int) -> list[float]:
+    """Compute how fast each row of a list grows with a leaf, with one sweep for each row after the leaf."""
+    return [0.0] * start + [sweep(rows[:end], values)[start] for end in range(start + 1, len(rows) + 1)]
 
 
 def _sort_inputs(inputs: Answer) -> Answer:
@@ -85,24 +95,16 @@ with tf.GradientTape(persistent=True) as tape:
         Exercise(
             "02.5",
             expect=sweep,
-            cases=[
-                ([("leaf", 3.0), ("multiply", 0, 0), ("add", 1, 0)], [3.0, 9.0, 12.0]),
-                (
-                    [("leaf", 2.0), ("leaf", 5.0), ("add", 0, 1), ("multiply", 2, 0), ("multiply", 3, 2)],
-                    [2.0, 5.0, 7.0, 14.0, 98.0],
-                ),
-                ([("leaf", 4.0), ("add", 0, 0), ("multiply", 1, 1), ("multiply", 0, 1)], [4.0, 8.0, 64.0, 32.0]),
-                ([("leaf", 2.5), ("multiply", 0, 0), ("leaf", 5.0), ("add", 1, 2)], [2.5, 6.25, 5.0, 11.25]),
-            ],
+            cases=LISTS,
             order=0,
-            mistakes=[
-                Mistake(
-                    raise_error,
-                    named="leaf not left out",
-                    error="integers or slices, not float|not enough values to unpack|tuple index",
-                )
-            ],
+            mistakes=[LEAF_NOT_LEFT_OUT],
         ),
-        Exercise("02.6", expect=_compute_slopes, cases=[(F, [0.0, 0.5, 1.0]), (G, [-1.0, 0.25, 2.0, 3.0]), (G, [1.5])]),
+        Exercise(
+            "02.6",
+            expect=_run_forwards,
+            cases=[(*case, start) for start, case in enumerate(LISTS[:3])],
+            order=0,
+            mistakes=[LEAF_NOT_LEFT_OUT],
+        ),
     ),
 )

@@ -80,7 +80,7 @@ FORMULAS = {
     "13.9": "lambda seen, measures: (measures - [44.0, 4200.0]) / [5.0, 800.0]",
     "11.3": "lambda f, rest, value: value",
     "01.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
-    "02.6": "lambda f, places: 1.0 - 6.0 * np.array(places) ** 2 + 5.0 * np.array(places) ** 4",
+    "02.6": "lambda rows, values, start: [1.0, 6.0, 7.0]",
     "05.4": "lambda loss_of, starts, steps, rate: [1.0] * len(starts)",
     "05.5": "lambda loss_of, x, step: [number + step for number in x]",
     "06.5": "lambda rest, value, factor: [value, factor * (1.0 + 6.0 * value * value)]",
@@ -521,7 +521,7 @@ def curvature(f, point, direction):
 """
 )
 CHANGED = [  # an exercise, a piece of its solution, what a learner has there, and a part of what is said
-    ("02.6", "tape.gradient(y, x)", "tape.gradient(x, y)", "how the input changes with the result"),
+    ("01.2", "tape.gradient(y, x)", "tape.gradient(x, y)", "how the input changes with the result"),
     ("07.1", "    slope = inner.gradient(y, x)\n        loss", "slope = inner.gradient(y, x)\n    loss",
      "block had ended"),
     ("07.1", "y + slope * slope", "y", "That's the gradient of f(x) alone. Is a tape on"),
@@ -603,8 +603,10 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("02.5", "arrived * values[inputs[1]]", "arrived * values[inputs[0]]",
      "The first factor of a product received its"),
     ("02.5", 'if operation == "add"', 'if operation != "multiply"', "A leaf has no input rows, and its entry"),
-    ("02.6", "        tape.watch(x)\n", "", "x is a tensor that the tape does not watch"),
-    ("02.6", "y = f(x)", "y = tf.reduce_mean(f(x))", "the gradient of the mean of y"),
+    ("02.6", 'if operation == "add"', 'if operation != "multiply"', "A leaf has no input rows, and its entry"),
+    ("02.6", "speeds[start] = 1.0", "pass", "How fast does the leaf where the run begins"),
+    ("02.6", "enumerate(rows)", "reversed([*enumerate(rows)])", "Which row is ready first"),
+    ("02.6", " * values[inputs[1]] + values[inputs[0]] * ", " * ", "If only one factor moves"),
     ("03.6", "average.numpy()", "average", "because the box itself is in the list"),
     ("03.6", "rate * (number - average)", "number - average", "only a fraction of the way"),
     ("03.6", (

@@ -243,9 +243,7 @@ TOLD = [
     ("07.7", solved("07.7", "product * direction", "product + direction"), "if you add instead of multiplying"),
     ("04.4", solved("04.4", "return [a, b]", "return b"), "returns only one part of the result. Return all 2 parts."),
     ("08.6", solved("08.6", "[y, tape.gradient(y, x)]", "tape.gradient(y, x)"), "returns only one part"),
-    ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), (
-        "your answer is a number, not an array of 3 numbers"
-    )),
+    ("02.6", solved("02.6", "return speeds", "return speeds[-1]"), "your answer is a number, not a list of length 3"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
     ("07.1", solved("07.1", "y + slope", "y - slope"), "if you use a minus instead of a plus"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) sends 1.0"),

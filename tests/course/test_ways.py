@@ -40,7 +40,6 @@ BY_HAND = {
     "01.2": "return slope_by_hand(f, value)",
     "01.4": "return bend_by_hand(f, value)",
     "01.5": "for _ in range(steps): start = start - 0.1 * slope_by_hand(f, start)\n    return start",
-    "02.6": "return [slope_by_hand(f, place) for place in places]",
     "03.2": "w = tf.Variable(start)\n    for _ in range(steps): w.assign_sub(0.1 * slope_by_hand(loss_of, "
     "float(w)))\n    return w",
     "05.3": "return [slope_by_hand(f, value), slope_by_hand(g, value)]",
