@@ -36,7 +36,7 @@ def test_what_was_wrong_is_asked_again_in_a_later_lesson_two_at_most(capsys):
     again("03")
     assert capsys.readouterr().out == "", "nothing was predicted yet"
     answer_question("01.p1", "9.0")
-    answer_question("01.p2", "None")
+    answer_question("01.p2", "None, because the tape has no row for x * x")
     answer_question("02.p5", "2.0")
     answer_question("01.p4", "10.0 and 0.0")
     again("01")
@@ -108,8 +108,19 @@ RUN = {
         "x",
     ),
     "11.p3": (f"x = {V}(3.0)\n{TAPE}\n    y = tf.py_function(lambda x: x.numpy() ** 2, [x], tf.float32)", "x"),
-    "06.p4": (f"x = {V}(2.0)\n{TAPE}\n    z = x * x * tf.stop_gradient(x)", "x"),
 }
+
+
+def test_a_measurement_does_not_see_the_stop():
+    def compute(x):
+        return x * x * tf.stop_gradient(x)
+
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        z = compute(x)
+    measured = (compute(2.0 + 1 / 256) - compute(2.0 - 1 / 256)) * 128
+    truth = f"{float(tape.gradient(z, x))} and {round(float(measured), 1)}"
+    assert truth == read_lesson("06").retry_questions["06.p4"].truth
 
 
 @pytest.mark.parametrize("name", RUN)

@@ -170,7 +170,6 @@ def test_each_wrong_choice_has_a_sentence_of_its_own(number):
 ELSEWHERE = {
     **{key: ["| word |", "| 词 |"] for key in ("08.p1", "08.p4", "08.p6", "08.p7", "08.p8", "08.p9", "08.p10")},
     "02.p5": ["y = q * p"],  # the list by hand
-    "06.p4": ["one with value 3"],  # the values of exercise 1
 }
 
 
