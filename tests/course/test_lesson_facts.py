@@ -1,4 +1,4 @@
-"""What lessons 02, 04, 05, 06, 07, 11 and 13 say in words and no cell computes, or computes and does not assert."""
+"""What lessons 01, 02, 04 to 07, 11, 13 and 14 say in words and no cell computes, or computes and does not assert."""
 
 import itertools
 import re
@@ -42,6 +42,21 @@ def test_the_sweep_of_the_lesson_gives_what_a_wrong_order_and_a_plain_equals_giv
     assert sweep(ROWS, VALUES) == sweep(ROWS, VALUES, order=[4, 3, 2, 1, 0]) == [48.0, 28.0, 14.0, 6.0, 1.0]
     assert sweep(ROWS, VALUES, order=[4, 2, 3, 1, 0])[0] == 30.0
     assert sweep(ROWS, VALUES, replaced=True) == [18.0, 12.0, 6.0, 6.0, 1.0]
+
+
+def test_the_run_of_exercise_6_draws_the_slope_of_y_which_is_0_at_minus_a_half():
+    names: dict[str, Any] = {"tf": tf, "np": np, "Plot": Plot, "rows": ROWS}
+    cells = read_code_cells("02_inside_the_tape.ipynb").values()
+    for start in ("def values_of", "def height"):
+        exec(next(cell for cell in cells if cell.startswith(start)).partition("\n\n\n")[0], names)
+    exec(SOLUTIONS["02.6"], names)
+    exec(next(cell for cell in cells if cell.startswith("def speed_of_y")), names)
+    places = np.array(names["places"])
+    speeds = np.array([names["speed_of_y"](b) for b in places])
+    heights = np.array([names["height"](b) for b in places])
+    assert len(places) == 161 and np.allclose(speeds, 8.0 * places + 4.0)
+    assert heights.min() == heights[speeds == 0.0][0] and places[speeds == 0.0] == [-0.5]
+    assert heights.max() <= 80 and speeds.min() >= -30
 
 
 @pytest.fixture(scope="module")
@@ -240,3 +255,28 @@ def test_of_four_operations_two_have_the_right_gradient_in_every_program(name, s
         with tf.GradientTape() as tape:
             y = factor * names[name](x)
         assert tape.gradient(y, x).numpy() == expected
+
+
+def test_a_tape_of_many_points_weighs_80_bytes_for_each_and_most_are_of_the_tanh():
+    names: dict[str, Any] = {"tf": tf, "np": np}
+    cells = read_code_cells("13_capstone.ipynb").values()
+    exec(next(cell for cell in cells if cell.startswith("def two_moons")), names)
+    exec(next(cell for cell in cells if cell.startswith("HIDDEN")), names)
+    network = names["new_network"]()
+    weights = []
+    for number in (20_000, 200_000):
+        points, labels = map(tf.constant, names["two_moons"](number))
+        with tf.GradientTape(persistent=True) as tape:
+            names["loss_of"](names["forward"](network, points), labels)
+        snapshot = tf.snapshot(tape)
+        weights.append(snapshot["tapes"][0]["bytes"])
+        assert len(snapshot["rows"]) == 17
+    kept = {row["op"] for row in snapshot["rows"] if row["shape"] == [200_000, 16] and not row["released"]}
+    assert kept == {"tanh"}
+    assert weights[1] - weights[0] == 80 * 180_000
+
+
+def test_a_softmax_of_chances_keeps_the_loss_above_0_55():
+    chances = np.array([1.0, 0.0, 0.0])  # the best that a softmax over three classes can do
+    powers = np.exp(chances)
+    assert round(float(-np.log(powers[0] / powers.sum())), 2) == 0.55
