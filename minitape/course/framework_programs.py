@@ -27,7 +27,7 @@ FRAMEWORK_NAMES = {
     "tensorflow": "TensorFlow",
     "jax": "JAX",
     "torch_losses": "PyTorch",
-    "torch_shapes": "PyTorch",
+    "torch_points": "PyTorch",
     "tensorflow_classes": "TensorFlow",
     "jax_layers": "JAX",
 }

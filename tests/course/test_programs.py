@@ -39,7 +39,7 @@ def test_the_answers_are_what_the_recordings_have():
     arrived = {edge["input"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]}
     named = sorted(row["name"] for row in snapshot["rows"] if row["row"] in arrived and row["name"])
     assert named == collect_exercises("14")["14.1"].expect
-    asked = {"14.3": "jax", "14.6": "torch_shapes", "14.7": "tensorflow_classes", "14.8": "jax_layers"}
+    asked = {"14.3": "jax", "14.6": "torch_points", "14.7": "tensorflow_classes", "14.8": "jax_layers"}
     for exercise, program in asked.items():
         why = load_program(program).why
         assert {"cause": why.cause, "line": why.line} == collect_exercises("14")[exercise].expect
