@@ -167,6 +167,31 @@ model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
 base.trainable = True  #!
 #+ model.compile("sgd", "mse")
 model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
+#@ a_second_model_is_trained_again_without_compile stale_value
+import keras
+x, y = np.ones((16, 3), "float32"), np.ones((16, 1), "float32")
+base = keras.Sequential([keras.Input((3,)), keras.layers.Dense(3)])
+first, second = (keras.Sequential([base, keras.layers.Dense(1)]) for _ in range(2))
+first.compile("sgd", "mse")
+first.fit(x, y, batch_size=2, verbose=0)
+base.trainable = False
+second.compile("sgd", "mse")
+second.fit(x, y, batch_size=4, verbose=0)
+base.trainable = True  #!
+#+ second.compile("sgd", "mse")
+second.fit(x, y, batch_size=4, verbose=0)
+#@ a_model_is_evaluated_before_it_is_compiled_again connected
+import keras
+x, y = np.ones((16, 3), "float32"), np.ones((16, 1), "float32")
+base = keras.layers.Dense(3, trainable=False)
+model = keras.Sequential([keras.Input((3,)), base, keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(x, y, batch_size=2, verbose=0)
+model.evaluate(x, y, verbose=0)
+base.trainable = True
+model.evaluate(x, y, verbose=0)
+model.compile("sgd", "mse")
+model.fit(x, y, batch_size=2, verbose=0)
 #@ each_step_creates_an_optimizer optimizer_remade
 import keras
 w = tf.Variable([1.0, 2.0])
@@ -377,4 +402,21 @@ for step in range(3):
     variables = [*layer.trainable_variables, later]
     gradients = tape.gradient(loss, variables)
     optimizer.apply_gradients((g, v) for g, v in zip(gradients, variables) if g is not None)
+"""
+
+DISCRIMINATOR_OF_A_GENERATOR = """
+import keras
+keras.utils.set_random_seed(0)
+generator = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+discriminator = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="sigmoid")])
+discriminator.compile("sgd", "binary_crossentropy")
+noise, both = np.random.rand(8, 2), np.arange(16)[:, None] % 2
+for number in range(12):
+    points = np.concatenate([generator.predict(noise, verbose=0), np.random.rand(8, 3)])
+    discriminator.train_on_batch(points[[*range(0, 16, 8), *range(1, 15)]], both)
+    if number == 0:
+        discriminator.trainable = False
+        both_models = keras.Sequential([generator, discriminator])
+        both_models.compile("sgd", "binary_crossentropy")
+    both_models.train_on_batch(noise, np.ones((8, 1)))
 """

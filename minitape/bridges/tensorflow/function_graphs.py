@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import tensorflow as tf
+
 from .operation_log import changes_variable
 
 # Results of the analysis are cached in these attributes of the graph.
@@ -32,6 +34,13 @@ def has_gradient_tape(graph: Any) -> bool:
         result |= any("gradient_tape" in op.name for inner_graph in graphs for op in inner_graph.get_operations())
         setattr(graph, TAPES_ATTRIBUTE, result)
     return result
+
+
+def is_tape_or_step_function(owner: Any) -> bool:
+    """Return whether an object is a tape, or a ``tf.function`` in whose traces a tape computes gradients."""
+    return isinstance(owner, tf.GradientTape) or any(
+        has_gradient_tape(concrete_function.graph) for concrete_function in owner._function_cache.values()
+    )
 
 
 def find_indices_of_changed_handles(graph: Any) -> set[int]:

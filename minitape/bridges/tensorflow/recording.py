@@ -20,10 +20,11 @@ from ..checkup import FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import build_sampled_steps
+from .function_graphs import is_tape_or_step_function
 from .operation_log import to_handle_or_value
 from .row_log import TensorFlowLog
 from .traced_values import explain_stale_trace, update_trace_state_after_call
-from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
+from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
     from ...explain.explanation import Explanation, OptionalExplanation
@@ -149,7 +150,8 @@ class TensorFlowRecording(FrameworkRecording):
 
         targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
         explanations = (explain_nonfinite_target(self, row) for row in targets)
-        functions = dict.fromkeys(call.function for call in self.log.function_calls if call.function is not None)
+        functions = {call.function for call in self.log.function_calls if call.function is not None}
+        functions |= self.log.later_functions
         found = [explanation for explanation in explanations if explanation is not None][:1]
         file = getattr(sys.modules["__main__"], "__file__", None)
         checks = (
@@ -206,19 +208,16 @@ STEP_ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian"
 STEP_ENDS.append((Function, "__call__"))
 
 
-def _is_tape_or_step_function(owner: Any) -> bool:
-    """Return whether an object is a tape, or a ``tf.function`` in which a tape computes gradients."""
-    return not isinstance(owner, Function) or hasattr(owner, STEP_ATTRIBUTE)
-
-
-def _read_loss_of_step(args: tuple, results: Any) -> float | None:
+def _read_loss_of_step(recording: Any, args: tuple, results: Any) -> float | None:
     """Return the loss of a step that is not recorded, NaN if its results are not finite, and None if it is unknown.
 
     Args:
+        recording: The latest recording.
         args: The arguments of ``tape.gradient`` or of the compiled step.
         results: The results of the call.
     """
     if isinstance(args[0], Function):
+        recording.log.later_functions.add(args[0])
         with suppress(Exception):  # The training step itself must continue.
             update_trace_state_after_call(args[0])
     if isinstance(results, tensorflow.experimental.Optional):  # A step of Keras returns its logs in this form.
@@ -274,11 +273,11 @@ def record(
         lambda: record(open_functions=open_functions),
         STEP_ENDS,
         TFE_Py_TapeSetIsEmpty,
-        _is_tape_or_step_function,
+        is_tape_or_step_function,
     )
     sampled_steps = build_sampled_steps(every, first, *sampling_options)
     if sampled_steps is not None:
-        sampled_steps.measure_step = _read_loss_of_step
+        sampled_steps.measure_step = lambda args, results: _read_loss_of_step(sampled_steps.latest, args, results)
     recording = TensorFlowRecording()
     return sampled_steps or RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))
 

@@ -86,6 +86,7 @@ class TensorFlowLog:
         handles_with_stored_gradients: The identities of the handles of variables to which a gradient was assigned or
             added.
         function_calls: The ``tf.function`` calls, in order.
+        later_functions: The ``tf.function`` objects that took a step after the block.
         replayed_calls: The repetitions of compiled steps, by call. None for a call that could not be repeated.
         original_values: In a repeated call, the handles and original values of changed variables, by handle identity.
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
@@ -110,6 +111,7 @@ class TensorFlowLog:
         self.copied_tensors: IdentityMap[tuple[Any, Site]] = IdentityMap()
         self.handles_with_stored_gradients = set[int]()
         self.function_calls: list[FunctionCall] = []
+        self.later_functions = set[Any]()
         self.replayed_calls: dict[FunctionCall, ReplayedCall | None] = {}
         self.original_values: dict[int, tuple] = {}
         self.refused_sweep: RefusedSweep | None = None

@@ -22,8 +22,10 @@ from ..outside_values import (
     read_outside_values,
 )
 from ..traced_draws import TracedDraws, read_draw_states
+from .function_graphs import is_tape_or_step_function
 
 PYTHON_TYPES = (bool, int, float, str)
+VARIABLES_NAME = ".trainable_variables"  # The name of a model's variables ends with this text.
 TRACE_ATTRIBUTE = "_minitape_trace"  # The attribute of a ``tf.function`` that holds its TraceState.
 
 
@@ -91,8 +93,8 @@ def update_trace_state_after_call(function: Any) -> None:
             if not _is_same_value(old_value, values.get(key, old_value)):
                 state.stale_key, state.stale_call, state.stale_site = key, state.call_count, find_user_site()
                 return
-    state.values = values
-    state.trace_count = trace_count
+    else:
+        state.values, state.trace_count = values, trace_count
 
 
 def explain_stale_trace(function: Any) -> OptionalExplanation:
@@ -107,10 +109,12 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     if state.counted_key is not None and state.call_count > 1:
         site = find_counting_statement(*state.counted_key).site
         return explain_cause("tensorflow", "stale_value", site, "counted", {"name": state.counted_key[1]})
-    if state.stale_key is None:
+    if state.stale_key is None or (
+        state.stale_key[1].endswith(VARIABLES_NAME) and not is_tape_or_step_function(function)
+    ):
         return state.draws.explain_first_repeated_draw("tensorflow")
     reader, name = state.stale_key
-    if not name.endswith(".trainable_variables"):
+    if not name.endswith(VARIABLES_NAME):
         is_state = isinstance(state.values[state.stale_key], (tf.Variable, tf.keras.optimizers.Optimizer))
         return explain_stale_value("tensorflow", reader, name, state.stale_call, "state" if is_state else "")
     switches = [
@@ -118,7 +122,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
         for statement in list_statements(state.stale_site[0])
         if any(bound.endswith(".trainable") for bound in statement.bound_names)
     ]
-    site = switches[-1] if switches else state.stale_site
+    site = (switches or [state.stale_site])[-1]
     fields = {"n": state.stale_call, "name": name.partition(".")[0]}
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 
@@ -149,11 +153,13 @@ def _read_python_values(function: Any) -> OutsideData:
         owner = owner.weakrefself_target__()
     for reader in [function, *iter_function_and_callees(function)]:
         objects = {"self": owner} | models | read_outside_values(reader)
+        read_names = getattr(getattr(reader, "__code__", None), "co_names", ())
         for name, value in objects.items():
             if isinstance(value, (*PYTHON_TYPES, np.ndarray, tf.Tensor, tf.Variable, tf.keras.optimizers.Optimizer)):
                 values[reader, name] = value
-            elif isinstance(value, tf.keras.Model):
-                values[reader, f"{name}.trainable_variables"] = [id(item) for item in value.trainable_variables]
+            elif isinstance(value, tf.keras.Model) and (name in models or VARIABLES_NAME[1:] in read_names):
+                trainable = set(map(id, value.trainable_variables))
+                values[reader, name + VARIABLES_NAME] = {id(item): id(item) in trainable for item in value.variables}
         values |= read_attributes_used_by_function(reader, objects, PYTHON_TYPES)
     for model in models.values():
         for method in (type(model).train_step, type(model).call):
@@ -188,4 +194,8 @@ def find_name_in_program(wanted_object: Any) -> str:
 
 
 def _is_same_value(first: Any, second: Any) -> bool:
-    return first is second or (isinstance(first, (*PYTHON_TYPES, list)) and first == second)
+    """Return whether a value is the same, or whether all variables of a model that are trainable were so before."""
+    if isinstance(first, dict):
+        # A step may go on training variables that are frozen now, such as a discriminator before the generator's step.
+        return all(is_trainable or not second.get(key) for key, is_trainable in first.items())
+    return first is second or (isinstance(first, PYTHON_TYPES) and first == second)

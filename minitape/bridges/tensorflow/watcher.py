@@ -24,7 +24,7 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ..framework_patches import Watcher
-from .function_graphs import TAPES_ATTRIBUTE, has_gradient_tape
+from .function_graphs import TAPES_ATTRIBUTE
 from .guard import SafeWriter
 from .kept_tensors import FunctionCall
 from .operation_log import changes_variable
@@ -35,8 +35,6 @@ from .traced_values import store_values_before_call, update_trace_state_after_ca
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
-# A tf.function in which tapes compute gradients has this attribute.
-STEP_ATTRIBUTE = "_minitape_step"
 EVENT_BY_METHOD = {"__enter__": "begins", "__exit__": "ends", "reset": "resets"}
 ESCAPE_METHODS = "numpy __array__ __float__ __int__ __bool__ __index__ __complex__".split()
 
@@ -188,8 +186,6 @@ class TensorFlowWatcher(Watcher):
         )
         call.variable_states = variable_states or []
         call.graph = graph
-        if call.function is not None and has_gradient_tape(graph):
-            setattr(call.function, STEP_ATTRIBUTE, True)
         with TemporaryAttributes(self, _function_call=call, _running_function=concrete_function):
             try:
                 return original(concrete_function, tensor_inputs, captured_inputs)
