@@ -328,6 +328,40 @@ state = descent.init(w)
 for _ in range(5):
     updates, _ = descent.update(jax.grad(lambda w: jnp.mean((w - 3.0) ** 2))(w), state)
     w = optax.apply_updates(w, updates)
+#@ a_schedule_counts_updates_instead_of_epochs not_applied
+import optax
+epochs, count = 4, 8
+schedule = optax.cosine_decay_schedule(0.1, epochs)  #!  #- schedule = optax.cosine_decay_schedule(0.1, epochs * count)
+w, tx = jnp.ones(3), optax.adam(schedule)
+state = tx.init(w)
+@jax.jit
+def step(w, state):
+    updates, state = tx.update(jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w), state)
+    return optax.apply_updates(w, updates), state
+for _ in range(epochs * count):
+    w, state = step(w, state)
+#@ a_long_warmup_and_a_cosine_of_the_whole_run connected
+import optax
+w, tx = jnp.ones(3), optax.adam(optax.warmup_cosine_decay_schedule(0.0, 0.1, warmup_steps=20, decay_steps=32))
+state = tx.init(w)
+@jax.jit
+def step(w, state):
+    updates, state = tx.update(jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w), state)
+    return optax.apply_updates(w, updates), state
+for _ in range(32):
+    w, state = step(w, state)
+#@ one_of_two_schedules_is_shorter connected
+import optax
+w, v = jnp.ones(3), jnp.ones(3)
+first, second = (optax.sgd(optax.linear_schedule(0.1, 0.0, steps)) for steps in (12, 48))
+w_state, v_state = first.init(w), second.init(v)
+for number in range(48):
+    w_gradient, v_gradient = jax.grad(lambda w, v: jnp.sum((w * v - 3.0) ** 2), (0, 1))(w, v)
+    if number < 12:
+        updates, w_state = first.update(w_gradient, w_state)
+        w = optax.apply_updates(w, updates)
+    updates, v_state = second.update(v_gradient, v_state)
+    v = optax.apply_updates(v, updates)
 #@ an_optimizer_freezes_on_purpose connected
 import optax
 params = {"base": jnp.ones(3), "head": jnp.ones(3)}

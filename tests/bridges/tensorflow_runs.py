@@ -372,6 +372,29 @@ model.compile(keras.optimizers.SGD(0.001), "mse")
 for rate in (0.1, 0.01):
     model.optimizer.lr = rate  #!  #- model.optimizer.learning_rate = rate
     model.fit(np.ones((16, 3), "float32"), np.ones((16, 1), "float32"), verbose=0)
+#@ a_schedule_counts_steps_instead_of_epochs not_applied
+import keras
+ExponentialDecay = keras.optimizers.schedules.ExponentialDecay
+schedule = ExponentialDecay(0.1, 1, 0.5)  #!  #- schedule = ExponentialDecay(0.1, 16, 0.5)
+model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+model.compile(keras.optimizers.SGD(schedule), "mse")
+model.fit(np.ones((64, 3), "float32"), np.ones((64, 1), "float32"), batch_size=4, epochs=4, verbose=0)
+#@ a_warmup_and_a_cosine_of_the_whole_run connected
+import keras
+schedule = keras.optimizers.schedules.CosineDecay(1e-7, decay_steps=44, warmup_target=0.1, warmup_steps=20)
+w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(schedule)
+for step in range(64):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    optimizer.apply([tape.gradient(loss, w)], [w])
+#@ a_schedule_ends_some_steps_before_the_run connected
+import keras
+schedule = keras.optimizers.schedules.PolynomialDecay(0.1, 40, end_learning_rate=0.0)
+w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(schedule)
+for step in range(64):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    optimizer.apply([tape.gradient(loss, w)], [w])
 #@ a_model_keeps_a_number_of_its_trace stale_value
 import keras
 class Weighted(keras.Model):

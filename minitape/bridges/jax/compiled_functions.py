@@ -48,7 +48,8 @@ class CompiledFunction:
         if self._later_call_count < CLOSE_CHECKS:
             self._draws.before = read_draw_states(self._function)
         is_outermost = gradient_block._remaining_gradients is None
-        if self._gradient_limit and is_outermost and gradient_block.can_record_call((args, kwargs)):
+        is_due = bool(self._gradient_limit) and is_outermost and gradient_block.can_record_call((args, kwargs))
+        if is_due:
             restore_state = save_mutable_state(self._function, *args)
             if self._call_count == 0:  # JAX caches this trace for the program's own call.
                 previous_count = gradient_block.gradient_count
@@ -65,14 +66,11 @@ class CompiledFunction:
                 )
             restore_after_trace()
             self._call_count += 1
-            results = self._jitted(*args, **kwargs)
-            with suppress(Exception):  # The program itself must continue.
-                self._store_explanation_of_stale_value(args)
-            return results
         results = self._jitted(*args, **kwargs)
         if self._gradient_limit and is_outermost:
-            with suppress(Exception):
+            with suppress(Exception):  # The program itself must continue.
                 self._store_explanation_of_stale_value(args)
+        if self._gradient_limit and is_outermost and not is_due:
             record_call = partial(
                 gradient_block.record_gradients_uncompiled, self._function, gradient_limit=GRADIENT_LIMIT
             )

@@ -12,7 +12,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jax.tree_util import tree_flatten, tree_leaves, tree_map
+from jax.tree_util import tree_leaves, tree_map
 
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
 from ...explain.caller import format_bracketed_place, warn_at_user_line
@@ -29,6 +29,7 @@ from ..outside_values import unwrap_function
 from ..sampling import require_positive_step_count
 from ..traced_draws import TracedDraws
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
+from .optax_checks import explain_spent_schedules
 from .recording import JaxRecording, jax, record
 from .static_fields import explain_static_field
 from .transforms import (
@@ -124,8 +125,6 @@ class FirstGradients:
         self.watched_count = self._watched_updates = 0
         self.bad_step: int | None = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
-        # The indices of the smallest results, by the function's id and the structure of its results.
-        self._small_results: dict[tuple, list[int]] = {}
         self._example_numbers: dict[str, int] = {}  # The index of the recorded example of each mapped function.
         self._entered = self._is_recording = self._are_gradients_collected = False
         # The number of gradients that may still be recorded in a function that is run only to record it.
@@ -257,8 +256,11 @@ class FirstGradients:
             elif facts.call_count > 2 and site not in dropped_sites:
                 fields = {"n": facts.call_count}
                 found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
-        kept_draws = (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
-        return found + self.stale_values + [draw for draw in kept_draws if draw is not None]
+        spent = explain_spent_schedules() if self.watched_count else []  # The search takes some time.
+        others = [draws.explain_first_repeated_draw("jax") for draws in self.traced_draws]
+        # It is not known which of several schedules belongs to which number of updates.
+        others += [] if None in spent else spent
+        return found + self.stale_values + [explanation for explanation in others if explanation is not None]
 
     def list_remarks(self) -> list[str]:
         """Return additional sentences about the run."""
@@ -318,13 +320,8 @@ class FirstGradients:
         self.watched_count += 1
         calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
         self._latest_calls[id(function)] = args, kwargs
-        leaves, structure = tree_flatten(results)
         # A non-finite gradient reaches all parameters within a step or two, so the smallest arrays are enough.
-        indices = self._small_results.get((id(function), structure))
-        if indices is None:
-            sizes = {index: np.size(leaf) for index, leaf in enumerate(leaves) if list_float_arrays(leaf)}
-            indices = self._small_results[id(function), structure] = sorted(sizes, key=sizes.__getitem__)[:4]
-        if are_alive_and_finite(list_float_arrays([leaves[index] for index in indices])):
+        if are_alive_and_finite(sorted(list_float_arrays(results), key=np.size)[:4]):
             return
         self.bad_step = self.steps + self.watched_count
         # If the arguments are not finite, the call before this one computed them.

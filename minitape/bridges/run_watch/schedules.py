@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ...explain.caller import format_bracketed_place
+from ...explain.explanation import OptionalExplanation, explain_cause
+from ...explain.reasons.program_text import list_statements
 from ...recording.sites import NOWHERE, Site
 from .accounts import OptimizerAccount, RunAccounts
 from .run_finding import RunFinding, RunFindings
 
 FEW_STEPS = 10  # In a run of fewer steps, a schedule may not have been due.
+TINY_RATE = 1e-4  # Steps with less than this fraction of the largest learning rate change nothing.
+RATE_SAMPLES = 200  # The number of steps whose learning rates are computed again after the run.
 LARGE_RATE = 0.5  # An optimizer is created with a rate this large only if its schedule computes the rate.
 FULL_SHARE = 0.9  # A schedule that is stepped in more than this share of the steps counts as stepped in every step.
 
@@ -104,3 +111,29 @@ def find_layers_in_wrong_mode(run: RunAccounts) -> RunFindings:
         if mode.frozen_calls > 2 and not mode.trained_calls and run.count_taken_and_skipped_steps()[0]:
             fields["n"] = mode.frozen_calls
             yield RunFinding("layer_mode", "frozen", mode.site, fields, is_remark=True)
+
+
+def explain_spent_schedule(
+    framework: str, schedule: Callable, step_count: int, makers: Iterable[str]
+) -> OptionalExplanation:
+    """Explain that a schedule had lowered the learning rate to almost nothing before half of the steps were taken.
+
+    Args:
+        framework: The name of the framework.
+        schedule: Returns the learning rate of a step.
+        step_count: The number of steps that the optimizer took.
+        makers: The names of the functions or classes that may have created the schedule.
+
+    Returns:
+        The explanation, or None if the learning rate was large enough in half of the steps or cannot be computed.
+    """
+    steps = range(0, step_count, step_count // RATE_SAMPLES + 1)
+    with suppress(Exception):  # A schedule of the program may not accept a number.
+        rates = [float(schedule(step)) for step in steps]
+        last = max(step for step, rate in zip(steps, rates, strict=True) if rate > TINY_RATE * max(rates))
+        if step_count > 2 * FEW_STEPS and last < step_count / 2:
+            file = getattr(sys.modules["__main__"], "__file__", None)
+            sites = [statement.site for statement in list_statements(file) if statement.find_call(*makers)]
+            fields = {"n": last + steps.step, "all": step_count, "from_": max(rates), "rate": rates[-1]}
+            return explain_cause(framework, "not_applied", (sites or [NOWHERE])[-1], "decayed", fields)
+    return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +15,7 @@ from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import find_statement, list_statements, unparse
 from ...recording.sites import NOWHERE
 from ..framework_adapter import is_any_name_read_later
+from ..run_watch.schedules import explain_spent_schedule
 from .function_calls import list_recording_and_reruns
 from .model_variables import collect_requested_handle_ids, find_use_site_in_target
 from .operation_log import to_handle_or_value
@@ -148,3 +151,13 @@ def explain_ignored_rate(file: str | None) -> OptionalExplanation:
             fields = {"rate": float(optimizers[0].learning_rate)}
             return explain_cause("tensorflow", "schedule", statement.site, "attribute", fields)
     return None
+
+
+def explain_spent_schedules() -> Iterator[OptionalExplanation]:
+    """Yield an explanation for each optimizer whose schedule ended too early, and None for each other schedule."""
+    gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
+    for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
+        schedule = optimizer._learning_rate
+        if callable(schedule):
+            makers = [type(schedule).__name__]
+            yield explain_spent_schedule("tensorflow", schedule, int(optimizer._iterations), makers)

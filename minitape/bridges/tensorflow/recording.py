@@ -142,6 +142,7 @@ class TensorFlowRecording(FrameworkRecording):
             explain_forgotten_losses,
             explain_ignored_rate,
             explain_remade_optimizer,
+            explain_spent_schedules,
             explain_unscaled_loss,
             explain_unused_clipping,
             explain_unused_statistics,
@@ -162,6 +163,7 @@ class TensorFlowRecording(FrameworkRecording):
             explain_remade_optimizer(self),
             explain_unused_clipping(file),
             explain_ignored_rate(file),
+            *explain_spent_schedules(),
         )
         found += [explanation for explanation in checks if explanation is not None]
         return found + [stale for function in functions if (stale := explain_stale_trace(function)) is not None]

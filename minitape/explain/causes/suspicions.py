@@ -157,6 +157,14 @@ CAUSES = (
         Fix: Check the schedule. If it counts epochs, call scheduler.step() once for each epoch, and not for each batch.
         If it is a ReduceLROnPlateau, check its mode.
 
+        [tensorflow, jax: decayed]
+        After step {n} of {all}, the learning rate{line} was so small that nothing was learned: it fell from {from_:.2g}
+        to {rate:.1g}.
+        Fix in tensorflow: Check decay_steps. A Keras schedule counts optimizer steps, not epochs, so multiply a number
+        of epochs by the number of steps per epoch.
+        Fix in jax: Check the length of the schedule. An optax schedule counts updates, not epochs, so multiply a number
+        of epochs by the number of updates per epoch.
+
         [jax: dropped]
         {n} steps computed new values{line}, but each subsequent step started from the old values.
         Fix: Return the new parameters from the step, and pass them to the next step.

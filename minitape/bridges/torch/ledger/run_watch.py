@@ -37,6 +37,7 @@ from ...run_watch.accounts import (
     ParameterRegistration,
     RunAccounts,
 )
+from ...run_watch.schedules import TINY_RATE
 from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
 from ..kept_tensors import OptionalTensor, Tensors
@@ -52,7 +53,6 @@ FOLLOWED_STEPS, RESTING_STEPS = 8, 56
 FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in every eighth step.
 # Elements of the weights are sampled in the first steps, and then at this interval.
 FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16
-TINY_RATE = 1e-4  # Steps with less than this fraction of the largest learning rate change nothing.
 LATE_LOSSES = 8  # On devices other than the CPU, losses are read in groups, so that no pass waits for the device.
 
 
