@@ -87,7 +87,7 @@ CAUSES = (
         [tensorflow: unscaled_loss]
         The gradients{line} were computed from the unscaled loss, but LossScaleOptimizer divides them by its scale in
         each step. The steps are too small by that factor.
-        Fix: Write loss = optimizer.scale_loss(loss) in the block of the tape, and take the gradient of this loss.
+        Fix: Write loss = optimizer.scale_loss(loss) inside the tape's block, and take the gradient of this loss.
 
         [torch: bypassed]
         The step{line} uses gradients that are still multiplied by the scale {scale:g}, because optimizer.step() was
