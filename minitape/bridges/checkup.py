@@ -129,9 +129,9 @@ class Checkup:
             name_pattern = rf"(?<![\w.\[]){re.escape(explanation.name)}(?![\w\[]|\.\w)"
             explanation.message = re.sub(name_pattern, lambda _: source_name, explanation.message)
         explanation.name = source_name
-        return self.add_numbers_and_replace_by_suspicion(explanation, source)
+        return self.add_statistics_and_replace_by_suspicion(explanation, source)
 
-    def add_numbers_and_replace_by_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
+    def add_statistics_and_replace_by_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
         """Add the gradient's statistics to an explanation.
 
         Returns:
@@ -280,7 +280,7 @@ class FrameworkRecording(Recording, ABC):
         checkup = Checkup(self, target)
         if isinstance(subject, (list, tuple)):
             return SourceExplanations(
-                checkup.add_numbers_and_replace_by_suspicion(self.explain_source(target, each_source), each_source)
+                checkup.add_statistics_and_replace_by_suspicion(self.explain_source(target, each_source), each_source)
                 for each_source in subject
             )
         named_sources = self._find_named_sources(subject)

@@ -50,7 +50,7 @@ def find_imported_frameworks(path: Path) -> list[str]:
         source = SourceFileLoader(file.stem, str(file)).get_data(str(file))
         names = list(_iter_imported_modules(ast.parse(source, str(file))))
         packages.update(name.partition(".")[0] for name in names)
-        # The program may write its backend into the environment.
+        # The program may choose its backend through an environment variable.
         keras_backends += re.findall(r"""KERAS_BACKEND["'][^"'\n]*["'](\w+)["']""", source.decode(errors="replace"))
         module_paths = [folder.joinpath(*name.split(".")) for folder in (path.parent, Path.cwd()) for name in names]
         files = [

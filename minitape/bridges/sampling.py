@@ -112,7 +112,7 @@ class SampledSteps:
         try:
             results = original(*args, **kwargs)
             if self.measure_step and self._open_block is None and self._gives_gradients(*args[:1]):
-                self._record_loss(self.measure_step(args, results))
+                self._check_loss_of_unrecorded_step(self.measure_step(args, results))
             return results
         except Exception as error:
             self.failed_call = args, kwargs, error
@@ -157,8 +157,8 @@ class SampledSteps:
         self.steps += 1
         return self.first in (None, self.steps)  # The first steps share one recording.
 
-    def _record_loss(self, loss: float | None) -> None:
-        """Store the loss of the current step, which is not recorded."""
+    def _check_loss_of_unrecorded_step(self, loss: float | None) -> None:
+        """Count a step that is not recorded, and note it if it is the first with a non-finite loss."""
         if loss is not None:
             self.watched_count += 1
             if self.bad_step is None and not math.isfinite(loss):

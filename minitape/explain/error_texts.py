@@ -1,4 +1,4 @@
-"""Parse the advice on errors, a list of message patterns with their sentences."""
+"""Parse the advice on errors, a list of message patterns, each with the sentence to show for it."""
 
 from __future__ import annotations
 

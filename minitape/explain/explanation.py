@@ -190,7 +190,7 @@ OptionalExplanation = Explanation | None  # None means that there is nothing to 
 def explain_cause(
     framework: str, cause: str, site: Site = NOWHERE, variant: str = "", fields: Mapping[str, object] | None = None
 ) -> Explanation:
-    """Return an explanation that consists of the sentences of a cause.
+    """Return an explanation built from a cause's sentences.
 
     Args:
         framework: The name of the framework.

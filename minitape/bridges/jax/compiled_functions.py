@@ -74,7 +74,7 @@ class CompiledFunction:
             record_call = partial(
                 gradient_block.record_gradients_uncompiled, self._function, gradient_limit=GRADIENT_LIMIT
             )
-            gradient_block.check_later_call_and_record_if_bad(self._function, args, kwargs, results, record_call)
+            gradient_block.check_later_call_and_record_if_nonfinite(self._function, args, kwargs, results, record_call)
         return results
 
     def _store_explanation_of_stale_value(self, args: tuple) -> None:

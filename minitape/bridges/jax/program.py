@@ -301,7 +301,7 @@ class FirstGradients:
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in tree_leaves(arguments))
         return self._patches.is_active_in_this_thread and not self._is_recording and not any(is_traced_flags)
 
-    def check_later_call_and_record_if_bad(
+    def check_later_call_and_record_if_nonfinite(
         self, function: Any, args: tuple, kwargs: dict, results: Any, record_call: Callable[[tuple, dict], object]
     ) -> None:
         """Check the results of a call that is not recorded, and record the call with the first non-finite results.
@@ -382,7 +382,7 @@ class FirstGradients:
                         raise StopIteration
                 return original_gradient(*args, **kwargs)
             gradients = original_gradient(*args, **kwargs)
-            self.check_later_call_and_record_if_bad(
+            self.check_later_call_and_record_if_nonfinite(
                 function,
                 args,
                 kwargs,

@@ -63,7 +63,7 @@ def find_run_findings(
 Rule = Callable[[RunAccounts], Iterable[RunFinding]]
 
 
-def find_gradients_switched_off(run: RunAccounts) -> RunFindings:
+def find_gradients_left_off(run: RunAccounts) -> RunFindings:
     """Find the line that permanently switched gradients off.
 
     Args:
@@ -387,7 +387,7 @@ def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> RunFindin
 
 
 RULES: tuple[Rule, ...] = (
-    find_gradients_switched_off,
+    find_gradients_left_off,
     find_misused_scalers,
     find_leftover_gradients,
     find_cleared_gradients,

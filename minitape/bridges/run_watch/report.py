@@ -120,7 +120,7 @@ def list_sentences_about_untrained_parameters(page: ModelPage) -> list[str]:
     return [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
 
 
-def restore_problem_group(fields: Mapping[str, Any]) -> ProblemGroup:  # The values are of any JSON type.
+def restore_problem_group(fields: Mapping[str, Any]) -> ProblemGroup:  # The values can be of any JSON type.
     """Return a problem sent by another process.
 
     Args:
@@ -177,7 +177,7 @@ class RunReport:
         return bool(self.raised or self.anomaly or self.problems or is_unseen or self.error)
 
     def __str__(self) -> str:
-        """Return the report as text. If a raised error is explained, the text contains only this explanation."""
+        """Return the report as text. If the report explains a raised error, the text contains only that explanation."""
         paragraphs: list[str] = []
         if self.raised:
             paragraphs.append(str(self.raised))
@@ -189,7 +189,7 @@ class RunReport:
         last = [*([] if self.raised else self.remarks), self.summary]
         return "\n\n".join([*paragraphs, "\n".join(line for line in last if line)])
 
-    def to_json(self) -> dict[str, Any]:  # The values are of any JSON type.
+    def to_json(self) -> dict[str, Any]:  # The values can be of any JSON type.
         """Return the report as plain dictionaries and lists."""
         return {
             "answers": self.page.as_json(),

@@ -46,7 +46,7 @@ from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
-from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_compiled_steps
+from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_one_call_per_compiled_step
 from .function_graphs import has_gradient_tape
 from .numpy_calls import find_numpy_use_of_result, map_losses_to_prediction_names
 from .operation_log import (
@@ -102,7 +102,7 @@ def find_undifferentiable_target(question: TensorFlowQuestion) -> OptionalFindin
 
 
 def find_integer_source(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find a source that is not a float, and the line that created it, even if only the program's text shows it.
+    """Find a source that is not a float and the line that created it, even if only the source code shows this.
 
     Args:
         question: The question about the source.
@@ -273,7 +273,12 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
         # Every use of the variable breaks the gradient for some other reason, such as an operation without a
         # derivative.
         return None
-    for check in (_find_use_outside_block, _find_watch_of_other_tape, _find_unwatched_result, _find_unwatched_tensor):
+    for check in (
+        _find_use_outside_block,
+        _find_watch_of_other_tape,
+        _find_unwatched_computed_source,
+        _find_unwatched_tensor,
+    ):
         finding = check(question, use)
         if finding is not None:
             return finding
@@ -346,7 +351,7 @@ def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> O
     return Finding("not_watched", question.adapter.find_block_site(), variant="other") if use.watchers else None
 
 
-def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
+def _find_unwatched_computed_source(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
     """Find a computed source that depends on nothing that a tape watches, for example after a name was rebound.
 
     Args:
@@ -575,7 +580,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
         return None
     row: int | None = None
     if question.sweep is None:
-        row = _find_path_row_without_gradient(question)
+        row = _find_undifferentiable_path_row(question)
         # The Python function may have raised the error, so check the values that it read.
         python_rows = [path_row for path_row, _ in question.path if question.rows[path_row].op in PYTHON_OPS]
         escapes = [
@@ -597,7 +602,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
     return build_row_finding(question, "nondifferentiable", row)
 
 
-def _find_path_row_without_gradient(question: TensorFlowQuestion) -> int | None:
+def _find_undifferentiable_path_row(question: TensorFlowQuestion) -> int | None:
     """Return the first row on the path whose operation has no gradient in TensorFlow.
 
     Args:
@@ -902,7 +907,7 @@ def find_missing_tape(question: TensorFlowQuestion) -> OptionalFinding:
     has_tape = (
         question.sweep is not None
         or log.tape_history.tapes
-        or replay_compiled_steps(question.adapter.recording)
+        or replay_one_call_per_compiled_step(question.adapter.recording)
         or not question.target_rows
         or question.rows[question.target_rows[0]].tracked
     )
@@ -1034,7 +1039,7 @@ def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explan
         TypeError: If the source is neither a tensor nor a variable.
     """
     log, sweeps = recording.log, recording.sweeps
-    source_sweeps, steps = filter_sweeps_by_source(sweeps, source)[-1:], replay_compiled_steps(recording)
+    source_sweeps, steps = filter_sweeps_by_source(sweeps, source)[-1:], replay_one_call_per_compiled_step(recording)
     source_steps = [step for step in steps if filter_sweeps_by_source(step.recording.sweeps, source)]
     eager_sweeps = (source_sweeps or sweeps)[-1:]
     last_steps = (source_steps or steps)[-1:]

@@ -197,10 +197,10 @@ def _is_keras_only_dataset(dataset: Any) -> bool:
 
 def list_recording_and_reruns(recording: TensorFlowRecording) -> list[TensorFlowRecording]:
     """Return a recording, and the recordings of its repeated compiled steps."""
-    return [recording, *(step.recording for step in replay_compiled_steps(recording))]
+    return [recording, *(step.recording for step in replay_one_call_per_compiled_step(recording))]
 
 
-def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
+def replay_one_call_per_compiled_step(recording: TensorFlowRecording) -> list[StepRerun]:
     """Repeat one call of each compiled step function in a block, and return the steps with their recordings.
 
     Steps without a backward pass are left out.
@@ -244,7 +244,7 @@ def replay_last_step_with_gradient(
     """
     recordings = [
         inner_recording
-        for _, inner_recording in replay_compiled_steps(recording)
+        for _, inner_recording in replay_one_call_per_compiled_step(recording)
         if filter_sweeps_by_source(inner_recording.sweeps, source)
     ]
     return (recordings[-1], source) if recordings else None

@@ -111,7 +111,7 @@ class TensorFlowRecording(FrameworkRecording):
         """Explain why ``tape.gradient`` raised an error.
 
         Args:
-            args: The positional arguments of the call, with the tape.
+            args: The positional arguments of the call, including the tape.
             kwargs: Its keyword arguments.
 
         Returns:

@@ -82,7 +82,7 @@ def update_trace_state_after_call(function: Any) -> None:
             counted = (
                 key
                 for key, old in state.values_before.items()
-                if type(old) in (int, float) and old != values.get(key, old) and find_counting_statement(*key)
+                if type(old) in (int, float) and old != values.get(key, old) and find_increment_of_used_number(*key)
             )
             state.counted_key = next(counted, None)
         state.values_before = None
@@ -107,7 +107,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     if state is None:
         return None
     if state.counted_key is not None and state.call_count > 1:
-        site = find_counting_statement(*state.counted_key).site
+        site = find_increment_of_used_number(*state.counted_key).site
         return explain_cause("tensorflow", "stale_value", site, "counted", {"name": state.counted_key[1]})
     if state.stale_key is None or (
         state.stale_key[1].endswith(VARIABLES_NAME) and not is_tape_or_step_function(function)
@@ -127,7 +127,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 
 
-def find_counting_statement(function: Any, name: str) -> Any:
+def find_increment_of_used_number(function: Any, name: str) -> Any:
     """Return the statement that increments a number with which the function also computes, or None.
 
     A function that only counts its traces, or puts the number into a text, does not depend on it.

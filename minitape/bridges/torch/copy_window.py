@@ -67,7 +67,7 @@ class CopyWindow:
             self._recording = self._block.__enter__()
 
     def answer_at_end(self, error: BaseException | None) -> None:
-        """Answer at the end of the program.
+        """Give the answer when the program ends.
 
         Args:
             error: The error that ended the program, or None if it ended normally.

@@ -24,7 +24,7 @@ from ..nonfinite_values import explain_first_nonfinite_value
 from ..program import FrameworkBlock, RunnableProgram, execute_program
 from ..run_watch.accounts import Anomaly
 from ..run_watch.anomaly_sentences import describe_anomaly, describe_second_run, find_first_differing_pass
-from ..run_watch.findings import find_gradients_switched_off, find_run_findings
+from ..run_watch.findings import find_gradients_left_off, find_run_findings
 from ..run_watch.report import (
     ProblemGroup,
     RunReport,
@@ -463,7 +463,7 @@ class WatchedProgram:
 
     def _explain_error_without_recording(self, error: BaseException) -> ProblemGroup | None:
         """Explain an error by its message, or say that gradients were still switched off when autograd raised it."""
-        findings = find_gradients_switched_off(self.watch.accounts) if self.watch.failure is error else ()
+        findings = find_gradients_left_off(self.watch.accounts) if self.watch.failure is error else ()
         explanations = [
             explain_error_by_message_alone(error),
             *(finding.to_explanation("torch") for finding in findings),

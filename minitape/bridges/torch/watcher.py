@@ -238,7 +238,7 @@ class TorchWatcher(Watcher):
         name = getattr(func, "__name__", "")
         is_transformed = torch._C._are_functorch_transforms_active()
         if is_transformed or self.is_in_custom_function:
-            self._run_safely(self.log.record_unrecorded_use, iter_tensors((args, kwargs)))
+            self._run_safely(self.log.record_unrecorded_use, iter_tensors_in_arguments((args, kwargs)))
         # torch.jit.trace would also trace the recorder's own operations.
         is_ignored = self.quiet_depth or is_transformed or torch._C._is_tracing()
         if is_ignored or name in IGNORED_FUNCTIONS or self.recording.internal_error is not None:
@@ -306,7 +306,7 @@ class TorchWatcher(Watcher):
         if self.log.is_full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
-        inputs = [] if uses_only_argument_shape(function_name) else list(iter_tensors((args, kwargs)))
+        inputs = [] if uses_only_argument_shape(function_name) else list(iter_tensors_in_arguments((args, kwargs)))
         # A lazy module's parameters have no values before the module's first call.
         if any(isinstance(tensor, UninitializedTensorMixin) for tensor in inputs):
             return func(*args, **kwargs)
@@ -349,7 +349,7 @@ class TorchWatcher(Watcher):
         result: Any,
     ) -> None:
         """Record an operation's results, or the new values of arguments changed in place."""
-        outputs = changed_tensors or list(iter_tensors((result,)))
+        outputs = changed_tensors or list(iter_tensors_in_arguments((result,)))
         if changed_tensors:
             outputs = [output for output in outputs if not self._record_assignment_to_leaf_memory(output, inputs)]
         else:
@@ -410,7 +410,7 @@ class TorchWatcher(Watcher):
 
     def _run_and_record_backward(self, func: Any, function_name: str, args: tuple, kwargs: dict) -> Any:
         """Run autograd's own backward pass while the hooks record the adjoints."""
-        targets = list(iter_tensors(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
+        targets = list(iter_tensors_in_arguments(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
         rows = self._run_safely(_find_or_add_rows_unless_full, self.log, targets) or []
         graph.keeps_graph = bool(kwargs.get("retain_graph") or kwargs.get("create_graph"))
@@ -425,7 +425,7 @@ class TorchWatcher(Watcher):
             self.recording.failed_target_rows = rows
             self.recording.failed_sweep = graph.current_sweep
             if function_name == "grad":
-                sources = list(iter_tensors(args[1:2] or (kwargs.get("inputs"),)))
+                sources = list(iter_tensors_in_arguments(args[1:2] or (kwargs.get("inputs"),)))
                 self.recording.failed_source_rows = (
                     self._run_safely(_find_or_add_rows_unless_full, self.log, sources) or []
                 )
@@ -505,10 +505,10 @@ class TorchWatcher(Watcher):
                     self._run_safely(self.log.record_assignment_event, tensor)
 
 
-def iter_tensors(values: Any) -> Iterable[torch.Tensor]:
+def iter_tensors_in_arguments(values: Any) -> Iterable[torch.Tensor]:
     """Yield the tensors in arguments, including those in nested tuples, lists, dictionaries and slices.
 
-    >>> [t.item() for t in iter_tensors((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
+    >>> [t.item() for t in iter_tensors_in_arguments((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
     [1, 2, 3]
     """
     for value in values.values() if isinstance(values, dict) else values:
@@ -516,7 +516,7 @@ def iter_tensors(values: Any) -> Iterable[torch.Tensor]:
         if isinstance(part, torch.Tensor):
             yield part
         elif isinstance(part, (tuple, list, dict)):
-            yield from iter_tensors(part)
+            yield from iter_tensors_in_arguments(part)
 
 
 def uses_only_argument_shape(function_name: str) -> bool:
@@ -540,13 +540,13 @@ def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dic
         kwargs: Its keyword arguments.
     """
     if kwargs.get("out") is not None:
-        return list(iter_tensors((kwargs["out"],)))
+        return list(iter_tensors_in_arguments((kwargs["out"],)))
     is_in_place = (
         function_name in IN_PLACE_METHODS
         or (function_name.endswith("_") and not function_name.endswith("__"))
         or kwargs.get("inplace") is True
     )
-    return list(iter_tensors(args[:1])) if is_in_place else []
+    return list(iter_tensors_in_arguments(args[:1])) if is_in_place else []
 
 
 def _list_last_target_rows(log: TorchLog) -> list[int]:
@@ -575,7 +575,7 @@ def _find_or_add_rows_unless_full(log: TorchLog, tensors: Tensors) -> list[int]:
 
 def _record_returned_gradients(log: TorchLog, targets: Tensors, result: Any) -> None:
     """Record the gradients returned by ``torch.autograd.grad``, because the program may compute with them."""
-    for tensor in iter_tensors((result,)):
+    for tensor in iter_tensors_in_arguments((result,)):
         if log.find_current_row(tensor) is None and not log.is_full:
             input_rows = log.graph.find_nearest_ancestor_rows([tensor]) or [
                 log.find_or_add_row(target) for target in targets

@@ -27,7 +27,7 @@ from .numeric_fixes import (
 _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "it": lambda fault, node: unparse(node),
     "x": lambda fault, node: _to_source_text(find_step_function_operand(fault, node)),
-    "high": lambda fault, node: _format_maximized_value(node, find_step_function_operand(fault, node)),
+    "high": lambda fault, node: _format_value_maximized_by_selection(node, find_step_function_operand(fault, node)),
     "softmax": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.softmax),
     "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
     "through": lambda fault, node: format_straight_through(fault, node, find_step_function_operand(fault, node)),
@@ -129,7 +129,7 @@ def _find_second_operand(node: ast.BinOp | ast.Call) -> ast.expr | None:
     return node.args[1] if len(node.args) > 1 else None
 
 
-def _format_maximized_value(node: ast.AST, x: ast.expr | None) -> str | None:
+def _format_value_maximized_by_selection(node: ast.AST, x: ast.expr | None) -> str | None:
     """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
     text = _to_source_text(ast.UnaryOp(ast.USub(), x) if x and "min" in find_operation_or_syntax_name(node) else x)
     return text and text.removeprefix("--")

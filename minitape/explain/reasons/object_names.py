@@ -123,7 +123,7 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
 
 
 def _build_access_paths(adapter: Adapter) -> list[AccessPaths]:
-    """Return the access paths that begin at objects, at containers and at the variables of loops, in this order."""
+    """Return the access paths that begin at objects, containers and loop variables, in that order."""
     names = list(adapter.list_names_and_values())
     loop_names = _find_loop_variable_names()
     stable_names = [(name, value) for name, value in names if name not in loop_names]

@@ -132,7 +132,7 @@ class Statement:
 
     @cached_property
     def bound_names(self) -> list[str]:
-        """The texts of `targets`, such as "w" and "self.b"."""
+        """The source text of each target, such as "w" and "self.b"."""
         return [unparse(n) for n in self.targets]
 
     @cached_property

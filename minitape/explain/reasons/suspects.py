@@ -746,7 +746,7 @@ def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) 
 
 
 def find_rows_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> set[int]:
-    """Return a row, and its ancestors at which almost no adjoint arrived.
+    """Return a row and those of its ancestors that received almost no adjoint.
 
     An input of every repetition, such as a solver parameter, is not included, because it receives its gradient from the
     other repetitions.

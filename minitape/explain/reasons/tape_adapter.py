@@ -116,7 +116,7 @@ def map_ancestors_to_inputs(
     Returns:
         For each ancestor, the nodes that it was computed from, each with the break on its edge, if any.
     """
-    # The keys are the keys of nodes, in the order in which the search visits the nodes.
+    # The keys are node keys, in the order in which the search visits the nodes.
     inputs: dict[Hashable, list[NodeAndBreak]] = {}
     times: dict[ValueNode, tuple[int, int]] = {}
     times_by_key: dict[Hashable, tuple[int, int]] = {}

@@ -476,7 +476,7 @@ def _has_tiny_float16_adjoint(question: Question, row: int) -> bool:
 
 
 def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) -> OptionalFinding:
-    """Explain the zeros of a maximum or minimum that the program uses for clipping or as a relu."""
+    """Explain the zero gradients of a maximum or minimum that the program uses for clipping or as a relu."""
     clip_word = find_clip_word(" ".join([*operation.scope, read_line_at_site(operation.site)]))
     if clip_word:
         return build_row_finding(question, "saturated", operation.index, detail=clip_word[0])

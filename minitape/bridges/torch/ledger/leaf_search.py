@@ -69,7 +69,7 @@ class LeafSearch:
         if count > FIRST_SEARCHES and count & (count - 1):
             return []
         if count <= FIRST_SEARCHES:
-            self._read_names(frame)
+            self._read_module_level_names(frame)
         return [leaf for leaf in iter_leaves(roots) if has_account(id(leaf)) or self._is_trained(leaf)]
 
     def _is_trained(self, leaf: torch.Tensor) -> bool:
@@ -77,7 +77,7 @@ class LeafSearch:
         self._tensors_seen_once[leaf] = True
         return is_trained
 
-    def _read_names(self, frame: FrameType | None) -> None:
+    def _read_module_level_names(self, frame: FrameType | None) -> None:
         """Read the names of the modules and parameters in the program's Python modules.
 
         Names in functions are not read, because this would keep a copy of the function's variables alive.

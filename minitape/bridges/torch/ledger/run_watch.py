@@ -405,7 +405,7 @@ class TorchRunWatch:
         self.accounts.registrations[id(parameter)] = registration
 
     def _find_line_in_optimizer_creator(self) -> Site:
-        """Return the running line of the function that created the last optimizer, or NOWHERE before that.
+        """Return the line now running in the function that created the last optimizer, or NOWHERE if there is none yet.
 
         In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
         """
@@ -512,7 +512,7 @@ class TorchRunWatch:
     # -- steps -------------------------------------------------------------------------------------
 
     def find_or_follow_optimizer(self, optimizer: Any) -> FollowedOptimizer:
-        """Return the followed optimizer, and start following it if it is new.
+        """Return the record kept for an optimizer, and start following the optimizer if it is new.
 
         Args:
             optimizer: The optimizer.
