@@ -146,7 +146,7 @@ class Sweep:
     ) -> AdjointsByRow:
         """Compute the shares that a call sends to its inputs.
 
-        `g` and `z` have the letters of the formulas in the table of primitives, such as ``g * z`` for the rule of exp.
+        `g` and `z` are named as in the formulas of the table of primitives. For example, the rule of exp is ``g * z``.
 
         Args:
             call: The call whose primitive provides the rules.
