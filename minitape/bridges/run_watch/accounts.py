@@ -482,11 +482,12 @@ class RunAccounts:
         """Return the keys of the parameters that optimizers hold."""
         return {account.key for optimizer in self.optimizers for account in optimizer.accounts}
 
-    def count_taken_and_skipped_steps(self) -> tuple[int, int]:
-        """Count the steps of all optimizers.
+    @property
+    def taken_steps(self) -> int:
+        """The number of steps that the optimizers took."""
+        return sum(optimizer.steps for optimizer in self.optimizers)
 
-        Returns:
-            The number of steps taken, and the number of steps skipped by gradient scalers.
-        """
-        taken = sum(optimizer.steps for optimizer in self.optimizers)
-        return taken, sum(optimizer.skipped_steps for optimizer in self.optimizers)
+    @property
+    def skipped_steps(self) -> int:
+        """The number of steps that gradient scalers skipped."""
+        return sum(optimizer.skipped_steps for optimizer in self.optimizers)

@@ -24,7 +24,6 @@ from .accounts import (
     UNSCALED,
     Account,
     GradientChange,
-    Occurrences,
     OptimizerAccount,
     Route,
     RunAccounts,
@@ -50,14 +49,13 @@ def find_run_findings(
         run: The accounts of the run.
         locate_finding: Returns a finding with a better line, if the framework knows one.
     """
-    first_findings: dict[tuple[str, str, Site], RunFinding] = {}
-    keys: dict[tuple[str, str, Site], set[int]] = {}
+    merged: dict[tuple, RunFinding] = {}
     for rule in RULES:
         for finding in map(locate_finding, rule(run)):
             place = finding.cause, finding.variant, finding.site
-            first_findings.setdefault(place, finding)
-            keys.setdefault(place, set()).update(finding.keys)
-    return [finding._replace(keys=keys[place]) for place, finding in first_findings.items()]
+            first = merged.setdefault(place, finding)
+            merged[place] = first._replace(keys={*first.keys, *finding.keys})
+    return list(merged.values())
 
 
 Rule = Callable[[RunAccounts], Iterable[RunFinding]]
@@ -177,7 +175,7 @@ def find_wrong_clipping(run: RunAccounts) -> RunFindings:
         if calls.without_parameters > 1 or calls.without_parameters == calls.calls:
             counts, least = {"": calls.without_parameters}, 1
         for variant, count in counts.items():
-            if count >= least and run.count_taken_and_skipped_steps()[0]:
+            if count >= least and run.taken_steps:
                 yield RunFinding("not_clipped", variant, site, {"n": count, "all": calls.calls})
 
 
@@ -201,8 +199,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
     single_registrations = {
         account.key: (registration.site, registration.name)
         for account in unoptimized
-        if (registration := run.registrations.get(account.key)) is not None
-        and sum(map(_count_passes, run.iter_routes(account))) == 1
+        if (registration := run.registrations.get(account.key)) is not None and _count_passes(run, account) == 1
     }
     registrations = Counter(run.lost_registrations) + Counter(single_registrations.values())
     for account in unoptimized:
@@ -219,9 +216,8 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
             yield RunFinding("not_optimized", "remade", site, {"n": count}, keys)
 
 
-def _count_passes(route_and_occurrences: tuple[Route, Occurrences]) -> int:
-    route, occurrences = route_and_occurrences
-    return len(route.pass_sites) * occurrences.count
+def _count_passes(run: RunAccounts, account: Account) -> int:
+    return sum(len(route.pass_sites) * occurrences.count for route, occurrences in run.iter_routes(account))
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> RunFindings:
@@ -232,8 +228,9 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
         account: The account of the parameter.
         stepped_lines: The lines of the passes that steps used.
     """
-    lines = {site for route, _ in run.iter_routes(account) for site in route.pass_sites}
-    count = max(run.count_fates(account, CLEARED, LEFT), _find_largest_summed_pass_count(run, account))
+    routes = [route.pass_sites for route, _ in run.iter_routes(account)]
+    lines = {site for pass_sites in routes for site in pass_sites}
+    count = max([run.count_fates(account, CLEARED, LEFT), *map(len, routes)])
     # If no step found a gradient, the optimizers hold another model.
     are_others_trained = (
         not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_almost_only_empty_steps, run.optimizers))
@@ -245,15 +242,10 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
         fields = {"n": count, "made": format_bracketed_place(*run.optimizer_sites[-1])}
         yield RunFinding("not_optimized", "late", registration.late_site, fields, [account.key])
     else:
-        fields = {"what": fill("an optimizer"), "steps": format_step_count(run.count_taken_and_skipped_steps()[0])}
+        fields = {"what": fill("an optimizer"), "steps": format_step_count(run.taken_steps)}
         variant = "" if stepped_lines else "another"
         site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
-
-
-def _find_largest_summed_pass_count(run: RunAccounts, account: Account) -> int:
-    """Return the largest number of passes summed in an account's gradient."""
-    return max((len(route.pass_sites) for route, _ in run.iter_routes(account)), default=0)
 
 
 def find_optimizers_without_effect(run: RunAccounts) -> RunFindings:

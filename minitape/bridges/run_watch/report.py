@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -118,15 +118,6 @@ def list_sentences_about_untrained_parameters(page: ModelPage) -> list[str]:
         page: The explanations of the parameters.
     """
     return [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
-
-
-def restore_problem_group(fields: Mapping[str, Any]) -> ProblemGroup:  # The values can be of any JSON type.
-    """Return a problem sent by another process.
-
-    Args:
-        fields: The fields of the problem.
-    """
-    return ProblemGroup(**fields)
 
 
 def find_blamed_names(groups: Iterable[ProblemGroup]) -> set[str]:

@@ -40,7 +40,7 @@ def remove_overruled_problems(
 def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) -> bool:
     """Return whether a parameter's account disproves its problem."""
     if group.kind == "nonfinite":
-        return accounts.count_taken_and_skipped_steps()[1] > 0 and accounts.nonfinite_losses == 0
+        return accounts.skipped_steps > 0 and accounts.nonfinite_losses == 0
     if group.cause == "grad_cleared":
         return accounts.count_fates(account, SKIPPED) > 0
     if group.kind == "unused" or group.cause == "rebound":

@@ -33,7 +33,6 @@ from ..run_watch.report import (
     is_about_none,
     list_problem_groups,
     list_sentences_about_untrained_parameters,
-    restore_problem_group,
 )
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.summary import summarize_run
@@ -221,7 +220,7 @@ class WatchedProgram:
         if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
             report = self._early_report
             self._early_report = None
-            if not accounts.count_taken_and_skipped_steps()[1]:
+            if not accounts.skipped_steps:
                 self._on_problem(report)
         if accounts.anomaly is not None:
             if self._anomaly_is_new:
@@ -355,7 +354,7 @@ class WatchedProgram:
         recording.on_recorded = lambda: self._explain_first_steps(recording, None)
         recording.__exit__(type(error) if error else None, error, None)
         page = self._pages[0] if self._pages else ModelPage()
-        report = RunReport(page, error, passes=accounts.passes, steps=accounts.count_taken_and_skipped_steps()[0])
+        report = RunReport(page, error, passes=accounts.passes, steps=accounts.taken_steps)
         groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
         if isinstance(error, (Exception, KeyboardInterrupt)):
             report.raised = self._explain_error_without_recording(error) or self._explain_error(recording, error)
@@ -397,7 +396,8 @@ class WatchedProgram:
         ):
             new_keys = set(finding.keys) - accused
             names = sorted(map(find_name, new_keys))
-            group = build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
+            heading = fill("Gradient found for {which}.", which=join_parameter_names(names)) if names else ""
+            group = build_problem_group(finding.to_explanation("torch"), names, heading)
             if finding.is_remark:
                 report.remarks.append(str(group))
             elif new_keys or not finding.keys:
@@ -491,7 +491,7 @@ class WatchedProgram:
             max(1, self.watch.accounts.passes - 1), {"kind": "error", "low": self.watch.accounts.passes - 1}
         )
         raised = (answer or {}).get("raised")
-        return None if raised is None else restore_problem_group(raised)
+        return None if raised is None else ProblemGroup(**raised)
 
     def _add_anomaly(self, report: RunReport, anomaly: Anomaly, recording: Any) -> None:
         """Add the facts about the first non-finite value to a report.
@@ -515,7 +515,7 @@ class WatchedProgram:
                 report.anomaly += " " + fill("The step was not recorded: {why}.", why=self.obstacle)
             return
         report.anomaly += " " + describe_second_run(answer, self.watch.accounts.losses)
-        report.anomaly_problems = [restore_problem_group(group) for group in answer["problems"]]
+        report.anomaly_problems = [ProblemGroup(**group) for group in answer["problems"]]
 
 
 def _describe_effect(effect: str) -> str:
@@ -524,12 +524,7 @@ def _describe_effect(effect: str) -> str:
     )
 
 
-def _format_heading(names: list[str]) -> str:
-    return fill("Gradient found for {which}.", which=join_parameter_names(names)) if names else ""
-
-
 def _summarize_gradient_calls(page: ModelPage, calls: int, is_problem_free: bool) -> str:
     seen = fill("{n} calls to torch.autograd.grad; how their results were used was not recorded", n=calls)
-    if is_problem_free and page and not page.problems:
-        return f"{page}\n" + fill("Observed: {what}.", what=seen)
-    return fill("Observed: {what}.", what=seen)
+    observed = fill("Observed: {what}.", what=seen)
+    return f"{page}\n{observed}" if is_problem_free and page and not page.problems else observed

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def explain_raised_error(recording: TorchRecording, error: BaseException) -> OptionalExplanation:
-    """Explain the error that ended a program.
+    """Explain the error that ended a program, with the check that fits its message.
 
     Args:
         recording: The recording of the step that raised the error.
@@ -34,7 +34,19 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Opt
         The explanation, or None if the error is not from autograd or has no known explanation.
     """
     with share_searches_between_questions():
-        return _explain_by_check_for_message(recording, error)
+        message = str(error)
+        names = TensorNames(error)
+        if "second time" in message:
+            return _explain_reuse_of_freed_graph(recording, names)
+        if "appears to not have been used" in message or ("unused" in message and "graph" in message):
+            return _explain_unreachable_input(recording, names)
+        if "does not require grad" in message:
+            return _explain_untracked_tensor(recording, names)
+        if "modified by an inplace operation" in message or "leaf Variable" in message or "scalar outputs" in message:
+            return _explain_failed_pass_by_checks(recording)
+        if "None" in message:
+            return _explain_grad_of_result(recording, error, names)
+    return None
 
 
 def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
@@ -52,28 +64,6 @@ def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
         if f"{function.__name__}Backward" in str(error)
     )
     return known_errors.explain_raised_error("torch", error, next(named, NOWHERE))
-
-
-def _explain_by_check_for_message(recording: TorchRecording, error: BaseException) -> OptionalExplanation:
-    """Explain an error with the check that fits the error's message.
-
-    Args:
-        recording: The recording of the step that raised it.
-        error: The error.
-    """
-    message = str(error)
-    names = TensorNames(error)
-    if "second time" in message:
-        return _explain_reuse_of_freed_graph(recording, names)
-    if "appears to not have been used" in message or ("unused" in message and "graph" in message):
-        return _explain_unreachable_input(recording, names)
-    if "does not require grad" in message:
-        return _explain_untracked_tensor(recording, names)
-    if "modified by an inplace operation" in message or "leaf Variable" in message or "scalar outputs" in message:
-        return _explain_failed_pass_by_checks(recording)
-    if "NoneType" in message or "None" in message:
-        return _explain_grad_of_result(recording, error, names)
-    return None
 
 
 def _explain_failed_pass_by_checks(recording: TorchRecording) -> OptionalExplanation:

@@ -231,10 +231,6 @@ class TorchLog:
             row
             for value_tensor in value_tensors
             if value_tensor is not leaf and (row := self.find_current_row(value_tensor)) is not None
-        ]
-        rows = [
-            row
-            for row in rows
             if (cause == "wrapped" and self.rows[row].tracked) or self._is_computed_and_not_leaf_copy(row)
         ]
         if rows:

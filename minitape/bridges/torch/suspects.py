@@ -113,7 +113,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         sources_with_gradient=sources_with_gradient,
         # If no optimizer took a step, the optimizers count only if one of their parameters got a gradient.
         trained_keys=optimized_keys
-        if watch.accounts.count_taken_and_skipped_steps()[0] or not optimized_keys.isdisjoint(sources_with_gradient)
+        if watch.accounts.taken_steps or not optimized_keys.isdisjoint(sources_with_gradient)
         else (),
     )
 
@@ -202,14 +202,10 @@ def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -
     if site is not NOWHERE:
         return site, "replaced"
     is_registered = bool(history.find_root_module_and_path(parameter)[1])
-    unregistered = (
-        ()
-        if is_registered
-        else (each_parameter for root in roots for each_parameter in iter_unregistered_parameters(root))
-    )
-    for omitted in unregistered:
-        if omitted.parameter is parameter:
-            return find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
+    for root in () if is_registered else roots:
+        for omitted in iter_unregistered_parameters(root):
+            if omitted.parameter is parameter:
+                return find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
     return NOWHERE, ""
 
 

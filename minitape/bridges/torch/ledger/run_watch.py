@@ -711,9 +711,7 @@ class TorchRunWatch:
             self._known_route_count, self._steps_without_new_route = len(self.accounts.route_numbers), 0
         enough = FOLLOWED_STEPS if self._has_rested else FIRST_STEPS
         if self._steps_without_new_route >= enough and not self.follows_all and self.accounts.anomaly is None:
-            passes_per_step = max(
-                1, round(self.accounts.passes / max(1, self.accounts.count_taken_and_skipped_steps()[0]))
-            )
+            passes_per_step = max(1, round(self.accounts.passes / max(1, self.accounts.taken_steps)))
             self._resting_passes, self._has_rested = RESTING_STEPS * passes_per_step, True
 
 

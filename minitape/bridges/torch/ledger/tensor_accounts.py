@@ -189,14 +189,10 @@ def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
     except (RuntimeError, TypeError):  # The tensors are on different devices or have different types.
         norms = [float(tensor.norm()) for tensor in tensors]
     return [
-        norm if math.isfinite(norm) else _measure_large_norm(tensor)
+        # The squared elements may overflow the dtype of the tensor.
+        norm if math.isfinite(norm) else float(tensor.abs().double().norm())
         for norm, tensor in zip(norms, tensors, strict=True)
     ]
-
-
-def _measure_large_norm(tensor: torch.Tensor) -> float:
-    """Return the norm of a tensor whose squared elements may overflow its dtype."""
-    return float(tensor.double().norm()) if not tensor.is_complex() else float(tensor.abs().double().norm())
 
 
 class WeightSample:
