@@ -212,4 +212,29 @@ class Limit(torch.autograd.Function):
 w = torch.ones(3, requires_grad=True)
 loss = (Limit.apply(w * 3) * 2).sum()
 loss.backward()
+#@ numbers_that_were_rounded_before integer_cast
+net, table = nn.Linear(3, 1), nn.Embedding(6, 4)
+w = net.weight
+place = net(torch.randn(5, 3)).sigmoid() * 5
+rows = place.round().long()  #!  #- rows = torch.softmax(-((place - torch.arange(6.0)) ** 2), 1)
+picked = [table.weight[row] for (row,) in rows.tolist()]  #- picked = list(rows @ table.weight)
+loss = torch.stack(picked).pow(2).sum()
+loss.backward()
+#@ a_helper_acts_without_gradients no_grad
+actor, critic = nn.Linear(2, 1), nn.Linear(3, 1)
+w = actor.weight
+def act(state):
+    with torch.no_grad():  #- if True:
+        action = actor(state)  #!
+    action = action.numpy() + 0.1  #- action = action + 0.1
+    return torch.as_tensor(action)  #- return action
+state = torch.randn(5, 2)
+loss = -critic(torch.cat([state, act(state)], 1)).mean()
+loss.backward()
+#@ stacked_copies_of_an_ensemble detach
+nets = [nn.Linear(3, 1) for _ in range(2)]
+w = nets[0].weight
+stacked, _ = torch.func.stack_module_state(nets)  #!  #- stacked = {"weight": torch.stack([net.weight for net in nets])}
+loss = torch.einsum("eoi,ni->eno", stacked["weight"], torch.randn(4, 3)).pow(2).sum()
+loss.backward()
 """

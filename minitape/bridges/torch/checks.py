@@ -17,7 +17,7 @@ import torch
 from ...explain.explanation import Explanation
 from ...explain.reasons import zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
-from ...explain.reasons.checks import INTEGER_DTYPES, does_escape_reach_target
+from ...explain.reasons.checks import INTEGER_DTYPES, does_escape_reach_target, find_break_before_escape
 from ...explain.reasons.finding_sentences import describe_escape_method, find_access_path, to_explanation_with_fixes
 from ...explain.reasons.program_text import (
     Statement,
@@ -195,8 +195,8 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
         row: The row of the break.
     """
     statement = find_statement(finding.site)
-    if finding.cause == "detach" and statement.find_call("state_dict"):
-        finding.variant = "state"
+    if finding.cause == "detach" and statement and not statement.find_call("detach", "detach_"):
+        finding.variant = "state" if statement.find_call("state_dict") else "copied"
     if row.kind != "operation" and finding.cause in LEAF_VALUE_ORIGINS:
         finding.detail = fill(LEAF_VALUE_ORIGINS[finding.cause])
     if get_extra(row).is_wrapped:
@@ -267,7 +267,12 @@ def build_finding_of_escapes(question: TorchQuestion, escapes: Sequence[Escape])
     for other in others:
         other.is_side_break = True
     first.more = [*list_breaks_at_rebuilt_tensor(question, first), *others]
-    return first
+    earlier = find_break_before_escape(question, reported[0]) if returning else None
+    if earlier is None or earlier.row is None:
+        return first
+    specialize_break_finding(question, earlier, question.rows[earlier.row])
+    earlier.more = [first, *first.more]
+    return earlier
 
 
 def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Finding) -> list[Finding]:

@@ -30,6 +30,12 @@ CAUSES = (
         [torch: state]
         state_dict(){line} returns detached tensors, so no gradient flows from the target to {x}.
         Fix: Use the parameters themselves, for example with named_parameters().
+
+        [torch: copied]
+        This line{line} returns tensors with the same values as {x} but without their history, so no gradient flows from
+        the target to {x}.
+        Fix: If these tensors should be trained, pass them to the optimizer instead of {x}. Otherwise, compute with {x}
+        itself.
         """,
         edits=(edit.unwrap_call("detach", "detach_"),),
     ),

@@ -242,7 +242,8 @@ OPERATION_FIXES = [
     OperationFix(
         _INTEGER_CAUSES,
         "long|int|short|astype|cast|to|type",
-        "Remove the cast and compute with `{x}` directly, or pass the gradient through as if there were no cast.",
+        "Remove the cast and compute with `{x}` directly, or pass the gradient through as if there were no cast. If "
+        "the integers select elements, interpolate between the elements instead.",
         lambda fault, node: is_integer_cast(node) and _is_source_float(fault),
     ),
     OperationFix(
@@ -357,8 +358,9 @@ OPERATION_FIXES = [
     OperationFix(
         "zero_cancels saturated",
         "softmax",
-        "The softmax of a single value is always 1. For a yes-or-no answer with a single output, write "
-        "`{sigmoid}({x})` instead of `{it}`. Alternatively, use one output for each class.",
+        "The softmax of a single value is always 1. If it should weight several elements, it runs over the wrong axis: "
+        "choose the axis of these elements. For a yes-or-no answer with a single output, write `{sigmoid}({x})` "
+        "instead of `{it}`, or use one output for each class.",
         lambda fault, node: (
             fault.row is not None and fault.row.array is not None and bool(np.all(fault.row.array == 1))
         ),

@@ -29,7 +29,9 @@ from .question import (
 from .zero_nan import SUBTRACT_OPS, build_row_finding
 
 SETUP_METHODS = ("__init__", "__post_init__", "build")  # These methods run once, before any training step.
-CAUSES_BEFORE_ESCAPE = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")
+CAUSES_BEFORE_ESCAPE = set(
+    "stop_gradient integer_dtype integer_cast nondifferentiable no_gradient_registered no_grad inference_mode".split()
+)
 INTEGER_DTYPES = ("int", "uint", "bool")
 VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
 # Values that are converted by these methods only decide which code runs.
