@@ -609,4 +609,80 @@ for step in range(4):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+#@ a_tensor_of_a_module_is_not_a_parameter not_optimized
+class Spring(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(1, 1)
+        self.stiffness = torch.tensor(1.0, requires_grad=True)  #- self.stiffness = nn.Parameter(torch.tensor(1.0))
+    def forward(self, x):
+        return self.stiffness * self.net(x)
+model = Spring()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    (model(torch.randn(8, 1)) - 1).pow(2).mean().backward()
+    optimizer.step()  #!
+#@ a_module_keeps_the_points_of_a_derivative connected
+class Physics(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+        self.points = torch.linspace(0, 1, 16)[:, None].requires_grad_()
+    def forward(self):
+        u = self.net(self.points)
+        return torch.autograd.grad(outputs=u.sum(), inputs=self.points, create_graph=True)[0] + u
+model = Physics()
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for step in range(6):
+    optimizer.zero_grad()
+    model().pow(2).mean().backward()
+    optimizer.step()
+#@ a_module_keeps_a_tensor_that_the_program_updates_itself connected
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(2, 1)
+        self.price = torch.ones(1, requires_grad=True)
+    def forward(self, x):
+        return self.price * self.net(x)
+model = Scaled()
+optimizer = torch.optim.SGD(model.parameters(), 0.01)
+for step in range(6):
+    optimizer.zero_grad()
+    model(torch.randn(8, 2)).pow(2).mean().backward()
+    optimizer.step()
+    with torch.no_grad():
+        model.price += 0.1 * model.price.grad
+        model.price.grad = None
+#@ a_second_optimizer_holds_the_tensor_of_a_module connected
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(2, 1)
+        self.log_scale = torch.zeros(1, requires_grad=True)
+    def forward(self, x):
+        return self.log_scale.exp() * self.net(x)
+model = Scaled()
+optimizers = [torch.optim.SGD(model.parameters(), 0.01), torch.optim.SGD([model.log_scale], 0.001)]
+for step in range(6):
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    model(torch.randn(8, 2)).pow(2).mean().backward()
+    for optimizer in optimizers:
+        optimizer.step()
+#@ a_module_adds_zero_times_a_tensor connected
+class Hooked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(2, 1)
+        self.switch = torch.zeros(1, requires_grad=True)
+    def forward(self, x):
+        return self.net(x) + 0 * self.switch
+model = Hooked()
+optimizer = torch.optim.SGD(model.parameters(), 0.01)
+for step in range(6):
+    optimizer.zero_grad()
+    model(torch.randn(8, 2)).pow(2).mean().backward()
+    optimizer.step()
 """

@@ -711,4 +711,17 @@ for _ in range(3):
     g_opt.zero_grad()
     loss = (g(real) - real).pow(2).mean() + (features(g(real)).tanh() - f_real.detach()).pow(2).mean()
     loss.backward(); g_opt.step()
+#@ a_parameter_is_reshaped_at_once not_optimized
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 2)
+        self.place = nn.Parameter(torch.zeros(3)).unsqueeze(0)  #!  #- self.place = nn.Parameter(torch.zeros(1, 3))
+    def forward(self, x):
+        return self.layer(x + self.place)
+model = Tower()
+opt = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(3):
+    loss = model(torch.randn(4, 3)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
 """

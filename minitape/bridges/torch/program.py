@@ -382,7 +382,7 @@ class WatchedProgram:
         page_names = {key: name for name, key in self._keys_by_name.items()}
 
         def find_name(key: int) -> str:
-            return page_names.get(key) or self.watch.find_name(key) or "?"
+            return page_names.get(key) or self.watch.find_name(key)
 
         unread = [group for group in groups if group.cause == "unused" and not self._is_read_in_recorded_steps(group)]
         report.remarks += map(str, unread)
@@ -395,7 +395,7 @@ class WatchedProgram:
             accounts, lambda finding: finding if latest is None else locate_finding(latest, finding)
         ):
             new_keys = set(finding.keys) - accused
-            names = sorted(map(find_name, new_keys))
+            names = sorted(filter(None, map(find_name, new_keys)))
             heading = fill("Gradient found for {which}.", which=join_parameter_names(names)) if names else ""
             group = build_problem_group(finding.to_explanation("torch"), names, heading)
             if finding.is_remark:

@@ -206,7 +206,9 @@ def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -
         for omitted in iter_unregistered_parameters(root):
             if omitted.parameter is parameter:
                 return find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
-    return NOWHERE, ""
+    if id(parameter) in recording.log.run_watch.accounts.registrations:
+        return NOWHERE, ""
+    return recording.log.creations.get(parameter, NOWHERE), "unregistered"
 
 
 # -- custom derivatives ----------------------------------------------------------------------------

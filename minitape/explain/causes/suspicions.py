@@ -110,6 +110,13 @@ CAUSES = (
         Fix: Use nn.ModuleList([...]) or nn.ModuleDict({{...}}) there. A class that contains layers should be an
         nn.Module.
 
+        [torch: unregistered]
+        The tensor that was created{line} has a gradient, but no optimizer updates it. model.parameters() lists only
+        nn.Parameter objects that are attributes of a module.
+        Fix: If it should be trained, assign nn.Parameter(...) to an attribute of the module, or pass the tensor to the
+        optimizer. Other operations, such as unsqueeze() or to(), belong inside the brackets: their result is not an
+        nn.Parameter. If it should not be trained, leave out requires_grad=True.
+
         [torch: replaced]
         The parameter has a gradient, but no optimizer updates it, because it was added to its module{line} after the
         optimizer was created.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -22,6 +23,20 @@ FREEZING_NAMES = set(
     "requires_grad_ require_grad_ trainable".split()
 )
 SETTINGS_STEP = 3  # By this step, all parameters that are trained have moved.
+
+
+def mark_tensors_of_modules(accounts: Iterable[TensorAccount]) -> None:
+    """Treat the plain tensors in attributes of modules as parameters if nothing uses or clears their gradients.
+
+    Args:
+        accounts: The accounts of the leaves.
+    """
+    plain = [each for each in accounts if not (each.is_parameter or each.optimizer_numbers or each.occurrences)]
+    owners = iter_living_instances(nn.Module) if plain else ()
+    held_keys = {id(value) for owner in owners for value in vars(owner).values()}
+    for account in plain:
+        gradient = account.gradient
+        account.is_parameter = account.key in held_keys and gradient is not None and bool(gradient.any())
 
 
 def record_update_of_frozen_parameter(

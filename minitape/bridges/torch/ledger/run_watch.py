@@ -42,7 +42,7 @@ from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
 from ..kept_tensors import OptionalTensor, Tensors
 from .leaf_search import LeafSearch
-from .misuse_watch import record_settings_without_effect, record_update_of_frozen_parameter
+from .misuse_watch import mark_tensors_of_modules, record_settings_without_effect, record_update_of_frozen_parameter
 from .scaler_watch import ScalerWatch
 from .schedule_watch import ScheduleWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
@@ -136,6 +136,7 @@ class TorchRunWatch:
         self._backward_depth = self._closure_depth = 0
         self._resting_passes, self._has_rested = 0, False
         self._steps_without_new_route = self._known_route_count = 0
+        self._input_keys = set[int]()  # The keys of the inputs whose derivatives the program requests.
         self._late_losses: list[tuple[torch.Tensor, float | None, Site, int]] = []
         self._last_pause: Site = NOWHERE
         self._optimizer_stack: list[Site] = []  # The running lines when the last optimizer was created.
@@ -170,8 +171,10 @@ class TorchRunWatch:
         self.patches.undo_all()
         with DisableTorchFunction(), self.errors:
             self._read_waiting_losses()
-            for account in self._close_gone_accounts_and_list_others():
+            accounts = self._close_gone_accounts_and_list_others()
+            for account in accounts:
                 account.record_changes_by_program(self.accounts)
+            mark_tensors_of_modules(account for account in accounts if account.key not in self._input_keys)
 
     @property
     def is_resting(self) -> bool:
@@ -278,11 +281,14 @@ class TorchRunWatch:
             self.on_pass(self.accounts.passes)
         return result
 
-    def _count_and_run_gradient_call(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+    def _count_and_run_gradient_call(
+        self, original: Callable, outputs: Any, inputs: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         if not self._backward_depth:
             self.accounts.gradient_calls += 1
+        self._input_keys.update(map(id, inputs if isinstance(inputs, (list, tuple)) else [inputs]))
         try:
-            return original(*args, **kwargs)
+            return original(outputs, inputs, *args, **kwargs)
         except Exception as error:
             self.failure = error
             raise

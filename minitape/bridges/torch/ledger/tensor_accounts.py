@@ -31,6 +31,7 @@ class TensorAccount(Account):
         pass_fingerprint: The fingerprint of the leaf when the first pending contribution arrived, or None if no
             fingerprint was taken.
         lost_gradients: The number of times a gradient was cleared before a step used it.
+        is_parameter: Whether the leaf is an ``nn.Parameter``, or a module holds it like one.
     """
 
     __slots__ = (
@@ -41,7 +42,7 @@ class TensorAccount(Account):
         "first_fingerprint",
         "pass_fingerprint",
         "lost_gradients",
-        "_is_parameter",
+        "is_parameter",
         "_dtype",
     )
 
@@ -54,7 +55,7 @@ class TensorAccount(Account):
         self.first_fingerprint: OptionalTensor = None
         self.pass_fingerprint: OptionalTensor = None
         self.lost_gradients = 0
-        self._is_parameter = isinstance(tensor, torch.nn.Parameter)
+        self.is_parameter = isinstance(tensor, torch.nn.Parameter)
         self._dtype = str(tensor.dtype).removeprefix("torch.")
 
     def read_facts(self) -> ParameterFacts:
@@ -66,7 +67,7 @@ class TensorAccount(Account):
         tensor = self.tensor_ref()
         is_trainable = tensor is not None and tensor.requires_grad
         is_elsewhere = tensor is not None and not get_local_part(tensor).numel()
-        return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype, is_elsewhere)
+        return ParameterFacts(tensor is None, is_trainable, self.is_parameter, self._dtype, is_elsewhere)
 
     def is_unchanged_since_first_gradient(self) -> bool:
         """Compare the leaf with its state when it got its first gradient.
