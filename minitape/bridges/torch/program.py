@@ -43,7 +43,7 @@ from .overruled import remove_overruled_problems
 from .patch_runs import try_patch
 from .raised_errors import explain_error_by_message_alone, explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
-from .suspects import build_checked_run, locate_finding, record_findings_of_operations
+from .suspects import build_checked_run, locate_finding, record_findings_of_operations, record_suspicions
 
 SEED = 20240  # The seed for all random numbers, unless the program sets its own.
 COPY_INTERVAL = 5.0  # The number of seconds between copies of the running program.
@@ -104,6 +104,8 @@ class WatchedProgram:
         self._copy_window: CopyWindow | None = None  # Only a copy that answers a request has a window.
         self._recording: Any = None  # A block with the selected steps, which has the attributes of a recording.
         self._pages: list[ModelPage] = []
+        # The number of lines that had created optimizers when the last recording ended, or 0 if it showed a problem.
+        self._optimizer_lines = 0
         self._keys_by_name: dict[str, int] = {}
         self._early_report: RunReport | None = None
         self._on_problem: Callable[[RunReport], object] = bool
@@ -187,9 +189,16 @@ class WatchedProgram:
         try:
             latest: TorchRecording = recording.latest
             latest.explains_steps = False  # The accounts cover the whole run, not only its first steps.
+            run = build_checked_run(latest)
+            record_findings_of_operations(run, self.watch.accounts)
+            optimizer_lines = len({*self.watch.accounts.optimizer_sites})
+            if self._optimizer_lines:  # These are the first steps of another optimizer.
+                self._optimizer_lines = optimizer_lines
+                record_suspicions(run, self.watch.accounts)
+                return
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
-            record_findings_of_operations(build_checked_run(latest), self.watch.accounts)
+            self._optimizer_lines = 0 if page.problems or not recording.first else optimizer_lines
         except Exception as error:  # An error in an explanation must not end the training run.
             warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
             return
@@ -229,6 +238,9 @@ class WatchedProgram:
             if not self._anomaly_was_recorded and self.anomaly_answer is None and not self.obstacle:
                 self.anomaly_answer = self._ask_copy_about_anomaly(accounts.anomaly)
             return
+        is_new = len({*accounts.optimizer_sites}) > self._optimizer_lines > 0
+        if is_new and self._recording._open_block is None:
+            self._recording.record_more_steps(self.options["first"])
         if time.monotonic() - self._copied_at > COPY_INTERVAL:
             self._copied_at = time.monotonic()
             self._copy_program_if_possible(pass_number)

@@ -376,6 +376,18 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
     record_gradients_of_targets(run, accounts)
 
 
+def record_suspicions(run: CheckedRun, accounts: RunAccounts) -> None:
+    """Note the most certain suspicion about each source that the program trains.
+
+    Args:
+        run: The run to check.
+        accounts: The accounts of the run.
+    """
+    for key in run.sources_with_gradient.keys() & run.trained_keys:
+        for suspicion in run.list_suspicions_of_source(run.sources_with_gradient[key])[:1]:
+            accounts.record_finding(suspicion.cause, suspicion.variant, suspicion.site, [key], **suspicion.fields)
+
+
 def record_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
     """Record training targets and factors of log-probabilities that combine data with predictions and get gradients.
 

@@ -56,8 +56,8 @@ CAUSES = (
         [torch: kl_div]
         kl_div{line} expects log-probabilities as its first argument, but it received values from {one:.3g} to
         {two:.3g}, and the logarithm of a probability is never positive.
-        Fix: Apply log_softmax to the first argument. The second argument contains probabilities, unless log_target is
-        True.
+        Fix: Compute the first argument with log_softmax instead of softmax. The second argument contains probabilities,
+        unless log_target is True.
 
         [torch: targets]
         The targets of {what}{line} reach from {one:.3g} to {two:.3g}, but this loss expects targets from 0 to 1. The
