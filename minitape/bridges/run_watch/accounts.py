@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -81,14 +82,6 @@ class Route(NamedTuple):
     optimizer_number: int
 
 
-@dataclass(slots=True)
-class Occurrences:
-    """The number of occurrences of an event, with the backward pass of the first."""
-
-    count: int
-    first_pass: int
-
-
 class ParameterFacts(NamedTuple):
     """The known facts about a parameter.
 
@@ -118,7 +111,7 @@ class Account:
         pending: The contributions that are currently in the gradient. Accounts share these tuples.
         changes: The changes made to the gradient since it was last empty.
         used_by: The numbers of the optimizers whose steps used the pending contributions.
-        occurrences: The number of times each route was taken, by route number.
+        route_counts: The number of times each route was taken, by route number.
         norms: The smallest, largest and last norm among the gradients that steps used. Empty if there were none.
         moves: The number of sampled steps that changed the parameter, and the smallest and largest update divided by
             the parameter's norm.
@@ -131,7 +124,7 @@ class Account:
     pending: tuple[Contribution, ...] = ()
     changes: tuple[GradientChange, ...] = ()
     used_by: tuple[int, ...] = ()
-    occurrences: dict[int, Occurrences] = field(default_factory=dict)
+    route_counts: Counter[int] = field(default_factory=Counter)
     norms: list[float] = field(default_factory=list)
     moves: tuple[int, float, float] = (0, 0.0, 0.0)
     undone_moves: int = 0
@@ -271,14 +264,12 @@ class Anomaly(NamedTuple):
         pass_number: The backward pass at which the value was seen.
         first_pass: The first backward pass that may have caused the value. All earlier passes are known to be finite.
         site: The line at which the value was seen.
-        keys: The keys of the affected parameters.
     """
 
     kind: str
     pass_number: int
     first_pass: int
     site: Site
-    keys: tuple[int, ...] = ()
 
 
 class ParameterRegistration(NamedTuple):
@@ -309,8 +300,8 @@ class RunAccounts:
         passes: The number of backward passes so far.
         losses: The value of the loss in each backward pass.
         nonfinite_losses: The number of NaN or infinite losses, excluding losses scaled by a gradient scaler.
-        sent_by_another: For each (older line, newer line, key), the number of times a pass was added to another
-            loss's remaining gradient after an optimizer without this parameter had used the older pass.
+        sent_by_another: The (older line, newer line, key) triples for which a pass was added to another loss's
+            remaining gradient after an optimizer without this parameter had used the older pass. The values are None.
         registrations: The events in which parameters became parts of modules, by key.
         lost_registrations: For each (line, name), the number of parameters that were created there, got a gradient that
             no step used, and no longer exist.
@@ -339,9 +330,9 @@ class RunAccounts:
         self.passes = 0
         self.losses = array("d")
         self.nonfinite_losses = 0
-        self.sent_by_another: dict[tuple[Site, Site, int], int] = {}
+        self.sent_by_another: dict[tuple[Site, Site, int], None] = {}
         self.registrations: dict[int, ParameterRegistration] = {}
-        self.lost_registrations: dict[tuple[Site, str], int] = {}
+        self.lost_registrations: Counter[tuple[Site, str]] = Counter()
         self.optimizer_sites: list[Site] = []
         self.anomaly: Anomaly | None = None
         self.paused_at: Site = NOWHERE
@@ -366,21 +357,8 @@ class RunAccounts:
         route = Route(pass_sites, account.changes, fate, site, optimizer_number)
         return self.route_numbers.setdefault(route, len(self.route_numbers))
 
-    def count_route(self, account: Account, route_number: int) -> None:
-        """Record that an account's gradient has taken a route one more time.
-
-        Args:
-            account: The account.
-            route_number: The number of the route.
-        """
-        occurrences = account.occurrences.get(route_number)
-        if occurrences is None:
-            account.occurrences[route_number] = Occurrences(1, self.passes)
-        else:
-            occurrences.count += 1
-
-    def iter_routes(self, account: Account) -> Iterator[tuple[Route, Occurrences]]:
-        """Yield each route that an account's gradients took, with its occurrences.
+    def iter_routes(self, account: Account) -> Iterator[tuple[Route, int]]:
+        """Yield each route that an account's gradients took, and how often they took it.
 
         A gradient that nothing has used or cleared yet counts as a route of its own.
 
@@ -388,12 +366,11 @@ class RunAccounts:
             account: The account.
         """
         routes = list(self.route_numbers)
-        for number, occurrences in account.occurrences.items():
-            yield routes[number], occurrences
+        for number, count in account.route_counts.items():
+            yield routes[number], count
         if account.pending and not account.used_by:
             pass_sites = tuple(contribution.site for contribution in account.pending)
-            first = account.pending[0].pass_number
-            yield Route(pass_sites, account.changes, LEFT, NOWHERE, 0), Occurrences(1, first)
+            yield Route(pass_sites, account.changes, LEFT, NOWHERE, 0), 1
 
     def record_cleared_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
         """Record that the gradient of an account was cleared.
@@ -409,7 +386,7 @@ class RunAccounts:
                 fate = CONSUMED
             elif not all(contribution.is_finite for contribution in account.pending):
                 fate = CLEARED_NONFINITE
-            self.count_route(account, self.find_route_number(account, fate, site))
+            account.route_counts[self.find_route_number(account, fate, site)] += 1
         account.forget_pending_contributions()
 
     def record_gradient_change(self, accounts: Iterable[Account], change: GradientChange) -> None:
@@ -428,20 +405,17 @@ class RunAccounts:
                     extended[key] = (*account.changes, change)
                 account.changes = extended[key]
 
-    def record_first_nonfinite(
-        self, kind: str, site: Site, first_pass: int | None = None, keys: Iterable[int] = ()
-    ) -> None:
+    def record_first_nonfinite(self, kind: str, site: Site, first_pass: int | None = None) -> None:
         """Record the run's first non-finite value, and ignore later ones.
 
         Args:
             kind: "loss", "gradient" or "weight".
             site: The line at which the value was seen.
             first_pass: The first backward pass that may have caused the value, or None for the current pass.
-            keys: The keys of the affected parameters.
         """
         if self.anomaly is None:
             first = self.passes if first_pass is None else first_pass
-            self.anomaly = Anomaly(kind, self.passes, max(1, first), site, tuple(keys))
+            self.anomaly = Anomaly(kind, self.passes, max(1, first), site)
 
     def record_finding(
         self, cause: str, variant: str, site: Site, keys: Iterable[int] = (), is_remark: bool = False, **fields: Any
@@ -476,7 +450,7 @@ class RunAccounts:
             account: The account.
             *fates: The fates to count.
         """
-        return sum(occurrences.count for route, occurrences in self.iter_routes(account) if route.fate in fates)
+        return sum(count for route, count in self.iter_routes(account) if route.fate in fates)
 
     def list_optimized_keys(self) -> set[int]:
         """Return the keys of the parameters that optimizers hold."""

@@ -77,15 +77,15 @@ def find_leftover_gradients(run: RunAccounts) -> RunFindings:
     Args:
         run: The accounts of the run.
     """
-    for (old_site, new_site, key), _ in run.sent_by_another.items():
+    for old_site, new_site, key in run.sent_by_another:
         account = run.accounts.get(key)
-        for route, occurrences in run.iter_routes(account) if account else ():
+        for route, count in run.iter_routes(account) if account else ():
             is_sum_of_both = old_site in route.pass_sites and route.pass_sites[-1] == new_site
-            if route.fate == STEPPED and occurrences.count > 1 and is_sum_of_both:
+            if route.fate == STEPPED and count > 1 and is_sum_of_both:
                 fields = {
                     "step": format_bracketed_place(*new_site),
                     "from_": format_bracketed_place(*old_site),
-                    "n": occurrences.count,
+                    "n": count,
                 }
                 yield RunFinding("leftover", "", route.site, fields, [key])
 
@@ -101,9 +101,9 @@ def find_cleared_gradients(run: RunAccounts) -> RunFindings:
         # A program that writes into .grad may accumulate the gradients of several passes itself.
         if any(route.fate == STEPPED and _has_gradient_change(route, EDITED) for route, _ in routes):
             continue
-        for route, occurrences in routes:
+        for route, count in routes:
             if route.fate == CLEARED and len(set(route.pass_sites)) == 1 and route.site != NOWHERE:
-                yield from _check_cleared_route(run, account, route, occurrences.count)
+                yield from _check_cleared_route(run, account, route, count)
 
 
 def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> RunFindings:
@@ -117,8 +117,8 @@ def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count
     """
     pass_site = route.pass_sites[0]
     used = sum(
-        occurrences.count
-        for other, occurrences in run.iter_routes(account)
+        times
+        for other, times in run.iter_routes(account)
         if other.fate in (STEPPED, SKIPPED) and pass_site in other.pass_sites
     )
     fields = {"n": count, "all": count + used, "from_": format_bracketed_place(*pass_site)}
@@ -147,9 +147,9 @@ def find_reused_gradients(run: RunAccounts) -> RunFindings:
         run: The accounts of the run.
     """
     for account in run.accounts.values():
-        reused = [(route, occurrences) for route, occurrences in run.iter_routes(account) if route.fate == REUSED]
+        reused = [(route, times) for route, times in run.iter_routes(account) if route.fate == REUSED]
         sums = [route for route, _ in reused if len(route.pass_sites) > 1]
-        count = sum(occurrences.count for _, occurrences in reused)
+        count = sum(times for _, times in reused)
         if sums and (count > 1 or run.passes <= SHORT_RUN):
             fields = {"n": max(len(route.pass_sites) for route in sums)}
             yield RunFinding("accumulated", "", sums[-1].site, fields, [account.key])
@@ -201,7 +201,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
         for account in unoptimized
         if (registration := run.registrations.get(account.key)) is not None and _count_passes(run, account) == 1
     }
-    registrations = Counter(run.lost_registrations) + Counter(single_registrations.values())
+    registrations = run.lost_registrations + Counter(single_registrations.values())
     for account in unoptimized:
         if (
             account.key not in single_registrations
@@ -217,7 +217,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
 
 
 def _count_passes(run: RunAccounts, account: Account) -> int:
-    return sum(len(route.pass_sites) * occurrences.count for route, occurrences in run.iter_routes(account))
+    return sum(len(route.pass_sites) * count for route, count in run.iter_routes(account))
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> RunFindings:
@@ -292,8 +292,8 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
     largest = max((account.norms[1] for account in optimizer.accounts if account.norms), default=0.0)
     for account in optimizer.accounts:
         used = [
-            occurrences.count
-            for route, occurrences in run.iter_routes(account)
+            count
+            for route, count in run.iter_routes(account)
             if route.optimizer_number == optimizer.number and route.fate in (STEPPED, REUSED)
         ]
         if sum(used) <= 2 or not account.norms:
@@ -373,8 +373,8 @@ def find_misused_scalers(run: RunAccounts) -> RunFindings:
 def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> RunFindings:
     """Find optimizers whose ``step`` was called without the scaler that scaled the loss."""
     for account in run.accounts.values():
-        for route, occurrences in run.iter_routes(account):
-            if route.fate == STEPPED and occurrences.count > 1 and not _has_gradient_change(route, UNSCALED, EDITED):
+        for route, count in run.iter_routes(account):
+            if route.fate == STEPPED and count > 1 and not _has_gradient_change(route, UNSCALED, EDITED):
                 yield RunFinding("scaler", "bypassed", route.site, {"scale": scale}, [account.key])
 
 

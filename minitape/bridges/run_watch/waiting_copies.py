@@ -86,9 +86,7 @@ class WaitingCopy:
 
     def end_copy(self) -> None:
         """End the copy and everything that runs in it."""
-        for file in (self._requests, self._answers):
-            with suppress(OSError):
-                file.close()
+        self.close_pipes()
         with suppress(OSError):
             os.killpg(self._process_id, signal.SIGKILL)
         with suppress(OSError):

@@ -31,7 +31,7 @@ def mark_tensors_of_modules(accounts: Iterable[TensorAccount]) -> None:
     Args:
         accounts: The accounts of the leaves.
     """
-    plain = [each for each in accounts if not (each.is_parameter or each.optimizer_numbers or each.occurrences)]
+    plain = [each for each in accounts if not (each.is_parameter or each.optimizer_numbers or each.route_counts)]
     owners = iter_living_instances(nn.Module) if plain else ()
     held_keys = {id(value) for owner in owners for value in vars(owner).values()}
     for account in plain:

@@ -224,7 +224,7 @@ class TorchRunWatch:
             registration = self.accounts.registrations.pop(account.key, None)
             if registration is not None and account.pending:
                 place = registration.site, registration.name
-                self.accounts.lost_registrations[place] = self.accounts.lost_registrations.get(place, 0) + 1
+                self.accounts.lost_registrations[place] += 1
             del self.tensor_accounts[account.key]
         return [account for account in self.tensor_accounts.values() if account.tensor_ref() is not None]
 
@@ -370,7 +370,7 @@ class TorchRunWatch:
             return
         if not account.optimizer_numbers.issuperset(self._stepped_on.get(old_contribution.pass_number, ())):
             key = old_contribution.site, new_contribution.site, account.key
-            self.accounts.sent_by_another[key] = self.accounts.sent_by_another.get(key, 0) + 1
+            self.accounts.sent_by_another[key] = None
 
     def _record_loss(self, roots: Tensors, scale: float | None, site: Site) -> None:
         if not roots:
@@ -632,7 +632,7 @@ class TorchRunWatch:
                     for contribution in account.pending:
                         contribution.is_finite &= fate != SKIPPED
                         self._stepped_on.setdefault(contribution.pass_number, set()).add(number)
-                self.accounts.count_route(account, route_numbers[key])
+                account.route_counts[route_numbers[key]] += 1
                 account.used_by = (*account.used_by, number)
             if gradient.layout is torch.strided and get_local_part(gradient).numel():
                 used.append(account)
@@ -669,9 +669,7 @@ class TorchRunWatch:
             contribution.is_finite = False
         passes = [contribution.pass_number for account in nonfinite_accounts for contribution in account.pending]
         first_pass = min([*passes, self.accounts.passes, self.accounts.last_finite_pass + 1])
-        self.accounts.record_first_nonfinite(
-            "gradient", site, first_pass, [account.key for account in nonfinite_accounts]
-        )
+        self.accounts.record_first_nonfinite("gradient", site, first_pass)
         return total
 
     def _sample_weights_and_count_undone_moves(self, followed: FollowedOptimizer) -> None:
@@ -705,10 +703,9 @@ class TorchRunWatch:
                 record_update_of_frozen_parameter(self.accounts, account, followed)
 
     def _record_nonfinite_weights(self, followed: FollowedOptimizer) -> None:
-        tensors = ((account.key, account.tensor_ref()) for account in followed.tensor_accounts)
-        keys = [key for key, tensor in tensors if tensor is not None and not bool(torch.isfinite(tensor).all())]
-        if keys:
-            self.accounts.record_first_nonfinite("weight", followed.account.site, None, keys)
+        tensors = (account.tensor_ref() for account in followed.tensor_accounts)
+        if not all(tensor is None or bool(torch.isfinite(tensor).all()) for tensor in tensors):
+            self.accounts.record_first_nonfinite("weight", followed.account.site)
 
     def _start_rest_if_nothing_is_new(self) -> None:
         """Stop following the next few passes if enough consecutive steps have brought no new route."""
