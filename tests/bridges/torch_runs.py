@@ -685,4 +685,31 @@ for step in range(6):
     optimizer.zero_grad()
     model(torch.randn(8, 2)).pow(2).mean().backward()
     optimizer.step()
+#@ large_steps_kill_a_hidden_layer dead_relu
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.Adam(net.parameters(), 3.0)  #!  #- optimizer = torch.optim.Adam(net.parameters(), 0.01)
+x = torch.randn(64, 4)
+y = x.sum(1, keepdim=True) + 5
+for step in range(40):
+    optimizer.zero_grad()
+    (net(x) - y).pow(2).mean().backward()
+    optimizer.step()
+#@ only_the_last_parameter_is_trained_at_the_end connected
+net, shift = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)), nn.Parameter(torch.zeros(1))
+optimizer = torch.optim.SGD([*net.parameters(), shift], 0.01)
+x = torch.randn(64, 4)
+for step in range(40):
+    optimizer.zero_grad(set_to_none=False)
+    output = net(x) if step < 20 else net(x).detach()
+    (output + shift - x.sum(1, keepdim=True)).pow(2).mean().backward()
+    optimizer.step()
+#@ a_margin_is_reached_by_all_examples connected
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.Adam(net.parameters(), 0.05)
+x = torch.randn(64, 4)
+sign = torch.where(x[:, :1] > 0, 1.0, -1.0)
+for step in range(200):
+    optimizer.zero_grad()
+    (0.1 - sign * net(x)).clamp(min=0).mean().backward()
+    optimizer.step()
 """

@@ -113,6 +113,7 @@ class Account:
         used_by: The numbers of the optimizers whose steps used the pending contributions.
         route_counts: The number of times each route was taken, by route number.
         norms: The smallest, largest and last norm among the gradients that steps used. Empty if there were none.
+        zero_norms: The number of measured steps in a row in which a backward pass had sent only zeros.
         moves: The number of sampled steps that changed the parameter, and the smallest and largest update divided by
             the parameter's norm.
         undone_moves: The number of consecutive steps whose update the program undid before the next step.
@@ -126,6 +127,7 @@ class Account:
     used_by: tuple[int, ...] = ()
     route_counts: Counter[int] = field(default_factory=Counter)
     norms: list[float] = field(default_factory=list)
+    zero_norms: int = 0
     moves: tuple[int, float, float] = (0, 0.0, 0.0)
     undone_moves: int = 0
     optimizer_numbers: set[int] = field(default_factory=set)
@@ -154,6 +156,7 @@ class Account:
             norm: The norm.
         """
         self.norms = [min(norm, self.norms[0]), max(norm, self.norms[1]), norm] if self.norms else [norm] * 3
+        self.zero_norms = 0 if norm else self.zero_norms + bool(self.pending)
 
     def record_update_ratio(self, ratio: float) -> None:
         """Record that a step changed the parameter.

@@ -34,6 +34,7 @@ from .schedules import find_layers_in_wrong_mode, find_misused_schedules
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
 MAX_SINGLE_REGISTRATIONS = 2  # A line that creates more parameters with one gradient each recreates a layer.
 GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
+DEAD_STEPS = 8  # A layer counts as dead if its gradient was zero in at least this many measured steps.
 SHORT_RUN = 3  # In a run with at most this many backward passes, one occurrence is enough.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
 # purpose.
@@ -334,6 +335,20 @@ def find_exploded_gradients_or_rates(run: RunAccounts) -> RunFindings:
             yield RunFinding("exploding", "rate", optimizer.site, fields)
 
 
+def find_dead_layers(run: RunAccounts) -> RunFindings:
+    """Find an optimizer whose gradients have all become zero, except for the gradient of its last parameter.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for optimizer in run.optimizers:
+        trained = [account for account in optimizer.accounts if account.norms and account.norms[1]]
+        dead = [account.key for account in trained if account.zero_norms >= DEAD_STEPS]
+        if 2 < len(dead) == len(trained) - 1 and not trained[-1].zero_norms:
+            fields = {"n": len(dead), "rate": optimizer.rates[1]}
+            yield RunFinding("dead_relu", "run", optimizer.made_at, fields, dead)
+
+
 def find_remade_optimizers(run: RunAccounts) -> RunFindings:
     """Find a line that recreates an optimizer for each step, so that the optimizer loses its moments.
 
@@ -389,6 +404,7 @@ RULES: tuple[Rule, ...] = (
     find_misused_schedules,
     find_optimizers_without_effect,
     find_exploded_gradients_or_rates,
+    find_dead_layers,
     find_remade_optimizers,
     find_layers_in_wrong_mode,
     lambda run: run.noted.values(),

@@ -57,6 +57,12 @@ CAUSES = (
         [all]
         {what}{line} passes no gradient back, because the relevant inputs are negative.
         Fix: Use leaky_relu, gelu or softplus, lower the learning rate, or start with a positive bias.
+
+        [torch: run]
+        The gradients of {n} parameters of this optimizer{line} have become exactly zero, and only the last parameter
+        still gets one. This happens if every unit of a ReLU layer is dead: its input is negative for all examples, so
+        nothing before that layer can learn any more.
+        Fix: Use a learning rate smaller than {rate:g}, or leaky_relu or gelu, or normalize the input of the layer.
         """,
     ),
     Cause(
