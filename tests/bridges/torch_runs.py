@@ -712,4 +712,39 @@ for step in range(200):
     optimizer.zero_grad()
     (0.1 - sign * net(x)).clamp(min=0).mean().backward()
     optimizer.step()
+#@ a_closure_returns_an_old_loss stale_value
+net, x, y = nn.Linear(3, 1), torch.randn(16, 3), torch.randn(16, 1)
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.1, line_search_fn="strong_wolfe")
+for step in range(4):
+    optimizer.zero_grad()
+    loss = (net(x) - y).pow(2).mean()
+    loss.backward()
+    def closure():
+        #+ optimizer.zero_grad()
+        #+ loss = (net(x) - y).pow(2).mean()
+        #+ loss.backward()
+        return loss
+    optimizer.step(closure)  #!
+#@ a_closure_of_an_optimizer_that_calls_it_once connected
+net, x, y = nn.Linear(3, 1), torch.randn(16, 3), torch.randn(16, 1)
+optimizers = [torch.optim.Adam([net.weight], 0.01), torch.optim.LBFGS([net.bias], lr=0.1, max_iter=1)]
+for step in range(4):
+    loss = (net(x) - y).pow(2).mean()
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    loss.backward()
+    for optimizer in optimizers:
+        optimizer.step(lambda: loss)
+#@ a_closure_computes_the_gradient_by_hand connected
+x, y = torch.randn(16, 3), torch.randn(16)
+w = nn.Parameter(torch.zeros(3))
+(x @ w - y).pow(2).mean().backward()
+optimizer = torch.optim.LBFGS([w], lr=0.1)
+def closure():
+    with torch.no_grad():
+        rest = x @ w - y
+        w.grad = 2 * rest @ x / len(y)
+        return rest.pow(2).mean()
+for step in range(4):
+    optimizer.step(closure)
 """

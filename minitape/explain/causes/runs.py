@@ -257,6 +257,11 @@ CAUSES = (
         since changed `trainable`{line}, so from call {n} on, the step does not train the variables that
         are trainable now.
         Fix: Call compile() again after changing `trainable`. In a custom training loop, create the tf.function again.
+
+        [torch: closure]
+        The closure that step(){line} receives computes no gradient. LBFGS calls it after each change of the parameters,
+        so every change after the first in a step uses an old loss and an old gradient.
+        Fix: Call zero_grad(), compute the loss and call backward() inside the closure.
         """,
     ),
 )

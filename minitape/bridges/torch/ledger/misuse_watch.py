@@ -56,6 +56,20 @@ def record_update_of_frozen_parameter(
         accounts.record_finding("frozen_moved", "", followed.account.made_at, [account.key])
 
 
+def record_stale_closure(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
+    """Note a step of LBFGS with a closure that computed no gradient, although a pass before the step had computed one.
+
+    Args:
+        accounts: The accounts of the run.
+        optimizer: The optimizer that has stepped.
+        followed: The optimizer, as the watch follows it.
+    """
+    # A closure that writes into .grad may compute the gradient by itself.
+    is_unedited = all(account.pending and not account.changes for account in followed.tensor_accounts)
+    if optimizer.defaults.get("max_iter", 1) > 1 and is_unedited:
+        accounts.record_finding("stale_value", "closure", followed.account.site)
+
+
 def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
     """Record attributes that the program has set but that PyTorch does not read.
 

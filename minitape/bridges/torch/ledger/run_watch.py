@@ -42,7 +42,12 @@ from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
 from ..kept_tensors import OptionalTensor, Tensors
 from .leaf_search import LeafSearch
-from .misuse_watch import mark_tensors_of_modules, record_settings_without_effect, record_update_of_frozen_parameter
+from .misuse_watch import (
+    mark_tensors_of_modules,
+    record_settings_without_effect,
+    record_stale_closure,
+    record_update_of_frozen_parameter,
+)
 from .scaler_watch import ScalerWatch
 from .schedule_watch import ScheduleWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
@@ -69,6 +74,7 @@ class FollowedOptimizer:
         self.account = account
         self.tensor_accounts: list[TensorAccount] = []
         self.group_sizes: tuple[int, ...] = ()
+        self.passes_before = 0  # The number of backward passes before the running step, if it has a closure.
         self.sample: WeightSample | None = None
         self.before: OptionalTensor = None  # The sampled elements before the running step.
         self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements before and after the last step.
@@ -558,6 +564,7 @@ class TorchRunWatch:
             followed.account.site = find_user_site()
             if _has_closure(args, kwargs):
                 self._closure_depth += 1
+                followed.passes_before = self.accounts.passes
             else:
                 self._record_step(followed, optimizer)
             is_sampled = self.follows_all or _is_measurement_due(
@@ -575,6 +582,8 @@ class TorchRunWatch:
             if _has_closure(args, kwargs):
                 self._closure_depth = 0
                 self._record_step(followed, optimizer)
+                if followed.passes_before == self.accounts.passes:
+                    record_stale_closure(self.accounts, optimizer, followed)
             self._record_update_ratios_after_step(followed)
             self._start_rest_if_nothing_is_new()
 
