@@ -6,7 +6,9 @@ import pytest
 
 from minitape.bridges.run_watch.patch_trials import PassFacts, judge_patch_for_missing_gradient
 
+from .cases import strip_fix_comments
 from .test_program import HEALTHY, run_minitape_explain
+from .test_run_watch import BEGINNING, PROGRAMS
 
 LATE_NAN = """
 import torch
@@ -287,3 +289,102 @@ print(loss.item())
     done, answers = explain(tmp_path, text)
     assert (done.returncode, answers["problems"]) == (0, []), done.stderr
     assert "Traceback" not in done.stderr and "8 backward passes and 8 steps" in done.stderr
+
+
+TWO_PHASES = """
+import torch
+
+torch.manual_seed(0)
+x = torch.randn(32, 4)
+teacher, student = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+optimizer = torch.optim.Adam(teacher.parameters(), 0.01)
+for step in range(12):
+    optimizer.zero_grad()
+    torch.nn.functional.cross_entropy(teacher(x), x[:, :3].argmax(1)).backward()
+    optimizer.step()
+optimizer = torch.optim.Adam(student.parameters(), 0.01)
+for step in range(12):
+    with torch.no_grad():
+        goal = teacher(x).softmax(1)
+    answer = student(x).softmax(1)
+    loss = torch.nn.functional.kl_div(answer, goal, reduction="batchmean")
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PRETRAINED = """
+import torch
+
+torch.manual_seed(0)
+x, y = torch.randn(32, 4), torch.randn(32, 1)
+body, head = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh()), torch.nn.Linear(8, 1)
+optimizer = torch.optim.Adam([*body.parameters(), *head.parameters()], 0.01)
+for step in range(12):
+    optimizer.zero_grad()
+    (head(body(x)) - y).pow(2).mean().backward()
+    optimizer.step()
+"""
+LATER_PHASES = {
+    "a_student_with_log_probabilities": TWO_PHASES.replace("student(x).softmax", "student(x).log_softmax"),
+    "a_new_head_on_detached_features": PRETRAINED
+    + """
+new_head = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(new_head.parameters(), 0.01)
+for step in range(12):
+    optimizer.zero_grad()
+    (new_head(body(x).detach()) + y).pow(2).mean().backward()
+    optimizer.step()
+""",
+    "lbfgs_after_adam": PRETRAINED
+    + """
+optimizer = torch.optim.LBFGS([*body.parameters(), *head.parameters()], 0.1, max_iter=4)
+
+
+def closure():
+    optimizer.zero_grad()
+    loss = (head(body(x)) - y).pow(2).mean()
+    loss.backward()
+    return loss
+
+
+for step in range(8):
+    optimizer.step(closure)
+""",
+    "an_input_is_optimized": PRETRAINED
+    + """
+for parameter in body.parameters():
+    parameter.requires_grad_(False)
+picture = torch.zeros(1, 4, requires_grad=True)
+optimizer = torch.optim.Adam([picture], 0.1)
+for step in range(12):
+    optimizer.zero_grad()
+    head(body(picture)).sum().neg().backward()
+    optimizer.step()
+""",
+}
+
+
+def test_the_first_steps_of_a_later_optimizer_are_recorded_too(tmp_path):
+    done, answers = explain(tmp_path, TWO_PHASES)
+    assert done.returncode == 1 and "Healthy" not in done.stderr
+    assert [(problem["cause"], problem["line"]) for problem in answers["problems"]] == [("loss_input", 17)]
+    assert answers["problems"][0]["names"] == ["student.bias", "student.weight"]
+    assert answers["passes"] == 24 and answers["steps"] == 24
+
+
+@pytest.mark.parametrize("name", LATER_PHASES)
+def test_a_healthy_later_phase_is_not_accused(tmp_path, name):
+    done, answers = explain(tmp_path, LATER_PHASES[name])
+    assert (done.returncode, answers["problems"]) == (0, []), done.stderr
+    assert answers["summary"].startswith("Healthy: ")
+
+
+def test_a_tensor_of_a_module_that_is_not_a_parameter_is_named_with_its_line(tmp_path):
+    _, text = PROGRAMS["a_tensor_of_a_module_is_not_a_parameter"]
+    done, answers = explain(tmp_path, BEGINNING + strip_fix_comments(text))
+    problem = answers["problems"][0]
+    assert (problem["cause"], problem["code"]) == (
+        "not_optimized",
+        "self.stiffness = torch.tensor(1.0, requires_grad=True)",
+    )
+    assert done.returncode == 1 and "?" not in done.stderr

@@ -747,4 +747,26 @@ def closure():
         return rest.pow(2).mean()
 for step in range(4):
     optimizer.step(closure)
+#@ an_epsilon_is_zero_in_half_precision exploding
+net = nn.Linear(4, 3).half()
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)  #!  #- optimizer = torch.optim.Adam(net.parameters(), 1e-3, \
+eps=1e-4)
+for step in range(6):
+    optimizer.zero_grad()
+    (net(torch.randn(8, 4).half()).float() * 1e-2).pow(2).mean().backward()
+    optimizer.step()
+#@ an_optimizer_without_a_division_trains_in_half_precision connected
+net = nn.Linear(4, 3).half()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4).half()).float().pow(2).mean().backward()
+    optimizer.step()
+#@ large_gradients_in_half_precision_need_no_epsilon connected
+net = nn.Linear(4, 3).half()
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4).half() + 1).float().pow(2).sum().backward()
+    optimizer.step()
 """

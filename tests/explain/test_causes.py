@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 FIELDS = set("x line what other code instead used function watched values functions n all one two list".split())
 # The fields of suspicions, which the check of each fills in.
 SUSPICION_FIELDS = set(
-    "line what other one two result n x y steps from_ to ratio step all most made scale rate norm dtype name".split()
+    "line what other one two result n x y steps from_ to ratio step all most made scale rate norm dtype name "
+    "eps".split()
 )
 PAIRS = [(name, framework) for name, cause in CAUSES.items() for framework in cause.frameworks]
 
@@ -35,8 +36,9 @@ def test_a_cause_has_a_kind_and_a_page(name):
 @pytest.mark.parametrize("name", CAUSES)
 def test_each_sentence_can_be_filled_in(name):
     cause = CAUSES[name]
-    fields = SUSPICION_FIELDS if cause.kind == "suspect" else FIELDS
     for framework, variant in cause.text_by_variant:
+        # A finding about a whole run has fields of its own, like a suspicion.
+        fields = SUSPICION_FIELDS if cause.kind == "suspect" or variant == "run" else FIELDS
         text = cause.find_text(framework, variant)
         assert framework in FRAMEWORKS
         assert text.message and (text.fix or cause.kind == "connected"), (framework, variant)

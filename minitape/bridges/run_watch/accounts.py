@@ -190,6 +190,7 @@ class OptimizerAccount:
         zero_rate_steps: The number of consecutive steps in which the learning rate was 0.
         tiny_rate_steps: The number of steps in which the learning rate had fallen to a tiny part of its largest value.
         chosen_rate: The learning rate with which the program created the optimizer.
+        half_epsilon: The number that keeps its divisions finite, if some of its parameters are float16.
         norms: The norm of the whole gradient in each measured step.
         followed_steps: The number of steps in which the gradients were examined.
         rates: The smallest and largest learning rates.
@@ -208,6 +209,7 @@ class OptimizerAccount:
     zero_rate_steps: int = 0
     tiny_rate_steps: int = 0
     chosen_rate: float = math.inf
+    half_epsilon: float = 1.0
     norms: list[float] = field(default_factory=list)
     followed_steps: int = 0
     rates: tuple[float, float] = (math.inf, 0.0)

@@ -53,17 +53,14 @@ def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> s
     different = find_first_differing_pass(answer, losses)
     if not compared:
         return text
-    if not different:
-        return text + " " + fill("The {n} losses before that pass are bit-for-bit identical in both runs.", n=compared)
-    return (
-        text
-        + " "
-        + fill(
+    comparison = fill("The {n} losses before that pass are bit-for-bit identical in both runs.", n=compared)
+    if different:
+        comparison = fill(
             "The losses of the two runs differ from backward pass {n} on, so this may not be the step that went wrong "
             "in the first run.",
             n=different,
         )
-    )
+    return f"{text} {comparison}"
 
 
 def _is_same_loss(first: float, second: float) -> bool:

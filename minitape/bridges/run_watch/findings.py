@@ -35,6 +35,7 @@ SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by
 MAX_SINGLE_REGISTRATIONS = 2  # A line that creates more parameters with one gradient each recreates a layer.
 GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
 DEAD_STEPS = 8  # A layer counts as dead if its gradient was zero in at least this many measured steps.
+SMALLEST_HALF = 2.0**-25  # A smaller number is 0 in float16.
 SHORT_RUN = 3  # In a run with at most this many backward passes, one occurrence is enough.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
 # purpose.
@@ -319,7 +320,7 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
 
 
 def find_exploded_gradients_or_rates(run: RunAccounts) -> RunFindings:
-    """Find optimizers whose gradients exploded, or whose learning rate had grown before the first non-finite value.
+    """Find optimizers whose gradients or learning rate had grown, or that divided by 0, before the training diverged.
 
     Args:
         run: The accounts of the run.
@@ -330,6 +331,8 @@ def find_exploded_gradients_or_rates(run: RunAccounts) -> RunFindings:
         has_grown = largest > GROWTH * max(first, 1.0) and sizes[-1] > GROWTH * sizes[0] > 0
         if has_grown:
             yield RunFinding("exploding", "run", optimizer.site, {"from_": first, "to": largest})
+        if run.anomaly and run.anomaly.kind == "weight" and optimizer.half_epsilon < SMALLEST_HALF:
+            yield RunFinding("exploding", "half", optimizer.made_at, {"eps": optimizer.half_epsilon})
         if (has_grown or run.anomaly) and optimizer.rates[1] > 5 * optimizer.chosen_rate:
             fields = {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
             yield RunFinding("exploding", "rate", optimizer.site, fields)

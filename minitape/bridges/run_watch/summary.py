@@ -107,9 +107,10 @@ def _describe_missing_gradient_or_update(account: Account) -> str:
     Args:
         account: The account of the parameter.
     """
-    if account.read_facts().is_gone:
+    facts = account.read_facts()
+    if facts.is_gone:
         return fill("no longer used by the program")
-    if not account.read_facts().is_trainable:
+    if not facts.is_trainable:
         return fill("no gradient is requested")
     if not account.got_gradient:
         return fill("got no gradient")

@@ -17,7 +17,6 @@ from ...recording.sites import NOWHERE
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
 from .kept_tensors import to_numpy
-from .row_log import get_extra
 
 if TYPE_CHECKING:
     from ..recording import SourcesByName
@@ -110,7 +109,7 @@ def _list_parameters_or_all_leaves(recording: TorchRecording, only_parameters: b
         only_parameters: Whether to return no other leaves, even if there are no parameters.
     """
     leaves = [
-        (recorded_row.kind, get_extra(recorded_row).tensor_ref())
+        (recorded_row.kind, recorded_row.find_object())
         for recorded_row in recording.rows
         if recorded_row.kind != "operation" and recorded_row.tracked
     ]

@@ -16,7 +16,7 @@ from ..checkup import Checkup, FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..recording import RowNumber, SourcesByName
 from ..sampling import build_sampled_steps
-from .row_log import TorchLog, get_extra
+from .row_log import TorchLog
 from .watcher import TorchWatcher
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class TorchRecording(FrameworkRecording):
     @property
     def leaves(self) -> Mapping[int, Any]:
         """The tensors that still exist, keyed by row."""
-        live_tensors = ((recorded_row.index, get_extra(recorded_row).tensor_ref()) for recorded_row in self.rows)
+        live_tensors = ((recorded_row.index, recorded_row.find_object()) for recorded_row in self.rows)
         return {
             row: SimpleNamespace(variable=None, tensor=tensor) for row, tensor in live_tensors if tensor is not None
         }
@@ -120,7 +120,7 @@ class TorchRecording(FrameworkRecording):
         for recorded_row in self.rows:
             if recorded_row.kind == "operation" or recorded_row.name:
                 continue
-            name = self.log.history.tensor_names.get(get_extra(recorded_row).tensor_ref())
+            name = self.log.history.tensor_names.get(recorded_row.find_object())
             if name:
                 recorded_row.name = recorded_row.label = name
         try:

@@ -203,7 +203,7 @@ class TorchLog:
 
     def is_leaf_created_before_block(self, row: int) -> bool:
         """Return whether a row is a leaf created before the block."""
-        tensor = get_extra(self.rows[row]).tensor_ref()
+        tensor = self.rows[row].find_object()
         return tensor is not None and self.rows[row].kind != "operation" and self.creations.get(tensor) is None
 
     def record_unrecorded_use(self, tensors: Iterable[torch.Tensor]) -> None:

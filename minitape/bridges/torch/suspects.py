@@ -158,10 +158,7 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
         return finding
     tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
     parameter = next(tensors, None)
-    site = NOWHERE
-    variant = ""
-    if parameter is not None:
-        site, variant = _find_omission_site_and_variant(recording, parameter)
+    site, variant = (NOWHERE, "") if parameter is None else _find_omission_site_and_variant(recording, parameter)
     if site is NOWHERE and variant != "model":
         return finding._replace(site=find_optimizer_creation_site(finding.site))
     return finding._replace(site=site, variant=variant)

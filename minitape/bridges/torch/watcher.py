@@ -247,7 +247,7 @@ class TorchWatcher(Watcher):
             handle = func(*args, **kwargs)
             self._run_safely(self.log.graph.move_own_hooks_last, args[0])
             return handle
-        if name == "__get__" or name == "__set__":
+        if name in ("__get__", "__set__"):
             return self._run_and_record_attribute_access(func, args, name == "__set__")
         if name == "backward" or (name == "grad" and func is torch.autograd.grad):
             return self._run_and_record_backward(func, name, args, kwargs)

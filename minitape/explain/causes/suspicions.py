@@ -249,6 +249,11 @@ CAUSES = (
         the loss has grown with it.
         Fix: Use a smaller learning rate, or clip the gradients between backward() and step().
 
+        [torch: half]
+        A step on finite gradients made weights NaN or infinite. The optimizer{line} adds eps={eps:g} before it divides,
+        so that it does not divide by zero, but its numbers are float16, and there {eps:g} is 0.
+        Fix: Keep the weights in float32, and compute the loss under torch.autocast. Or pass a larger eps, such as 1e-4.
+
         [torch: rate]
         The learning rate{line} has grown from {from_:g} to {to:g} in this run, and the training diverged.
         Fix: Check the schedule. If it counts epochs, call scheduler.step() once for each epoch, and not for each batch.

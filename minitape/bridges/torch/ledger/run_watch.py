@@ -539,6 +539,9 @@ class TorchRunWatch:
         if group_sizes != followed.group_sizes:
             followed.group_sizes, followed.sample = group_sizes, None
             tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+            epsilon = optimizer.defaults.get("eps")
+            if isinstance(epsilon, float) and any(tensor.dtype is torch.float16 for tensor in tensors):
+                followed.account.half_epsilon = epsilon
             followed.tensor_accounts = [self.find_or_open_account(tensor) for tensor in tensors]
             followed.account.accounts = [*followed.tensor_accounts]
             for tensor_account in followed.tensor_accounts:
