@@ -169,15 +169,6 @@ class SampledSteps:
         recorded = -(-self.steps // self.every) if self.every else min(self.steps, self.first or 0)
         return recorded, self.watched_count
 
-    def record_more_steps(self, count: int) -> None:
-        """Begin another recording, which ends after a number of steps.
-
-        Args:
-            count: The number of steps.
-        """
-        self.first = self.steps + count
-        self._begin_recording()
-
     def _begin_recording(self) -> None:
         self._open_block = self._build_block()
         self._previous_recording = self.latest

@@ -201,7 +201,8 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
     single_registrations = {
         account.key: (registration.site, registration.name)
         for account in unoptimized
-        if (registration := run.registrations.get(account.key)) is not None and _count_passes(run, account) == 1
+        if (registration := run.registrations.get(account.key)) is not None
+        and sum(len(route.pass_sites) * times for route, times in run.iter_routes(account)) == 1
     }
     registrations = run.lost_registrations + Counter(single_registrations.values())
     for account in unoptimized:
@@ -216,10 +217,6 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
                 key for key, registration_place in single_registrations.items() if registration_place == (site, name)
             }
             yield RunFinding("not_optimized", "remade", site, {"n": count}, keys)
-
-
-def _count_passes(run: RunAccounts, account: Account) -> int:
-    return sum(len(route.pass_sites) * count for route, count in run.iter_routes(account))
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> RunFindings:

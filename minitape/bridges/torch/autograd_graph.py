@@ -34,6 +34,7 @@ class TorchGraph:
         keeps_graph: Whether the program keeps the graph for a later pass.
         site: The program's line that called the function.
         is_running: Whether one of the program's backward passes is running.
+        current_sweep: The running backward pass's sweep, or None if no adjoint has arrived.
     """
 
     def __init__(self, log: TorchLog) -> None:
@@ -48,22 +49,11 @@ class TorchGraph:
         self._hook_handles: list[RemovableHandle] = []
         self._leaf_hooks: list[tuple[torch.Tensor, Callable]] = []
         self._task_id = -1
-        self._sweep: BackwardPass | None = None
+        self.current_sweep: BackwardPass | None = None
         # For each row, the sum of its shares so far, and the kept value if there was only one share.
         self._partial_sums: dict[int, tuple[torch.Tensor, TorchValue | None]] = {}
 
     # -- while the program runs --------------------------------------------------------------------
-
-    def attach_hook_to_result(self, tensor: torch.Tensor, row: int) -> None:
-        """Attach the hook that reads a result's complete adjoint.
-
-        Args:
-            tensor: The result.
-            row: The result's row.
-        """
-        self._hook_handles.append(
-            tensor.register_hook(partial(self._run_hook_safely, partial(self._record_complete_adjoint, row, False)))
-        )
 
     def attach_hook_to_leaf(self, tensor: torch.Tensor) -> None:
         """Attach the hook that reads a leaf's adjoint.
@@ -103,7 +93,9 @@ class TorchGraph:
             if node is not None:
                 output_nodes.append(node)
                 self._rows_by_node.setdefault(node, {})[tensor.output_nr] = row
-                self.attach_hook_to_result(tensor, row)
+                # This hook reads the complete adjoint of the result.
+                hook = partial(self._run_hook_safely, partial(self._record_complete_adjoint, row, False))
+                self._hook_handles.append(tensor.register_hook(hook))
         if output_nodes:
             rows = [self.log.rows[row] for row in output_rows]
             take_next_port = build_next_port_finder(rows[0])
@@ -178,18 +170,13 @@ class TorchGraph:
         self.function_name = function_name
         self.site = site
         self.is_running = True
-        self._sweep = None
-
-    @property
-    def current_sweep(self) -> BackwardPass | None:
-        """The running backward pass's sweep, or None if no adjoint has arrived."""
-        return self._sweep
+        self.current_sweep = None
 
     def end_backward(self) -> None:
         """Record that the backward pass has ended."""
         self.target_rows = []
         self.is_running = False
-        self._sweep = None
+        self.current_sweep = None
 
     def _run_hook_safely(self, hook: Callable[..., None], *arguments: Any) -> None:
         """Run a hook and return nothing, so that the adjoint stays the same.
@@ -216,14 +203,14 @@ class TorchGraph:
         Each call by the program counts as one pass, even if a checkpoint runs other passes inside it.
         """
         task_id = self._task_id if self.is_running else torch._C._current_graph_task_id()
-        if task_id != self._task_id or self._sweep is None:
+        if task_id != self._task_id or self.current_sweep is None:
             self._task_id = task_id
             self._partial_sums = {}
-            self._sweep = self.log.recording.sweep(self.target_rows)
-            self._sweep.function_name = self.function_name
-            self._sweep.site = self.site
-            self._sweep.keeps_graph = self.keeps_graph
-        return self._sweep
+            self.current_sweep = self.log.recording.sweep(self.target_rows)
+            self.current_sweep.function_name = self.function_name
+            self.current_sweep.site = self.site
+            self.current_sweep.keeps_graph = self.keeps_graph
+        return self.current_sweep
 
     def _record_complete_adjoint(self, row: int, is_leaf: bool, adjoint: OptionalTensor) -> None:
         """Record the complete adjoint of a row."""

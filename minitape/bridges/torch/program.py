@@ -240,7 +240,8 @@ class WatchedProgram:
             return
         is_new = len({*accounts.optimizer_sites}) > self._optimizer_lines > 0
         if is_new and self._recording._open_block is None:
-            self._recording.record_more_steps(self.options["first"])
+            self._recording.first = self._recording.steps + self.options["first"]
+            self._recording._begin_recording()
         if time.monotonic() - self._copied_at > COPY_INTERVAL:
             self._copied_at = time.monotonic()
             self._copy_program_if_possible(pass_number)

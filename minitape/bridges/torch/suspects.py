@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -118,11 +118,6 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
     )
 
 
-def get_torch_recording(run: CheckedRun) -> TorchRecording:
-    """Return the recording of a checked PyTorch run, with its type."""
-    return cast("TorchRecording", run.recording)
-
-
 # -- optimizers ------------------------------------------------------------------------------------
 
 
@@ -132,7 +127,7 @@ def check_lost_or_changed_gradients(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    recording = get_torch_recording(run)
+    recording: TorchRecording = run.recording
     if not recording.explains_steps:
         return
     for finding in find_run_findings(
@@ -217,7 +212,7 @@ def check_custom_functions(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    for function, args in get_torch_recording(run).log.custom_calls.items():
+    for function, args in run.recording.log.custom_calls.items():
         site = find_last_return_site(function.backward)
         rows = [row for row in run.reached_operations if get_extra(run.rows[row]).custom_rule is function.backward]
         # Some Functions do not accept float64, or have more than one output.
