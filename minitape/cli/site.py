@@ -218,7 +218,7 @@ def write_lesson_site(
 
 
 def _find_site_folders(own_lessons_folder: Path | None, language_codes: Sequence[str]) -> list[Path]:
-    """Return the folders of the lessons for a site, or raise a click exception if there are none."""
+    """Return the lesson folders for a site, or raise a click exception if there are none."""
     if own_lessons_folder and not language_codes:
         folders = [own_lessons_folder]
     else:

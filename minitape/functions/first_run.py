@@ -346,7 +346,8 @@ class FirstRun:
         Raises:
             OperatorNotAllowedInGraphError: If the value can differ between calls, and no guard can be written for this
                 access.
-            NotRecordableError: If Python branches on the tensor in a different first run or in a tentative run.
+            NotRecordableError: If Python branches on the tensor while a different first run is running, or in a
+                tentative run, which writes no guards.
             InaccessibleTensorError: If the first run has ended.
         """
         if type(tensor._value) is OutOfScopeValue:

@@ -18,8 +18,8 @@ EAGER_FUNCTIONS = [False]
 def init_scope() -> Iterator[None]:
     """Run a block outside all functions that are being traced.
 
-    The operations in the block run once, and no tape records them. Tensors of traced functions cannot be used in the
-    block.
+    The operations in the block run once, and no tape records them. Tensors from traced functions
+    cannot be used in the block.
 
     See https://www.tensorflow.org/api_docs/python/tf/init_scope.
 

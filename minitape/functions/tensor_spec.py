@@ -53,7 +53,7 @@ class IdentityKey:
     __slots__ = ("_ref", "_id")
 
     def __init__(self, value: Value) -> None:
-        """Create the key of an object."""
+        """Create the key for an object."""
         self._id = id(value)
         try:
             self._ref: Any = weakref.ref(value)
@@ -61,7 +61,7 @@ class IdentityKey:
             self._ref = lambda: value
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both keys belong to the same object, and the object still exists."""
+        """Return whether both keys belong to the same object and that object still exists."""
         return isinstance(other, IdentityKey) and self._id == other._id and self._ref() is other._ref() is not None
 
     def __hash__(self) -> int:

@@ -1,4 +1,4 @@
-"""Find the lines of the user's program that ran something, and read their text.
+"""Find which lines of the user's program ran an operation, and read their text.
 
 A `Site` is a (file, line) pair.
 """

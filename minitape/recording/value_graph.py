@@ -510,7 +510,7 @@ class ValueGraph:
         return passes
 
     def _iter_origin_edges(self, origin: ValueOrigin | None) -> Iterator[NodeAndBreak]:
-        """Yield the values that a value without a row came from, each with the break on its edge, if any."""
+        """For a value without a row, yield the values it came from, each with the break on its edge, if any."""
         if origin is None:
             return
         place = find_origin_place(origin)

@@ -227,7 +227,7 @@ class JaxLog:
         return JaxVariable(array, row, has_float_source=is_inexact(array))
 
     def move_name_to_row(self, row: int, name: str, previous_row: int | None) -> None:
-        """Name a row as in the program, and remove the name from the previous row.
+        """Give a row the name it has in the program, and remove the name from the previous row.
 
         The previous row computed only a part of the named value.
 

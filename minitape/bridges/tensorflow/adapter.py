@@ -246,7 +246,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         )
 
     def is_named(self, obj: Any) -> bool:
-        """Return whether one of the program's names refers to a variable or to a container with the variable."""
+        """Return whether any name in the program refers to a variable or to a container that holds it."""
         return any(
             self.to_handle(part) is obj
             for _, value in self.list_names_and_values()

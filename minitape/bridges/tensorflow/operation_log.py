@@ -102,7 +102,7 @@ class RunningLine:
         return next(reversed(self.find_call_stack()), NOWHERE)
 
     def find_call_stack(self) -> list[Site]:
-        """Return the program's running line and the calls that led to it, outermost first."""
+        """Return the line that the program is running and the calls that led to it, outermost first."""
         outer_stack, skipped_count = self.replayed_call or ((), 0)
         inner_sites = map(to_site_before_autograph, find_user_call_stack()[skipped_count:])
         return [*outer_stack, *(site for site in inner_sites if site != NOWHERE)]

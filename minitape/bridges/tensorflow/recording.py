@@ -211,7 +211,7 @@ STEP_ENDS.append((Function, "__call__"))
 
 
 def _read_loss_of_step(recording: Any, args: tuple, results: Any) -> float | None:
-    """Return the loss of a step that is not recorded, NaN if its results are not finite, and None if it is unknown.
+    """Return the loss of an unrecorded step: NaN if its results are not finite, or None if the loss is unknown.
 
     Args:
         recording: The latest recording.

@@ -77,7 +77,7 @@ def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[floa
 
 
 def _move_point(point: Any) -> Any:
-    """Return a copy of a float tensor in double precision, moved a little, because a ReLU's zeros lie on a kink."""
+    """Return a double-precision copy of a float tensor, shifted slightly because a ReLU has a kink at zero."""
     if not isinstance(point, torch.Tensor) or not point.is_floating_point():
         return point
     moved = point.double() + 1e-3 * (point.abs() + 1e-2) * torch.rand_like(point)

@@ -88,7 +88,7 @@ class LoggedEscape(NamedTuple):
 
     Attributes:
         clock: The time of the escape.
-        method: The way in which the value left, such as "numpy", "asarray", "float", "int" or "text".
+        method: How the value left, such as "numpy", "asarray", "float", "int" or "text".
         reference_fields: The fields of a :class:`minitape.recording.value_origins.ValueRef` that refers to the value.
         place: The user's statement.
         record: A weak reference to the open recording, or None if no tape was open.
@@ -295,7 +295,7 @@ def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
 
     Args:
         tensor: The tensor.
-        method: The way in which the value leaves, such as "numpy" or "float".
+        method: How the value leaves the tape, such as "numpy" or "float".
         result: The array or scalar that the user receives, or None if the user receives neither.
     """
     if tensor._record is not None and tensor._record.first_run is not None:

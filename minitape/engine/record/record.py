@@ -14,8 +14,8 @@ after another in a flat list. Each row has six cells:
 * ``value``: A scalar, an array, or an :class:`~minitape.engine.record.array_spec.ArraySpec` in place of an array that
   no rule reads.
 
-For example, this program records two rows. Row 0 is the leaf ``side``, and row 1 is the product. The code of
-``multiply`` is 6.
+For example, this program records two rows. Row 0 is the leaf ``side``, and row 1 is the product. The
+code for ``multiply`` is 6.
 
 >>> import minitape as tf
 >>> side = tf.constant(3.0)

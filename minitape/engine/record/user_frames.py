@@ -1,6 +1,6 @@
-"""Tell the user's frames apart from frames of minitape and of libraries, by their file names.
+"""Distinguish the user's frames from minitape's and library frames by file name.
 
-A row, an origin and an event store the user's statement that caused them. To find this statement, minitape searches the
+Each row, origin and event stores the user's statement that caused it. To find this statement, minitape searches the
 call stack outward for the first frame that belongs to the user's program (:func:`find_user_frame`).
 
 The search may start at any frame of minitape, because it skips all of them. The number in ``find_place(_getframe(2))``

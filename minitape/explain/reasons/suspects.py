@@ -114,7 +114,7 @@ class CheckedRun:
         escapes: The values that left the framework.
         op_names: The framework's names for the operations that the checks look for.
         describe_escape: Describes how a value left the framework.
-        has_placeholder_values: Whether the values are placeholders with meaningful shapes only.
+        has_placeholder_values: Whether the values are placeholders, of which only the shapes are meaningful.
         recording: The framework's recording to which the rows belong, or None for a tape.
         adapter: The interface to the framework, for fixes.
         checks: The framework's own checks.

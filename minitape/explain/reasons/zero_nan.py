@@ -615,7 +615,7 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
 
 
 def is_relu_inactive(question: Question, row: int) -> bool:
-    """Return whether a relu yields zeros at all elements at which an adjoint arrived.
+    """Return whether a relu yields zero for every element that received an adjoint.
 
     If the result is False, the value is at another limit, such as the upper limit of a relu6 or a hard sigmoid.
 

@@ -22,7 +22,7 @@ FREEZING_NAMES = set(
     "requires_grad require_grad requires_gradient require_gradient required_grad require_grads requires_grads "
     "requires_grad_ require_grad_ trainable".split()
 )
-SETTINGS_STEP = 3  # By this step, all parameters that are trained have moved.
+SETTINGS_STEP = 3  # By this step, every trained parameter has moved.
 
 
 def mark_tensors_of_modules(accounts: Iterable[TensorAccount]) -> None:
