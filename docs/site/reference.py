@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+
 import minitape.course
+import minitape_widgets
 
 INDEX_PAGE = "reference/index"
 TITLES = {
     "reference/commands": "The command line",
     "reference/bridges": "Bridges to PyTorch, TensorFlow and JAX",
     "reference/course": "Exercises, predictions and plots",
-    "reference/widgets": "The live picture",
+    "reference/widgets": "Live pictures, films and model maps",
     "reference/explanations": "Explanations",
 }
 INTRODUCTIONS = {
@@ -28,7 +31,20 @@ COMMANDS = ".. click:: minitape.cli:main\n   :prog: minitape\n   :nested: full\n
 RECORDING_CLASSES = {"torch": "TorchRecording", "tensorflow": "TensorFlowRecording", "jax": "JaxRecording"}
 FRAMEWORK_NAMES = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
 FUNCTIONS = {"torch": ["record", "why"], "tensorflow": ["record", "why"], "jax": ["record", "record_if_bad"]}
-COURSE_MEMBERS = {"Plot": "curve, line, points, heights, regions, svg, html, source", "Moving": "save"}
+# The members that the page shows of a class, besides its docstring.
+MEMBERS = {
+    "minitape.course.Plot": "curve, line, points, heights, regions, svg, html, source",
+    "minitape.course.Moving": "save",
+    "minitape.course.unknown_functions.Polynomial": "derivative",
+    "minitape_widgets.TapeView": "interact, compare, save, kept, close, read_snapshot",
+    "minitape_widgets.Film": "forward, back, say, hold, cut, drag, save",
+    "minitape_widgets.ModelMap": "save",
+}
+# What exercises pass to a learner's code, from two modules of the course.
+EXERCISE_NAMES = {
+    "minitape.course.unknown_functions": ["UnknownFunction", "Polynomial", "TracedNumber"],
+    "minitape.course.trials": ["AnswerTrial"],
+}
 CALLBACKS = {
     "Lightning": "minitape.bridges.lightning.Explain",
     "Keras": "minitape.bridges.keras.Explain",
@@ -38,16 +54,14 @@ CALLBACKS = {
 
 def build_reference_pages() -> dict[str, str]:
     """Build the pages of the reference, keyed by path. They consist mostly of directives that Sphinx fills in."""
-    course_names = [name for name in minitape.course.__all__ if callable(getattr(minitape.course, name))]
+    exercise_objects = (format_objects(module, names) for module, names in EXERCISE_NAMES.items())
     bodies = {
         "reference/commands": format_directives(COMMANDS),
         "reference/bridges": _format_bridge_sections(),
         "reference/course": format_directives(
-            *(format_course_object(f"minitape.course.{name}") for name in course_names)
+            format_objects("minitape.course", minitape.course.__all__), *exercise_objects
         ),
-        "reference/widgets": format_directives(
-            format_class("minitape_widgets.TapeView", "interact, compare, save, kept, close, read_snapshot")
-        ),
+        "reference/widgets": format_directives(format_objects("minitape_widgets", minitape_widgets.__all__)),
         "reference/explanations": format_directives(format_class("minitape.explain.explanation.Explanation")),
     }
     texts = {f"{page}.md": f"# {TITLES[page]}\n\n{INTRODUCTIONS[page]}\n\n{body}\n" for page, body in bodies.items()}
@@ -75,12 +89,17 @@ def _format_bridge_sections() -> str:
     return "\n\n".join(sections)
 
 
-def format_course_object(path: str) -> str:
-    """Format the directive for a class or a function of the course."""
-    name = path.rpartition(".")[2]
-    if isinstance(getattr(minitape.course, name), type):
-        return format_class(path, COURSE_MEMBERS.get(name, ""))
-    return f".. autofunction:: {path}\n"
+def format_objects(module_name: str, names: list[str]) -> str:
+    """Format the directives for the classes and functions of a module."""
+    module = importlib.import_module(module_name)
+    directives = []
+    for name in names:
+        path = f"{module_name}.{name}"
+        if isinstance(getattr(module, name), type):
+            directives.append(format_class(path, MEMBERS.get(path, "")))
+        elif callable(getattr(module, name)):
+            directives.append(f".. autofunction:: {path}\n")
+    return "\n".join(directives)
 
 
 def format_class(path: str, member_names: str = "") -> str:
