@@ -428,8 +428,8 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
         )
         click.echo(f"{say(advice, file=course / 'nbgrader_config.py')}\n{missing_lines}")
     next_steps = (
-        "Next, type these commands in {folder}: nbgrader generate_assignment {name}, and then "
-        "nbgrader release_assignment {name}"
+        "Next, type in {folder}: nbgrader generate_assignment {name}. Then give learners the notebook in "
+        "release/{name}."
     )
     click.echo(say(next_steps, folder=course, name=path.stem))
 

@@ -116,7 +116,10 @@ def list_programs(text):
 
 @pytest.mark.parametrize("page", BOTH)
 def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
-    """Both pages have the same programs, pictures, links, numbers and code, and link to each other."""
+    """Both pages have the same programs, pictures, links, numbers and code, and link to each other.
+
+    Links may lead to different sections, because a section is named by its title.
+    """
     english, chinese = ((repository / f"{page}{end}").read_text(encoding="utf-8") for end in (".md", ".zh.md"))
     name = page.rpartition("/")[2]
     assert (english.splitlines()[2], chinese.splitlines()[2]) == (f"[中文]({name}.zh.md)", f"[English]({name}.md)")
@@ -126,7 +129,7 @@ def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
         return set(re.findall(pattern, BLOCK.sub("", text)))
 
     links = [
-        {link.replace("/zh/", "/en/").replace(".zh.", ".") for link in parts(text, r"\]\((.*?)\)")}
+        {link.partition("#")[0].replace("/zh/", "/en/").replace(".zh.", ".") for link in parts(text, r"\]\((.*?)\)")}
         for text in (english, chinese)
     ]
     assert links[0] == links[1]
@@ -141,7 +144,7 @@ def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
 PAGES = (
     *(f"{page}{end}" for page in BOTH for end in (".md", ".zh.md")), "CONTRIBUTING.md", "docs/engine.md",
     "docs/functions.md", "docs/bridges.md", "docs/speed.md", "docs/elsewhere.md", "deploy/TEACHERS.md",
-    "deploy/jupyterhub/TEACHERS.md",
+    "deploy/jupyterhub/TEACHERS.md", "deploy/TEACHERS.zh.md", "deploy/jupyterhub/TEACHERS.zh.md",
 )  # fmt: skip
 MOST_WORDS = 1200
 
