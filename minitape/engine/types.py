@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     DTypeLike: TypeAlias = DType | np.dtype | type | str | None
     # An argument that ``TensorShape`` accepts: a shape, sizes, None, or tensors that contain sizes.
     ShapeLike: TypeAlias = TensorShape | Tensor | np.ndarray | Sequence | int | None
-    # An object from other code. The object may lack the attributes that minitape reads.
+    # An object from other code, which may lack the attributes that minitape reads.
     Object: TypeAlias = Any
     # The six columns of a recording: code, a, b, call, offset, value.
     Columns: TypeAlias = list[list]

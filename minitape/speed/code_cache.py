@@ -95,8 +95,8 @@ def iter_cache_folders() -> Iterator[Path]:
     If the environment variable ``MINITAPE_CACHE`` is set, only the folder it names is used. Otherwise, the folders
     are the shared folder, if it exists, the user's cache folder and a temporary folder.
 
-    Code is never stored in the package itself. Pip does not remove files that it did not install, and Python could
-    import the remaining folder.
+    Code is never stored in the package itself. Pip does not remove files that it did not install, so Python could still
+    import a leftover folder.
 
     Numba stores machine code as a pickle, and a pickle can run any code in the process that reads it. Therefore,
     callers must only use folders for which :func:`is_private_folder` is true.

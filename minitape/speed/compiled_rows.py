@@ -45,8 +45,8 @@ class ProgramWriter:
     """A writer for the program that computes some calls in order.
 
     Calls that will be computed together are queued as a run. One of the runs handles large arrays and computes them
-    block by block. If the program is fused, a second run is for scalars, and a third run is for arrays in a common
-    loop. A run is written when a call that cannot join it reads one of its rows.
+    block by block. If the program is fused, a second run handles scalars, and a third handles arrays in a common loop.
+    A run is written when a call that cannot join it reads one of its rows.
 
     Attributes:
         traced_rows: The rows of the function: shapes, dtypes, constants and calls.

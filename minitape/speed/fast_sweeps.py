@@ -119,7 +119,7 @@ def _sweep_mixed_rows(
     last_row: int,
     first_row: int,
 ) -> None:
-    """Sweep over scalars, arrays and calls, even while an outer tape records.
+    """Sweep over scalars, arrays and calls, even while an outer tape is recording.
 
     A recorded sweep creates a tensor for a value only if a rule reads its elements. Otherwise, rules receive the array
     or spec from the recording.

@@ -302,7 +302,7 @@ class FusedLoopWriter:
         return None if number is None or not np.isfinite(number) else f"T({number!r})"
 
     def _name_array_or_input(self, row: int) -> str:
-        """Return the name of a value that exists before the open loop.
+        """Return the name of a value that was defined before the current loop began.
 
         If no call in this function computes the row, it becomes an input.
         """

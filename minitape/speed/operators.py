@@ -221,8 +221,8 @@ def build_operation_function(
         reflected: Whether the operands are swapped, as in ``__rsub__``.
         signature: The parameters of a function, beginning with the operands, such as "x, y, name=None". If this is
             empty, the function is an operator. The first operand of an operator is a tensor.
-        reads: Whether the function is an operator of ``tf.Variable``. Its first operand is then the variable's current
-            state.
+        reads: Whether the function is an operator of ``tf.Variable``. If so, its first operand is the variable's
+            current state.
         inside: Whether the rules of a recorded sweep call the function. Their rows have a fixed site.
 
     Returns:

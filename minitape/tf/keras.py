@@ -840,7 +840,7 @@ class SGD(Optimizer):
 
         Args:
             gradient: The gradient, a tensor or an array.
-            slots: The velocity, or an empty sequence without momentum.
+            slots: The velocity, or an empty sequence if momentum is not used.
         """
         step = gradient * self.learning_rate
         if not self.momentum:

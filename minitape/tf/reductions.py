@@ -301,7 +301,7 @@ def top_k(
 ) -> TopKV2:
     """Find the k largest elements along the last axis and their positions.
 
-    Equal elements are sorted by their positions. Gradients flow from ``values`` to ``input``.
+    Equal elements are ordered by position. Gradients flow from ``values`` to ``input``.
 
     See https://www.tensorflow.org/api_docs/python/tf/math/top_k.
 

@@ -138,7 +138,7 @@ class RecordingTape:
 
         Args:
             *exit_arguments: The arguments of ``__exit__`` at the end of the block, which are three Nones if no error
-                ended it. Empty if the block continues, because the tape is only paused or computes a gradient.
+                ended it. Empty if the block has not ended and the tape is only pausing or computing a gradient.
         """
         ends_block = bool(exit_arguments)
         record = self._record

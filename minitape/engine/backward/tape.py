@@ -316,9 +316,9 @@ class GradientTape(RecordingTape):
             sources: A tensor, a variable, or a nested structure of them.
 
         Returns:
-            A :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``. Its attribute
-            ``connected`` is true if there is a gradient. Otherwise, ``cause`` names the reason, ``line`` and
-            ``filename`` locate the statement that broke the chain, and ``message`` and ``fix`` explain it in words.
+            A :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``. Its ``connected``
+            attribute is true if there is a gradient. Otherwise, ``cause`` names the reason, ``line`` and ``filename``
+            locate the statement that broke the chain, and ``message`` and ``fix`` explain it in words.
 
         >>> import minitape as tf
         >>> x = tf.constant(3.0)
