@@ -30,7 +30,7 @@ def list_named_program_objects() -> list[tuple[str, Any]]:
 class FrameworkAdapter(Adapter):
     """The part of the adapter that all frameworks share.
 
-    The adapter of each framework adds its own members.
+    Each framework's adapter adds its own members.
     """
 
     list_names_and_values: Callable[[], NamesAndValues] = staticmethod(list_named_program_objects)

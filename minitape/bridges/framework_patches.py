@@ -83,7 +83,7 @@ class FrameworkPatches:
             function = lambda cls, *args, **kwargs: any_attribute.__get__(None, cls)(*args, **kwargs)  # noqa: E731
         is_classmethod = is_c_classmethod or isinstance(own_attribute, classmethod)
 
-        positional_names: list[str] | None = None  # Reading two signatures takes longer than all else done here.
+        positional_names: list[str] | None = None  # Reading two signatures takes longer than everything else done here.
 
         # A wrapper that refers to itself would keep the recording's arrays until the garbage collector runs.
         under = [own_attribute, function]
@@ -133,7 +133,7 @@ def _list_positional_names(function: Callable) -> list[str]:
 
 
 def _get_underlying_function(attribute: Any) -> Any:
-    """Return the function inside a class method or static method, and any other attribute unchanged."""
+    """Return the function inside a class method or static method, or any other attribute unchanged."""
     return attribute.__func__ if isinstance(attribute, (classmethod, staticmethod)) else attribute
 
 

@@ -1,4 +1,4 @@
-"""Keep the values of a framework until they are shown, and map its tensors and variables to facts about them.
+"""Keep a framework's values until they are shown, and map its tensors and variables to facts about them.
 
 The memory for values is limited. When the limit is exceeded, the oldest large arrays are reduced to the summaries that
 a picture shows.
@@ -117,7 +117,7 @@ class MemoryBudget:
         self._byte_count = 0
 
     def add_value_and_enforce_limit(self, value: KeptValue, element_count: int, byte_count: int) -> None:
-        """Count one more value, and release the older half of the arrays if the limit is exceeded.
+        """Count a value towards the limit, and release the older half of the arrays if the limit is exceeded.
 
         Args:
             value: The kept value.

@@ -62,7 +62,7 @@ class ErrorSite(NamedTuple):
     """The location at which an error was raised.
 
     Attributes:
-        site: The user's innermost line, or NOWHERE if no line of the user's was running.
+        site: The user's innermost line, or NOWHERE if none of the user's lines was running.
         library_function: The library function called on this line, or "" if it does not call one.
     """
 
@@ -92,9 +92,9 @@ def find_cause_of_known_error(framework: str, error: BaseException) -> tuple[str
         error: The error.
 
     Returns:
-        The cause, the variant of its sentences, and the values of their fields. The field "what" is the part of the
-        message to quote, unless the pattern has a group with this name. If the message is not known, all three are
-        empty.
+        The cause, which variant of its sentences to use, and the values of their fields. The field "what" is the part
+        of the message to quote, unless the pattern has a group with this name. If the message is not known, all three
+        are empty.
     """
     message = f"{type(error).__name__}: {error}"
     for line in KNOWN_ERRORS.strip().splitlines():

@@ -17,8 +17,8 @@ from ..explain.explanation import Explanation, explain_cause
 from ..explain.reasons.program_text import list_statements_of_code
 from ..recording.sites import Site, read_line_at_site
 
-# The values that functions read from outside, by the function and the name. The type is Any, because each value may be
-# any object.
+# The values that functions read from outside, keyed by the function and the name. The type is Any, because each value
+# may be any object.
 OutsideData: TypeAlias = dict[tuple[Any, str], Any]
 
 
@@ -108,7 +108,8 @@ def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
 
     Args:
         function: The function.
-        args: Its arguments. Attributes of the first one count if it belongs to the program, because it may be ``self``.
+        args: Its arguments. Attributes of the first argument count as outside data if the argument belongs to the
+            program, because it may be ``self``.
 
     Returns:
         The values. Each key is the reading function and the name of the value.
@@ -129,7 +130,7 @@ def read_attributes_used_by_function(function: Any, objects: Mapping[str, Any], 
 
     Args:
         function: The function. A function of a library reads nothing.
-        objects: The objects by the names that the function has for them.
+        objects: The objects, keyed by the names that the function uses for them.
         kinds: The classes of the attributes to return.
 
     Returns:
@@ -174,7 +175,7 @@ def explain_stale_value(framework: str, function: Any, name: str, call_number: i
         function: The function that reads the value.
         name: The name of the value.
         call_number: The number of the first call in which the compiled function and its Python code disagreed.
-        variant: Which of the sentences fits.
+        variant: Which variant of the sentences to use.
     """
     site = find_reading_site(function, name)
     return explain_cause(framework, "stale_value", site, variant, {"name": name, "n": call_number})

@@ -79,7 +79,7 @@ def to_real_array(value: Any) -> np.ndarray | None:
 
 
 def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int]) -> Any:
-    """Return a copy of a snapshot's part with only the first thumbnails, so that long pages stay small.
+    """Return a copy of a part of a snapshot that keeps only the first thumbnails, so that long pages stay small.
 
     Args:
         snapshot_part: The part, as a list, a dictionary or a plain value.

@@ -88,7 +88,7 @@ class FrameworkBlock:
     Attributes:
         framework: The name of the framework.
         recording: The recording, which exists as soon as the block is open.
-        page: The explanations of everything that the program trained. Empty if explaining failed.
+        page: The explanations of everything that the program trained. Empty if the explanation failed.
         run_problems: The problems of the run that no single gradient shows, such as a NaN loss.
         remarks: Further sentences about the run.
     """
@@ -103,7 +103,7 @@ class FrameworkBlock:
 
         Args:
             framework: The name of the bridge: "torch", "tensorflow" or "jax".
-            options: The options of ``record`` that select the steps, ``every`` or ``first``.
+            options: The options of ``record`` that select the steps: ``every`` or ``first``.
             on_problem: A function that is called with the first page that shows a problem, while the program is still
                 running. The function is called only if there are options.
         """
@@ -117,7 +117,7 @@ class FrameworkBlock:
         self._blocks = ExitStack()
 
     def __enter__(self) -> FrameworkBlock:
-        """Start to record."""
+        """Start recording."""
         bridge = import_module(f"minitape.bridges.{self.framework}")
         record = bridge.record
         if self.framework == "jax":

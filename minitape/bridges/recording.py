@@ -65,8 +65,7 @@ class Recording(PictureSource):
         has_placeholder_values: Whether the program ran with placeholder values. If so, only the shapes are meaningful.
         watched: Always empty. Pictures read this attribute because tapes have it.
         listeners: The functions that :meth:`close` calls.
-        known_rules: The rule in minitape's own table for each row that a picture showed, or None if the table has no
-            rule.
+        known_rules: For each row that a picture showed, the rule in minitape's own table, or None if there is none.
         sources_by_row: The cached result of ``map_rows_to_trained_sources``.
 
     >>> recording = Recording("by hand")
@@ -263,8 +262,8 @@ class Recording(PictureSource):
         """Draw the whole model as a graph from top to bottom, with each layer as one node.
 
         Args:
-            model: The model whose layers ran. It provides the class names and the parameter counts of the layers. With
-                None, only the facts in the recording are written. PyTorch modules are understood.
+            model: The model whose layers ran. It provides the class names and the parameter counts of the layers. If
+                None, the graph shows only the facts in the recording. PyTorch modules are understood.
 
         Returns:
             A ``graphviz.Digraph``, which a notebook shows and whose ``render`` writes a file.
@@ -365,7 +364,7 @@ class Recording(PictureSource):
 
     @property
     def record(self) -> Recording | None:
-        """The recording itself once it is complete, and None before that."""
+        """The recording itself once it is complete, or None before then."""
         return None if self._recording else self
 
     @property
@@ -469,7 +468,7 @@ class Recording(PictureSource):
 
 
 def describe_layers(model: object) -> dict[str, str]:
-    """Return the class and the number of parameters of each layer, by its path below the model.
+    """Return the class and the number of parameters of each layer, keyed by the layer's path in the model.
 
     Args:
         model: A model with a ``named_modules`` method, such as a PyTorch module. Other models have no descriptions.

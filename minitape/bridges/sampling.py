@@ -24,7 +24,7 @@ Place = list[tuple[int, int]]
 
 
 def _identify_running_expression_and_call(frame: FrameType | None) -> Place:
-    """Identify the program's expression that is running, and the call that led to it.
+    """Identify the program expression that is running, and the call that led to it.
 
     This function runs in every step, so it must be fast.
     """
@@ -139,7 +139,7 @@ class SampledSteps:
                     self._begin_recording()
 
     def _count_step_and_check_recording_end(self, place: Place) -> bool:
-        """Count the running step if it ends at the given place, where gradients were computed.
+        """Count the current step if it ends at the given place, where gradients were computed.
 
         Returns:
             Whether the current recording ends with this step.

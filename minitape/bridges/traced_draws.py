@@ -16,7 +16,7 @@ from .outside_values import iter_function_and_callees, read_outside_values
 MIN_REPEATED_CALLS = 2  # The generator must not advance in this many later calls.
 # Statements in such a block run once on purpose, as in ``if self.table is None``.
 find_one_time_condition = re.compile(r"^if .*(\bNone\b|\bnot\b|built|init|hasattr)").match
-# The called function and the state of its generator, by the line that calls it.
+# The called function and the state of its generator, keyed by the line that calls the function.
 DrawStates = dict[Site, tuple[str, str]]
 
 
@@ -24,7 +24,7 @@ class TracedDraws:
     """The draws in the last trace of a function whose generators have not advanced in any later call.
 
     Attributes:
-        before: The states of the generators before the running call.
+        before: The states of the generators before the current call.
     """
 
     def __init__(self) -> None:

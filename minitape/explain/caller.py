@@ -17,7 +17,7 @@ class _CurrentFrame:
     """The frame that `use_asking_frame` sets.
 
     Attributes:
-        frame: A frame that an error has already left, or None if the question comes from the running frame.
+        frame: A frame that an error has already exited, or None if the question comes from the frame that is running.
     """
 
     frame: FrameType | None = None
@@ -41,7 +41,7 @@ def list_asking_namespaces() -> list[dict]:
 
 
 def collect_asking_variables() -> dict:
-    """Return the variables of the asking frame, by name. Local variables hide global ones."""
+    """Return the variables of the asking frame, keyed by name. Local variables hide global ones."""
     return {name: value for namespace in reversed(list_asking_namespaces()) for name, value in namespace.items()}
 
 
@@ -49,7 +49,7 @@ def use_asking_frame(frame: FrameType) -> TemporaryAttributes:
     """Return a context manager that makes a frame the asking frame.
 
     Args:
-        frame: The frame, such as one that an error has already left.
+        frame: The frame, such as one that an error has already exited.
     """
     return TemporaryAttributes(_current, frame=frame)
 

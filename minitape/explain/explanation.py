@@ -196,7 +196,7 @@ def explain_cause(
         framework: The name of the framework.
         cause: The cause, one of `causes.CAUSES`.
         site: The line to blame.
-        variant: Which of the cause's sentences fits.
+        variant: Which variant of the cause's sentences to use.
         fields: The values of the sentences' fields, except the line.
     """
     text = CAUSES[cause].find_text(framework, variant)

@@ -23,7 +23,7 @@ def build_fallback_explanation(
         cause: The cause.
         source: The source of the gradient.
         tape: The tape, or None.
-        variant: Which of the cause's sentences fits.
+        variant: Which variant of the cause's sentences to use.
         detail: The value of the sentence's field ``what``, such as the name of a type.
         error: The error that made explain fail, if it failed. The message mentions this error.
     """

@@ -103,7 +103,7 @@ def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
         variables: The variables whose gradients are None.
 
     Returns:
-        One reason per line, or if no reason is known, a sentence that says how to request an explanation.
+        One reason per line, or, if no reason is known, a sentence that says how to request an explanation.
     """
     try:
         frames = _list_frame_and_callers(sys._getframe(1))
@@ -202,7 +202,7 @@ def _list_frame_and_callers(frame: FrameType) -> list[FrameType]:
 def _find_call_that_gave_none(frames: list[FrameType], wanted_sources: TargetsOrSources | None) -> NoneCall | None:
     """Find the nearest call to ``gradient`` that returned None for some sources.
 
-    If `wanted_sources` is None, only the last call counts, because the error is about a None that it returned.
+    If `wanted_sources` is None, only the last call is considered, because the error is about a None that it returned.
     """
     for frame in frames:
         for tape in list(frame.f_locals.values()):

@@ -57,7 +57,7 @@ class LayerOwners:
         return self._map_variables_to_owners().get(id(variable))
 
     def _map_variables_to_owners(self) -> dict[int, Object]:
-        """Return the owner of each variable, by the variable's identity. Searches all living objects once."""
+        """Return the owner of each variable, keyed by the variable's identity. Searches all living objects once."""
         if self._owner_by_variable is None:
             self._owner_by_variable, can_own = {}, dict[type, bool]()
             for obj in gc.get_objects():

@@ -48,8 +48,8 @@ class OperationNames(NamedTuple):
         shape_ops: Operations that change only the shape or order of elements.
         add_ops: Additions and subtractions.
         product_ops: Products and quotients.
-        activation_of_loss: The activation that a loss applies itself, by the name of the loss.
-        activation_names: The common name of an activation, by the name of its operation.
+        activation_of_loss: The activation that a loss itself applies, keyed by the name of the loss.
+        activation_names: The common name of an activation, keyed by the name of its operation.
         normalizing_ops: Operations whose result has a sum or mean that does not depend on the input.
         saturating_ops: Activations that become flat for large inputs.
     """

@@ -36,7 +36,7 @@ def build_unit_seeds(reachability: TapeReachability) -> ArraysByRow:
     """Return the initial adjoints of a sweep: arrays of ones for the rows of differentiable targets.
 
     Args:
-        reachability: The tape's rows, and which rows its adjoints reach.
+        reachability: The tape's rows, and which of them its adjoints reach.
     """
     seeds: ArraysByRow = {}
     for target in reachability.targets:
@@ -56,9 +56,9 @@ def replay_sweep(
     """Repeat the sweep from given seeds to the sources.
 
     Args:
-        reachability: The tape's rows, and which rows its adjoints reach.
+        reachability: The tape's rows, and which of them its adjoints reach.
         row_of_node: The row in `Question.rows` for each node key. The result uses these rows.
-        seeds: The initial adjoint of each target, by the target's row.
+        seeds: The initial adjoint of each target, keyed by the target's row.
         sources: The sources of the gradient.
 
     Returns:
@@ -115,10 +115,10 @@ def replay_call_on_new_tape(
 ) -> tuple[GradientTape, TargetsOrSources, TargetsOrSources] | None:
     """Rerun a ``tf.function`` call on a separate tape.
 
-    Effects are not repeated, because their results are stored with the call.
+    Side effects are not repeated, because their results are stored with the call.
 
     Args:
-        reachability: The rows of the original tape, and which rows its adjoints reach.
+        reachability: The rows of the original tape, and which of them its adjoints reach.
         row: The row of the call.
 
     Returns:

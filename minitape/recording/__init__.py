@@ -7,7 +7,7 @@
     ``expression_names``   the names of operands and results in the program's text
     ``memory_use``         the memory that a recording keeps
 
-Explain converts minitape's own tape to a recording with these modules:
+To convert minitape's own tape to a recording, explain uses these modules:
 
     ``tape_reachability``  the rows that are on the tape, and the rows that an adjoint reaches
     ``value_graph``        the tape's rows as a graph, with breaks on the edges (nodes and breaks: ``graph_nodes``)

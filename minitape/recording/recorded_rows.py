@@ -22,7 +22,7 @@ class TapeStateChange(NamedTuple):
 
     Attributes:
         kind: The change: "begins", "ends", "pauses", "resumes" or "resets".
-        row: The number of rows recorded before.
+        row: The number of rows recorded before the change.
         call_stack: The statements that were running, outermost first.
         tape: The tape.
     """
@@ -250,7 +250,7 @@ class Escape(NamedTuple):
         row: The row whose value left the framework.
         method: The method by which the value left.
         site: The line on which the value left.
-        row_count: The number of rows recorded before, or `OTHER_RECORDING`.
+        row_count: The number of rows recorded before the escape, or `OTHER_RECORDING`.
         clock: The time of the escape, if it belongs to another recording.
     """
 
@@ -283,7 +283,7 @@ class AdjointShare(NamedTuple):
 
 
 class BackwardPass:
-    """A backward pass, as executed by the framework.
+    """A backward pass that the framework ran.
 
     Attributes:
         target: The rows of the target.

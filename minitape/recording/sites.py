@@ -30,7 +30,7 @@ def find_innermost_site(call_stack: Sequence[Site], default: Site = NOWHERE) -> 
     """Return the last statement of a call stack.
 
     Args:
-        call_stack: The running statements, outermost first.
+        call_stack: The statements that are running, outermost first.
         default: The site to return if the call stack is empty because it is unknown.
     """
     return call_stack[-1] if call_stack else default
@@ -65,7 +65,7 @@ def find_user_site() -> Site:
 
 
 def get_running_site(frame: FrameType | None) -> Site:
-    """Return the line that a frame runs, or NOWHERE if there is no frame.
+    """Return the line that a frame is running, or NOWHERE if there is no frame.
 
     Args:
         frame: The frame.
@@ -95,7 +95,7 @@ def find_last_return_site(function: Function) -> Site:
 
 
 def map_cell_files_to_execution_counts() -> dict[str, int]:
-    """Return each notebook cell's last execution number by its file name, or an empty dict outside IPython."""
+    """Return each notebook cell's last execution number, keyed by file name, or an empty dict outside IPython."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")
     if shell_module is None:
         return {}
@@ -123,7 +123,7 @@ def read_source_lines(filename: str) -> list[str]:
 
 @make_interrupt_safe
 def suppress_syntax_warnings() -> Iterator[None]:
-    r"""Suppress Python's warnings about the user's code, such as about ``"\d"``, because they were already shown."""
+    r"""Suppress Python's warnings about the user's code, such as for ``"\d"``, because they were already shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

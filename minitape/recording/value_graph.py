@@ -56,7 +56,7 @@ class ValueGraph:
         record: The recording of the tape.
         nodes: The nodes created so far, by their keys.
         target_keys: The keys of the target's nodes.
-        excluded_rows: The rows that a search looks for, across which chains of scalar rows are not contracted.
+        excluded_rows: The rows that a search looks for. Chains of scalar rows are not contracted across them.
         spans: The (first, end) ranges of the rows that the tape recorded.
     """
 
@@ -77,7 +77,7 @@ class ValueGraph:
     # -- nodes -------------------------------------------------------------------------------------
 
     def list_nodes_of_value(self, value: TargetOrSource) -> list[ValueNode]:
-        """Return the node of a tensor, or the nodes of a variable's states with the newest first.
+        """Return the node of a tensor, or the nodes of a variable's states, newest first.
 
         Args:
             value: The tensor or variable.
@@ -182,7 +182,7 @@ class ValueGraph:
         )
 
     def _iter_chain_end_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
-        """Yield the nodes outside a long chain of scalar rows that the chain reads."""
+        """Yield the nodes that a long chain of scalar rows reads from outside the chain."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
         chains = self._chains.get(key)

@@ -22,7 +22,7 @@ _collected = _CollectedNamespaces()
 
 
 def use_namespaces_for_names(namespaces: Iterable[dict[str, object]]) -> TemporaryAttributes:
-    """Return a context manager in which explanations look up the program's names in these dictionaries.
+    """Return a context manager in which explanations look up the program's names in the given dictionaries.
 
     A picture collects the names when it is created, because it explains gradients later, in another frame or thread.
 

@@ -328,7 +328,7 @@ def collect_names_computed_from(source_name: str, end_statement: Statement) -> s
 
     Args:
         source_name: The name.
-        end_statement: The statement. Only earlier statements of its function count.
+        end_statement: The statement. Only earlier statements of the same function are considered.
     """
     names = {source_name}
     for earlier in list_statements(end_statement.file)[: end_statement.order]:
@@ -434,7 +434,7 @@ def refine_nonfinite_finding(question: JaxQuestion, finding: Finding, row: Recor
 
 
 def refine_zero_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding about the operation that produced zeros, with JAX's name for the operation.
+    """Return the finding about the operation that produced zeros, using JAX's name for the operation.
 
     Args:
         question: The question about the source.
@@ -474,7 +474,7 @@ def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, sco
 
 
 def _explain_zeros_of_where_in_activation(question: JaxQuestion, row: RecordedRow) -> OptionalFinding:
-    """Explain the zeros of a ``where`` in an activation, or of a relu written with ``where``."""
+    """Explain the zeros that come from a ``where`` in an activation or from a relu written with ``where``."""
     curve = next((name for name in row.scope if name in PIECEWISE_ACTIVATIONS), "")
     if curve:
         return build_row_finding(question, "saturated", row.index, detail=curve)

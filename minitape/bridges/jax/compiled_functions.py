@@ -21,7 +21,7 @@ from ..traced_draws import TracedDraws, read_draw_states
 if TYPE_CHECKING:
     from .program import FirstGradients
 
-CLOSE_CHECKS = 20  # Each of this many first calls is checked for replaced values. After that, one in 20 is.
+CLOSE_CHECKS = 20  # Every call up to this number is checked for replaced values. After that, one in 20 is.
 GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
 
 
@@ -60,7 +60,7 @@ class CompiledFunction:
             restore_after_trace = save_mutable_state(self._function, *args)
             restore_state()
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
-                # With a limit of one more gradient than the function computes, it runs to its end.
+                # If the limit is one more gradient than the function computes, the function runs to its end.
                 self._gradient_limit = gradient_block.record_gradients_uncompiled(
                     self._function, args, kwargs, min(self._gradient_limit + 1, GRADIENT_LIMIT)
                 )

@@ -52,7 +52,7 @@ class JaxprRunner:
     Attributes:
         log: The log that receives the rows.
         failed_site: The line of the equation that raised an error, or NOWHERE if none did.
-        site: The running equation's line.
+        site: The line of the equation that is running.
         library_depth: The number of open library functions. Lines inside these functions are ignored, because their
             jaxprs may have been traced for another line.
         openers: The methods that open calls, by the name of the primitive.

@@ -17,7 +17,7 @@ RATE_FUNCTION = "scale_by_learning_rate.<locals>.<lambda>"  # The function of op
 
 
 def explain_spent_schedules() -> list[OptionalExplanation]:
-    """Return an explanation for each optimizer whose schedule ended too early, and None for each other schedule."""
+    """Return an explanation for each optimizer whose schedule ended too early, and None for every other schedule."""
     optax = sys.modules.get("optax")
     if optax is None:
         return []

@@ -76,7 +76,7 @@ def find_result_dropping_or_innermost_site(call_stack: list[Site]) -> Site:
 
 
 def _get_leaf_path_and_shape(recording: JaxRecording, name: str) -> tuple[str, Sequence[int]]:
-    """Return the path of a leaf in its argument and its shape, which are the same in each function that receives it."""
+    """Return a leaf's path in its argument and its shape, which are the same in each function that receives it."""
     row = recording.find_row(name)
     path = re.sub(r"^\w+", "", name) or name
     return path, () if row is None else recording.rows[row].shape
@@ -97,7 +97,7 @@ class FirstGradients:
         on_recorded: A function to call after each completed recording, or None.
         watched_count: The number of calls after the recorded ones.
         bad_step: The number of the first of these calls with a NaN or infinite result, or None.
-        stale_values: Explanations of values that compiled functions read when traced and that were replaced since.
+        stale_values: Explanations of values that compiled functions read when traced and that have been replaced since.
         traced_draws: The random numbers that NumPy and Python drew while each compiled function was traced.
 
     >>> with FirstGradients(first=1) as recording:
@@ -125,7 +125,7 @@ class FirstGradients:
         self.watched_count = self._watched_updates = 0
         self.bad_step: int | None = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
-        self._example_numbers: dict[str, int] = {}  # The index of the recorded example of each mapped function.
+        self._example_numbers: dict[str, int] = {}  # For each mapped function, the index of the recorded example.
         self._entered = self._is_recording = self._are_gradients_collected = False
         # The number of gradients that may still be recorded in a function that is run only to record it.
         self._remaining_gradients: int | None = None
@@ -258,7 +258,7 @@ class FirstGradients:
                 found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
         spent = explain_spent_schedules() if self.watched_count else []  # The search takes some time.
         others = [draws.explain_first_repeated_draw("jax") for draws in self.traced_draws]
-        # It is not known which of several schedules belongs to which number of updates.
+        # With several schedules, it is unknown which one belongs to which number of updates.
         others += [] if None in spent else spent
         return found + self.stale_values + [explanation for explanation in others if explanation is not None]
 

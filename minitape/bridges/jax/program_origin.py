@@ -308,7 +308,7 @@ def find_definition(function: Any) -> Statement | None:
 
 
 def find_definition_at(file: str, name: str, line: int) -> Statement | None:
-    """Return the function definition that begins on a given line, counting its decorators."""
+    """Return the function definition that, including its decorators, begins on a given line."""
     if is_minitape_or_library_file(file):
         return None
     for statement in list_statements(file):

@@ -234,13 +234,13 @@ class JaxRecording(FrameworkRecording):
         return [row for part in parts for row in self.list_rows(part)]
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for one of the program's arrays or has a name, or None if none exists."""
+        """Return the last row for one of the program's arrays or with a given name, or None if none exists."""
         row = self.log.find_row(value)
         return super().find_row(value) if row is None else row
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """Return the sources that stand for the rows, by row."""
+        """Return the sources that stand for the rows, keyed by row."""
         return {
             recorded_row.index: SimpleNamespace(variable=None, tensor=RowNumber(recorded_row.index))
             for recorded_row in self.rows
@@ -248,7 +248,7 @@ class JaxRecording(FrameworkRecording):
 
 
 def _is_name_of_part(name: str, source: str) -> bool:
-    """Return whether a leaf is a part of the argument with the given name, or the dictionary entry with this key."""
+    """Return whether a leaf is part of the argument with the given name, or is the dictionary entry with that key."""
     return name.startswith((f"{source}[", f"{source}.")) or name.endswith(f"[{source!r}]")
 
 

@@ -159,13 +159,14 @@ class JaxLog:
         rows: The rows of the recording.
         calls: The operations that ran, in order.
         branch_choices: The branches taken by ``cond``.
-        outside_reads: The arrays that are not arguments, each with the first line that reads it, by the array's
+        outside_reads: The arrays that are not arguments, each with the first line that reads it, keyed by the array's
             identity.
     """
 
     def __init__(self, recording: JaxRecording) -> None:
         """Create the log of a recording."""
-        # A weak reference, so that a recording's arrays are freed with it, not when the garbage collector runs.
+        # A weak reference, so that a recording's arrays are freed together with the recording, not when the garbage
+        # collector runs.
         self.recording: JaxRecording = weakref.proxy(recording)
         self.rows = recording.rows
         self.calls: list[JaxCall] = []
@@ -179,7 +180,7 @@ class JaxLog:
     # -- which row ---------------------------------------------------------------------------------
 
     def find_row(self, value: Any) -> int | None:
-        """Return the row of one of the program's arrays, or the last row with a name, or None if neither exists.
+        """Return the row of a program's array, or the last row with a given name, or None if neither exists.
 
         Args:
             value: An array or a name.
@@ -370,7 +371,7 @@ class JaxLog:
     def release_arrays(self) -> None:
         """Release the arrays that no sweep needs any longer.
 
-        An array remains if it fits into the memory budget of `keep_value`, or if the program still refers to it.
+        An array is kept if it fits into the memory budget of `keep_value`, or if the program still refers to it.
         """
         self._constant_rows.clear()
         for variable in [variable for call in self.calls for variable in call.inputs]:

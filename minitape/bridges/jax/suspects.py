@@ -35,7 +35,7 @@ OPERATION_NAMES = OperationNames(
     normalizing_ops=(),
     saturating_ops={"logistic", "tanh"},
 )
-# These functions of jax.nn receive logits. The keys are the first operations of the functions.
+# These functions of jax.nn receive logits. The keys are the first operations of these functions.
 LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}
 
 

@@ -1,4 +1,4 @@
-"""Find the example of ``jax.vmap``, the row of a Jacobian, or the call that a recording should show."""
+"""Find which example of ``jax.vmap``, row of a Jacobian, or call a recording should show."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def concatenate_tree_elements(results: Any) -> Any:
 
 
 def find_first_nonfinite_or_first_row(jacobian: Any, source: Any) -> int:
-    """Return the first row of a Jacobian with a non-finite element, or 0 if all are finite.
+    """Return the number of a Jacobian's first non-finite row, or 0 if all rows are finite.
 
     Args:
         jacobian: The Jacobian or the Hessian, a tree of arrays.
@@ -104,7 +104,7 @@ def map_along_axes(function: Callable[[int | None, Any], Any], axes: Any, tree: 
 
 
 def list_float_arrays(tree: Any) -> list:
-    """Return the JAX arrays with a floating-point or complex dtype in a tree.
+    """Return the JAX arrays in a tree that have a floating-point or complex dtype.
 
     Args:
         tree: The tree.

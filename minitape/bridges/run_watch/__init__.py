@@ -1,8 +1,7 @@
 """Follow a training program from its first to its last step, and report what happened to its gradients.
 
 A recording contains the operations of a few steps. A run watch sees every step but no operations. For each parameter,
-the watch keeps an account of the backward passes that added gradients, of their lines, and of the changes to the
-gradients.
+the watch records which backward passes added gradients, on which lines they ran, and how the gradients were changed.
 
     ``accounts``           gradient contributions, their fates, and the accounts of parameters, optimizers and scalers
     ``schedules``          the accounts of learning-rate schedules and layer modes, and the mistakes that they show

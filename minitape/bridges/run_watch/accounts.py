@@ -1,4 +1,4 @@
-"""Keep accounts of what each backward pass in a run added to gradients, and what happened to the gradients afterwards.
+"""Track what each backward pass in a run added to gradients, and what happened to the gradients afterwards.
 
 The counts are kept for each route instead of for each contribution, so that memory use does not grow during the run. A
 route consists of the lines that contributed, the changes made to the gradient, and the final use.
@@ -26,7 +26,7 @@ SKIPPED = "skipped"  # A gradient scaler skipped the step.
 CLEARED = "cleared"  # No step used the gradient before it was cleared.
 # No step used the gradient before it was cleared, and the gradient was not finite.
 CLEARED_NONFINITE = "cleared_nonfinite"
-CONSUMED = "consumed"  # The program changed the parameter itself before the gradient was cleared.
+CONSUMED = "consumed"  # The program itself changed the parameter before the gradient was cleared.
 LEFT = "left"  # The gradient is still there.
 
 # The changes that may be made to a gradient between its backward pass and its step.
@@ -72,7 +72,7 @@ class Route(NamedTuple):
         changes: The changes made to the gradient.
         fate: One of the fates defined above.
         site: The line that decided the fate.
-        optimizer_number: The number of the optimizer whose step decided the fate, or 0 for other fates.
+        optimizer_number: The number of the optimizer whose step decided the fate, or 0 if no optimizer step did.
     """
 
     pass_sites: tuple[Site, ...]
@@ -185,10 +185,11 @@ class OptimizerAccount:
         made_at: The line that created the optimizer, or NOWHERE if the optimizer is older than the watch.
         cleared_at: The line of its last ``zero_grad()``.
         steps: The number of its steps.
-        empty_steps: The number of followed steps that found no new gradient.
+        empty_steps: The number of examined steps that found no new gradient.
         skipped_steps: The number of steps that a gradient scaler skipped.
         zero_rate_steps: The number of consecutive steps in which the learning rate was 0.
-        tiny_rate_steps: The number of steps in which the learning rate had fallen to a tiny part of its largest value.
+        tiny_rate_steps: The number of steps in which the learning rate had fallen to a tiny fraction of its largest
+            value.
         chosen_rate: The learning rate with which the program created the optimizer.
         half_epsilon: The number that keeps its divisions finite, if some of its parameters are float16.
         norms: The norm of the whole gradient in each measured step.
@@ -317,7 +318,7 @@ class RunAccounts:
         route_numbers: The number of each route that a gradient has taken.
         gradient_calls: The number of calls that returned gradients instead of storing them, such as ``autograd.grad``.
         watch_error: The error in minitape that ended the watch, or "" if there was none.
-        noted: The mistakes that the watch saw while the program made them, by variant, line and keys.
+        noted: The mistakes that the watch saw the program make, keyed by variant, line and keys.
     """
 
     def __init__(self, accounts: Mapping[int, Account]) -> None:

@@ -32,7 +32,7 @@ def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
 
 
 def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> str:
-    """Return sentences about the second run that recorded the non-finite step, and about its match with the first run.
+    """Return sentences that describe the second run, which recorded the non-finite step, and compare both runs.
 
     Args:
         answer: The JSON answer of the copy that recorded the step.

@@ -32,7 +32,7 @@ from .run_finding import RunFinding, RunFindings
 from .schedules import find_layers_in_wrong_mode, find_misused_schedules
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
-MAX_SINGLE_REGISTRATIONS = 2  # A line that creates more parameters with one gradient each recreates a layer.
+MAX_SINGLE_REGISTRATIONS = 2  # If a line creates more parameters with one gradient each, it recreates a layer.
 GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
 DEAD_STEPS = 8  # A layer counts as dead if its gradient was zero in at least this many measured steps.
 SMALLEST_HALF = 2.0**-25  # A smaller number is 0 in float16.
@@ -182,7 +182,7 @@ def find_wrong_clipping(run: RunAccounts) -> RunFindings:
 
 
 def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
-    """Find parameters that got gradients together with others, but that no optimizer holds or has changed.
+    """Find parameters that received gradients alongside others but that no optimizer holds or has updated.
 
     Args:
         run: The accounts of the run.

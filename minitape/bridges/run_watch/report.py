@@ -17,7 +17,7 @@ from ..model_page import ModelPage
 
 
 class ProblemGroup(NamedTuple):
-    """One problem and the parameters with this problem, as plain values that a copy can send as JSON.
+    """One problem and the parameters that have it, as plain values that a copy can send as JSON.
 
     Attributes:
         names: The names of the parameters. Empty if the problem concerns the whole run.

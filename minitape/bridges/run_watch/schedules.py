@@ -1,4 +1,4 @@
-"""Keep accounts of learning-rate schedules and of the modes of layers, and find mistakes in their use."""
+"""Track learning-rate schedules and layer modes, and find mistakes in how they are used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...recording.sites import NOWHERE, Site
 from .accounts import OptimizerAccount, RunAccounts
 from .run_finding import RunFinding, RunFindings
 
-FEW_STEPS = 10  # In a run of fewer steps, a schedule may not have been due.
+FEW_STEPS = 10  # In a run of fewer steps than this, a schedule may not have been due.
 TINY_RATE = 1e-4  # Steps with less than this fraction of the largest learning rate change nothing.
 RATE_SAMPLES = 200  # The number of steps whose learning rates are computed again after the run.
 LARGE_RATE = 0.5  # An optimizer is created with a rate this large only if its schedule computes the rate.

@@ -23,7 +23,7 @@ def summarize_run(
 
     Args:
         run: The accounts of the run.
-        find_name: Returns the program's name for the parameter with a key.
+        find_name: Returns the program's name for the parameter with a given key.
         keys_with_findings: The keys of the parameters that have findings.
         is_problem_free: Whether there are no findings and the program ended without an error.
     """

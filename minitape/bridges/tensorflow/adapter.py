@@ -226,7 +226,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         ]
 
     def find_block_call_stack(self) -> list[Site]:
-        """Return the running statements at the start of the tape's block, outermost first."""
+        """Return the statements that were running when the tape's block began, outermost first."""
         for span in self.log.tape_history.state_changes:
             if span.tape is self.tape and span.call_stack:
                 return list(span.call_stack)

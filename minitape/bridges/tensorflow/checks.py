@@ -102,7 +102,7 @@ def find_undifferentiable_target(question: TensorFlowQuestion) -> OptionalFindin
 
 
 def find_integer_source(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find a source that is not a float and the line that created it, even if only the source code shows this.
+    """Find a source that is not a float, and the line that created it, even if only the source code shows this.
 
     Args:
         question: The question about the source.
@@ -730,7 +730,7 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
 
 
 def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Build the finding for the first of some escapes, with the name of the function called on its line.
+    """Build the finding for the first of the given escapes, naming the function that is called on its line.
 
     Args:
         question: The question about the source.
@@ -748,7 +748,7 @@ def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Sequenc
 
 
 def find_keras_numpy_function(statement: Statement) -> str:
-    """Return the name of a line's Keras function that returns NumPy arrays, or "" if none exists.
+    """Return the name of the Keras function that a line calls and that returns NumPy arrays, or "" if none exists.
 
     Args:
         statement: The statement.

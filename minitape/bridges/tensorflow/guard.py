@@ -17,7 +17,7 @@ class SafeWriter:
 
     Attributes:
         recording: The recording to write.
-        suspension_depth: Greater than 0 while the running code is not part of the program.
+        suspension_depth: Greater than 0 while the code that is running is not part of the program.
     """
 
     recording: TensorFlowRecording

@@ -151,7 +151,7 @@ class TapeHistory:
             event: "begins", "ends", "pauses", "resumes" or "resets".
             tape: The ``tf.GradientTape``.
             row_count: The number of existing rows.
-            call_stack: The running statements, outermost first.
+            call_stack: The statements that are running, outermost first.
         """
         reference = self.find_stored_or_build_reference(tape)
         if event == "begins":
@@ -193,7 +193,7 @@ class ReturnedGradient(NamedTuple):
 
     Attributes:
         target_rows: The targets' rows.
-        call_stack: The running statements, outermost first.
+        call_stack: The statements that were running, outermost first.
         row_count: The number of existing rows.
     """
 
@@ -209,7 +209,7 @@ class FunctionCall:
     Attributes:
         function: The ``tf.function``, or None if the program called a graph directly.
         arguments: The positional and keyword arguments, with kept values in place of tensors.
-        call_stack: The running statements, outermost first.
+        call_stack: The statements that were running, outermost first.
         sweep_count: The number of eager backward passes before the call.
         graph: The graph that ran, or None if tracing raised an error.
         variable_states: The graph's variables, each with the row of its state before the call.

@@ -40,7 +40,7 @@ def explain_unscaled_loss(recording: TensorFlowRecording) -> OptionalExplanation
     step = recording.log.unscaled_step_site
     if step == NOWHERE:
         return None
-    # While TensorFlow traces a function, the decorator may be the running line.
+    # While TensorFlow traces a function, the decorator may be the line that is running.
     lines = [statement.line for statement in list_statements(step[0]) if statement.find_call("gradient")]
     step_line = step[1] or 0
     earlier = [line for line in lines if line <= step_line]
@@ -69,7 +69,7 @@ def explain_remade_optimizer(recording: TensorFlowRecording) -> OptionalExplanat
 
 
 def explain_forgotten_losses(recording: TensorFlowRecording) -> OptionalExplanation:
-    """Explain that the target of a tape lacks the losses of layers, from ``add_loss`` or a regularizer.
+    """Explain that the target of a tape lacks losses that layers add through ``add_loss`` or a regularizer.
 
     Args:
         recording: The recording of the program.
@@ -154,7 +154,7 @@ def explain_ignored_rate(file: str | None) -> OptionalExplanation:
 
 
 def explain_spent_schedules() -> Iterator[OptionalExplanation]:
-    """Yield an explanation for each optimizer whose schedule ended too early, and None for each other schedule."""
+    """Yield an explanation for each optimizer whose schedule ended too early, and None for every other schedule."""
     gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
     for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
         schedule = optimizer._learning_rate

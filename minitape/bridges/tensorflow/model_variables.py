@@ -24,7 +24,7 @@ DEPTH_LIMIT = 12  # Containers that are nested more deeply than this are not sea
 
 
 def find_model_variables(recording: TensorFlowRecording, model: Any) -> SourcesByName | None:
-    """Return the trainable variables of a layer, model or module, by their paths in the program.
+    """Return the trainable variables of a layer, model or module, keyed by their paths in the program.
 
     Other variables are included if the program requested a gradient for them.
 
@@ -33,7 +33,7 @@ def find_model_variables(recording: TensorFlowRecording, model: Any) -> SourcesB
         model: The layer, model or module.
 
     Returns:
-        The variables by path, or None if `model` is any other object.
+        The variables, keyed by path, or None if `model` is any other object.
     """
     if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
         return None

@@ -81,7 +81,7 @@ def to_site_before_autograph(site: Site) -> Site:
 
 
 class RunningLine:
-    """Finds the program's running line, even while a ``tf.function`` call is repeated.
+    """Finds the program line that is running, even while a ``tf.function`` call is repeated.
 
     Attributes:
         replayed_call: While a call is repeated, the original call stack and the number of outer statements in the
@@ -95,7 +95,7 @@ class RunningLine:
         self.function_names: list[str] = []
 
     def find_site(self) -> Site:
-        """Return the program's running line."""
+        """Return the program line that is running."""
         site = NOWHERE if self.replayed_call else to_site_before_autograph(find_user_site())
         if site != NOWHERE:
             return site
@@ -175,7 +175,7 @@ def is_dataset_op(op: str) -> bool:
 
 
 def is_custom_gradient_op(op: str) -> bool:
-    """Return whether an operation is a call to a function with a custom gradient in the program."""
+    """Return whether an operation calls a function of the program that has a custom gradient."""
     return ":" in op
 
 

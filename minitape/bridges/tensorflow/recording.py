@@ -76,7 +76,7 @@ class TensorFlowRecording(FrameworkRecording):
         return collect_trained_sources(self)
 
     def find_model_sources(self, model: Any) -> SourcesByName | None:
-        """Return the trainable variables of a layer, model or module by path, or None for any other object."""
+        """Return the trainable variables of a layer, model or module, keyed by path, or None for any other object."""
         from .model_variables import find_model_variables
 
         return find_model_variables(self, model)
@@ -196,7 +196,7 @@ class TensorFlowRecording(FrameworkRecording):
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """The tensors that still exist, by row."""
+        """The tensors that still exist, keyed by row."""
         pairs = ((recorded_row.index, recorded_row.extra.tensor_or_handle) for recorded_row in self.rows)
         return {
             row: SimpleNamespace(variable=None, tensor=tensor)
@@ -222,7 +222,7 @@ def _read_loss_of_step(recording: Any, args: tuple, results: Any) -> float | Non
         recording.log.later_functions.add(args[0])
         with suppress(Exception):  # The training step itself must continue.
             update_trace_state_after_call(args[0])
-    if isinstance(results, tensorflow.experimental.Optional):  # A step of Keras returns its logs in this form.
+    if isinstance(results, tensorflow.experimental.Optional):  # A Keras step returns its logs in this form.
         results = results.get_value() if results.has_value() else None
     tensors = [
         tensor

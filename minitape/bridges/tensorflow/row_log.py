@@ -74,7 +74,7 @@ class TensorFlowLog:
     Attributes:
         recording: The recording to write.
         rows: The rows of the recording.
-        running_line: The source of the running line and call stack.
+        running_line: Finds the line that is running and the calls that led to it.
         tape_history: The tape events in the block.
         tensor_rows: The rows of tensors and variables.
         creations: For each handle, the time and line at which the block created the variable.
@@ -98,7 +98,8 @@ class TensorFlowLog:
 
     def __init__(self, recording: TensorFlowRecording) -> None:
         """Create the log of a recording."""
-        # A weak reference, so that a recording's tensors are freed with it, not when the garbage collector runs.
+        # A weak reference, so that a recording's tensors are freed together with the recording, not when the garbage
+        # collector runs.
         self.recording: TensorFlowRecording = weakref.proxy(recording)
         self.rows = recording.rows
         self.running_line = RunningLine()
@@ -260,7 +261,7 @@ class TensorFlowLog:
         self.tensor_rows.current_rows[id(iterator)] = self.tensor_rows.list_rows(iterator)[-1]
 
     def record_custom_function_call(self, op: str, inputs: Sequence, outputs: Sequence) -> None:
-        """Record a call to a function with a custom gradient in the program.
+        """Record a call to a function of the program that has a custom gradient.
 
         Args:
             op: The call's name and number.

@@ -1,4 +1,4 @@
-"""Find wrong gradients in TensorFlow, with the shared checks and with checks of optimizers."""
+"""Find wrong gradients in TensorFlow, using the shared checks and checks of optimizers."""
 
 from __future__ import annotations
 
@@ -165,8 +165,8 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
 def check_untracked_variables(run: CheckedRun) -> Suspicions:
     """Find variables that a Keras layer holds but does not track, so that nothing trains them.
 
-    A variable that the program assigns to itself, such as a weight that grows from epoch to epoch, is not supposed to
-    be trained.
+    A variable to which the program itself assigns values, such as a weight that grows from epoch to epoch, is not
+    supposed to be trained.
     """
     recording: TensorFlowRecording = run.recording
     candidates = {
@@ -204,7 +204,7 @@ def _list_held_objects(layer: Any) -> list[tuple[str, Any]]:  # An attribute may
 
 
 def _check_trainable_variables_of_target(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
-    """Yield a suspicion for each variable created with ``trainable=True`` on which a target depends.
+    """Yield a suspicion for each variable that a target depends on and that was created with ``trainable=True``.
 
     Args:
         run: The run to check.

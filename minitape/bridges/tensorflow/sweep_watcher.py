@@ -27,7 +27,7 @@ class SweepWatcher:
         recording: The recording that is written.
         log: The log of the recording.
         mark_rows_watched_by_now: Calls `TensorRows.mark_rows_watched_by_now` through the writer.
-        sweep_operations: The running sweep's operations, as (operation, inputs, adjoints, shares) tuples.
+        sweep_operations: The operations of the sweep that is running, as (operation, inputs, adjoints, shares) tuples.
     """
 
     def __init__(self, writer: SafeWriter) -> None:
@@ -114,7 +114,7 @@ class SweepWatcher:
         return gradients[: len(sources)]
 
     def _list_ancestors_with_computable_adjoint(self, targets: Sequence) -> list[tuple[int, Any]]:
-        """Return the rows and tensors of those ancestors of the target for which a sweep can compute adjoints."""
+        """Return the rows and tensors of the target's ancestors for which a sweep can compute adjoints."""
         # TensorFlow raises an error for a target that is not a tensor.
         pending = [self.log.tensor_rows.find_or_add_row(target) for target in targets if hasattr(target, "dtype")]
         ancestors: set[int] = set()
@@ -205,9 +205,9 @@ class ShareRecorder:
     Attributes:
         log: The log of the recording.
         sweep: The backward pass that receives the shares.
-        adjoints: Each ancestor's adjoint, by row.
-        waiting_rows_by_op: The rows without recorded shares, by operation.
-        partial_sums: The sum of the shares sent so far, by row.
+        adjoints: Each ancestor's adjoint, keyed by row.
+        waiting_rows_by_op: The rows without recorded shares, keyed by operation.
+        partial_sums: The sum of the shares sent so far, keyed by row.
         last_share_positions: The call and index of the last share sent to each row.
     """
 

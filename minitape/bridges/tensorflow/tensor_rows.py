@@ -23,11 +23,11 @@ class TensorRows:
     Attributes:
         recording: The recording that contains the rows.
         rows: The rows of the recording.
-        running_line: The source of the running line.
+        running_line: Finds the line that is running.
         tape_history: The tape events in the block.
-        variables_by_handle: The program's variables, by the identity of their handle.
+        variables_by_handle: The program's variables, keyed by the identity of their handles.
         returned_gradients: The gradients returned from sweeps that no other tape recorded.
-        is_recorded_later: Whether TensorFlow notifies tapes of the running operation only after the callback, as for a
+        is_recorded_later: Whether TensorFlow notifies tapes of the current operation only after the callback, as for a
             ``tf.function`` call.
         unsettled_rows: Rows that a tape may begin to watch after they are written.
         current_rows: The row of the current state of each variable, keyed by the identity of the variable's handle.

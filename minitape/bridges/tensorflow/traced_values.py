@@ -37,9 +37,9 @@ class TraceState:
         trace_count: The number of traces so far.
         call_count: The number of calls so far.
         stale_key: The key of the first value that was replaced before a call, or None.
-        stale_call: The number of this call.
-        stale_site: The line of this call.
-        values_before: The values right before the running call, or None if they are unknown.
+        stale_call: The number of that call.
+        stale_site: The line of that call.
+        values_before: The values right before the current call, or None if they are unknown.
         draws: The random numbers that NumPy and Python drew in the trace.
         counted_key: The key of the first number that only the trace counts up, or None.
     """
@@ -194,7 +194,7 @@ def find_name_in_program(wanted_object: Any) -> str:
 
 
 def _is_same_value(first: Any, second: Any) -> bool:
-    """Return whether a value is the same, or whether all variables of a model that are trainable were so before."""
+    """Return whether a value is the same, or whether all of a model's trainable variables were trainable before."""
     if isinstance(first, dict):
         # A step may go on training variables that are frozen now, such as a discriminator before the generator's step.
         return all(is_trainable or not second.get(key) for key, is_trainable in first.items())

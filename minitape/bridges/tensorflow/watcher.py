@@ -153,7 +153,7 @@ class TensorFlowWatcher(Watcher):
             if running_function is not None:
                 # The function's results are followed by the values that it keeps for its gradient.
                 outputs = outputs[: len(running_function.function_type.flat_outputs)]
-            # Inside a function, no tape is open that could watch rows.
+            # Inside a function, no open tape could watch rows.
             elif self._running_function is None:
                 self.sweep_watcher.mark_rows_watched_by_now()
             self.writer.run_safely(
@@ -195,7 +195,7 @@ class TensorFlowWatcher(Watcher):
     # -- Python calls while a graph is traced ------------------------------------------------------
 
     def _record_custom_function_as_one_row(self, original: Any, rule: Any, args: Any, kwargs: Any) -> Any:
-        """Record a call to a function with a custom gradient (``tf.custom_gradient``) as one row.
+        """Record a call to a function that has a custom gradient (``tf.custom_gradient``) as one row.
 
         The operations inside the function are not recorded.
         """
@@ -267,7 +267,7 @@ class TensorFlowWatcher(Watcher):
         return original(optimizer, loss)
 
     def _record_step_without_scaled_loss(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Record the line of a step that divides gradients by a scale, if their loss was not multiplied by it."""
+        """Record the line of a step that divides gradients by a scale by which the loss was not multiplied."""
         if not self._is_loss_scaled:
             self.log.unscaled_step_site = self.log.running_line.find_site()
         self._is_loss_scaled = False
@@ -352,7 +352,7 @@ class TensorFlowWatcher(Watcher):
 
     def _build_escape_handler(self, method: str) -> Callable:
         def record_escape_and_read_value(original: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            caller = sys._getframe(3).f_code  # Two wrappers stand between this handler and its caller.
+            caller = sys._getframe(3).f_code  # There are two wrappers between this handler and its caller.
             # TensorFlow itself reads values in constant_value(), and libraries may test a tensor's truth value.
             asked_by_library = caller is constant_value.__code__ or (
                 method == "__bool__" and is_minitape_or_library_file(caller.co_filename)
@@ -371,7 +371,7 @@ class TensorFlowWatcher(Watcher):
         return result
 
     def _record_dataset_inputs(self, iterator: Any, dataset: Any) -> None:
-        """Record the tensors and variables that the elements of a dataset and its input datasets are computed from."""
+        """Record the tensors and variables from which a dataset and its input datasets compute their elements."""
         tensors = list[Any]()
         variables = self.log.tensor_rows.variables_by_handle
         pending = [dataset]

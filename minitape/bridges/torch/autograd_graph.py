@@ -29,12 +29,12 @@ class TorchGraph:
 
     Attributes:
         log: The log that writes the recording's rows.
-        target_rows: The target rows of the running backward pass. Empty if none is running.
+        target_rows: The target rows of the current backward pass. Empty if none is running.
         function_name: The function running the backward pass, "backward" or "grad".
         keeps_graph: Whether the program keeps the graph for a later pass.
-        site: The program's line that called the function.
+        site: The program line that called the function.
         is_running: Whether one of the program's backward passes is running.
-        current_sweep: The running backward pass's sweep, or None if no adjoint has arrived.
+        current_sweep: The sweep of the current backward pass, or None if no adjoint has arrived.
     """
 
     def __init__(self, log: TorchLog) -> None:
@@ -120,7 +120,7 @@ class TorchGraph:
         return list(dict.fromkeys(nearest_rows))
 
     def _iter_nodes_with_edges_to_rows(self, start_nodes: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
-        """Yield the nodes with edges to rows, searching the given nodes and their ancestors.
+        """Search the given nodes and their ancestors, and yield the nodes that have edges to rows.
 
         Each node is paired with the (edge number, row) pairs of its edges. The search stops at nodes that have rows.
         """
@@ -198,7 +198,7 @@ class TorchGraph:
             torch._C._set_grad_enabled(was_enabled)
 
     def _find_or_begin_current_sweep(self) -> BackwardPass:
-        """Return the running backward pass, after starting a new one if necessary.
+        """Return the current backward pass, after starting a new one if necessary.
 
         Each call by the program counts as one pass, even if a checkpoint runs other passes inside it.
         """

@@ -75,7 +75,7 @@ def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Fin
         error_message: PyTorch's error, which names the node of the changed value.
     """
     recording = question.adapter.recording
-    # Each change is a pair of rows, with the value before and after the change.
+    # Each change is a pair of rows that hold the value before and after the change.
     changes = [rows for rows in question.adapter.log.in_place_changes if not question.ancestors.isdisjoint(rows)]
     node = strip_node_name("".join(re.findall(r"output \d+ of (\w+), is at version", error_message)))
     named = [
@@ -206,7 +206,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
     if statement.find_call("sample"):
         finding.variant = "drawn"
         return
-    # A block or a decorator around one of the outer calls switched recording off.
+    # A block or a decorator around one of the outer calls switched off recording.
     for site in get_extra(row).call_stack:
         caller = find_statement(site)
         if caller and caller.find_enclosing_block(*PAUSE_BLOCKS):
@@ -355,7 +355,7 @@ def find_use_in_unrecorded_call(question: TorchQuestion) -> OptionalFinding:
 
 
 def find_uncalled_layer_of_source(question: TorchQuestion) -> OptionalFinding:
-    """Find a layer that the source belongs to and that the program never called.
+    """Find a layer that contains the source and that the program never called.
 
     The finding names the line that assigns the layer to the model.
 

@@ -125,7 +125,7 @@ class CopyWindow:
         )
 
     def _map_names_to_norms_of_pass(self, recording: TorchRecording) -> dict[str, float]:
-        """Return the norms of the requested pass's gradients, by the names of their parameters.
+        """Return the norms of the requested pass's gradients, keyed by the names of their parameters.
 
         Args:
             recording: The recording of the pass.

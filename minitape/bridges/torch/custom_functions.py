@@ -34,7 +34,7 @@ def is_checkable(function: Any, args: Sequence[Any]) -> bool:
 
 
 def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[float, float] | None:
-    """Measure the slope of a Function with one output along a random direction, in double precision.
+    """Measure, in double precision, the slope of a Function that has one output along a random direction.
 
     Args:
         function: The class of the Function.

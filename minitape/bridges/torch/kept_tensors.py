@@ -24,7 +24,7 @@ HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices w
 
 
 class TorchValue(KeptValue):
-    """A tensor with its values at the time it was kept.
+    """A tensor, with the values that it had when it was kept.
 
     Attributes:
         tensor_version: The number of in-place changes to the tensor before it was kept.
@@ -46,13 +46,13 @@ class TorchValue(KeptValue):
         return None if tensor is None or count_in_place_changes(tensor) != self.tensor_version else tensor
 
     def replace_tensor_by_copy(self) -> None:
-        """Replace the tensor with a copy, because the original is about to change."""
+        """Replace the tensor with a copy, because the tensor itself is about to change."""
         tensor = self.get_unchanged_tensor()
         self.content = None if tensor is None else tensor.clone()
         self.tensor_version = 0 if self.content is None else count_in_place_changes(self.content)
 
     def to_array(self) -> np.ndarray | None:
-        """Return the elements as an array, or None if they were released, have changed, or do not exist."""
+        """Return the elements as an array, or None if they do not exist, have changed, or were released."""
         tensor = self.get_unchanged_tensor()
         return None if tensor is None or tensor.is_meta else np.asarray(to_numpy(tensor))
 

@@ -61,7 +61,7 @@ def check_index_of_labels(run: CheckedRun) -> Suspicions:
 
 
 def check_repeated_index(run: CheckedRun) -> Suspicions:
-    """Find ``x[index] += y`` with repeated indices, which keeps only one of the additions to an element.
+    """Find ``x[index] += y`` with repeated indices, where only one of the additions to an element takes effect.
 
     Args:
         run: The run to check.
@@ -79,7 +79,7 @@ def check_repeated_index(run: CheckedRun) -> Suspicions:
 
 
 def record_unused_last_recurrent_layer(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Record a recurrent network whose last layer gets only zeros, because the program uses the state of another layer.
+    """Record a recurrent network whose last layer gets only zeros because the program uses another layer's state.
 
     Args:
         run: The run to check.

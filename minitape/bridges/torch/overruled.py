@@ -11,7 +11,7 @@ from ..run_watch.report import ProblemGroup
 def remove_overruled_problems(
     groups: list[ProblemGroup], accounts: RunAccounts, keys_by_name: Mapping[str, int]
 ) -> list[ProblemGroup]:
-    """Return the problems that remain after the whole run.
+    """Return the problems that still stand after the whole run.
 
     A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that the first
     steps did not use or change is not a problem if later steps used or changed it. The same holds for a parameter whose

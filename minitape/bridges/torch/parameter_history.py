@@ -1,4 +1,4 @@
-"""Keep the history of modules and parameters, with the lines that created, froze, replaced or copied them."""
+"""Keep the history of modules and parameters: the lines that created, froze, replaced or copied them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ParameterCopy(NamedTuple):
 
     Attributes:
         original: A weak reference to the parameter that was copied.
-        site: The program's line that copied the parameter.
+        site: The program line that copied the parameter.
     """
 
     original: weakref.ref[torch.Tensor]
@@ -94,7 +94,7 @@ class ParameterHistory:
         ]
 
     def find_root_module_and_path(self, parameter: torch.Tensor) -> tuple[torch.nn.Module | None, str]:
-        """Return the called root module that contains a parameter, and the parameter's path in it.
+        """Return the called root module that contains a parameter, and the parameter's path in that module.
 
         Returns:
             The module and the dotted path, or (None, "") if no called module contains the parameter.

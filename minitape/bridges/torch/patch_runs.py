@@ -34,7 +34,7 @@ def try_patch(
         problems: All problems of the recorded steps.
 
     Returns:
-        The problem, with the result of the trial.
+        The problem, including the result of the trial.
     """
     patched = apply_patch(source, group.patch_line or group.line or 0, group.patch or "")
     if patched is None:

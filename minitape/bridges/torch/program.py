@@ -1,7 +1,7 @@
 """Run a PyTorch program for ``minitape explain``, and explain the step that went wrong.
 
 The first steps are recorded in the watched run itself. If a later step goes wrong, a copy of the process repeats the
-run up to this step with the same random numbers, and records only this step. The copy is created before the program
+run up to that step with the same random numbers, and records only that step. The copy is created before the program
 begins or while it is running.
 """
 
@@ -102,7 +102,7 @@ class WatchedProgram:
         self._copies: list[WaitingCopy] = []
         self._began = self._copied_at = time.monotonic()
         self._copy_window: CopyWindow | None = None  # Only a copy that answers a request has a window.
-        self._recording: Any = None  # A block with the selected steps, which has the attributes of a recording.
+        self._recording: Any = None  # The block that records the selected steps. It has the attributes of a recording.
         self._pages: list[ModelPage] = []
         # The number of lines that had created optimizers when the last recording ended, or 0 if it showed a problem.
         self._optimizer_lines = 0
@@ -507,7 +507,7 @@ class WatchedProgram:
         return None if raised is None else ProblemGroup(**raised)
 
     def _add_anomaly(self, report: RunReport, anomaly: Anomaly, recording: Any) -> None:
-        """Add the facts about the first non-finite value to a report.
+        """Add what is known about the first non-finite value to a report.
 
         Args:
             report: The report to extend.

@@ -184,7 +184,7 @@ def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
 
 
 def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
-    """Name the tensor without a history, either an input of ``autograd.grad`` or the target of a backward pass.
+    """Name the tensor that has no history, either an input of ``autograd.grad`` or the target of a backward pass.
 
     Args:
         recording: The recording of the step.
@@ -210,7 +210,7 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 
 
 def _explain_grad_of_result(recording: TorchRecording, error: BaseException, names: TensorNames) -> OptionalExplanation:
-    """Explain an error that arose because the program read ``.grad`` of a tensor that is not a leaf.
+    """Explain an error that arose because the program read the ``.grad`` of a tensor that is not a leaf.
 
     Args:
         recording: The recording of the step.
@@ -228,7 +228,7 @@ def _explain_grad_of_result(recording: TorchRecording, error: BaseException, nam
 
 
 class TensorNames:
-    """The names of tensors in the program, and in the functions that an error has left."""
+    """The names of tensors in the program, and in the functions that an error has exited."""
 
     def __init__(self, error: BaseException) -> None:
         """Prepare to search the frames of an error's traceback. Names in inner functions take precedence."""

@@ -85,7 +85,7 @@ class LeafOrigin(NamedTuple):
     """The origin of a leaf's values.
 
     Attributes:
-        cause: Why the leaf has no history, or "" if its values were not computed.
+        cause: Why the leaf has no history, or "" if no operation computed its values.
         rows: The rows whose values the leaf was created from.
         site: The line that created the leaf.
     """
@@ -105,7 +105,7 @@ class TorchLog:
         graph: The hooks on autograd nodes.
         run_watch: The watch that keeps accounts of the gradients.
         history: The history of parameters.
-        scope: The path of the running modules, outermost first.
+        scope: The path of the modules that are running, outermost first.
         unrecorded_rows: The rows of tensors that were computed before the block, or entirely in C++. Their site is
             the first line that used them.
         in_place_changes: For each in-place change, the rows of the value before and after the change.
@@ -122,7 +122,8 @@ class TorchLog:
 
     def __init__(self, recording: TorchRecording) -> None:
         """Start the log for ``recording``."""
-        # Weak references, so that a recording's tensors are freed with it, not when the garbage collector runs.
+        # Weak references, so that a recording's tensors are freed together with the recording, not when the garbage
+        # collector runs.
         self.recording: TorchRecording = weakref.proxy(recording)
         self.rows = recording.rows
         self.kept_tensors = KeptTensors()
@@ -259,7 +260,7 @@ class TorchLog:
     def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> OptionalTensor:
         """Return the leaf that shares a tensor's memory, or None if none exists.
 
-        This leaf is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
+        That leaf is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
         """
         leaf = self._leaves_by_storage.get(get_storage_id(tensor), lambda: None)()
         if leaf is None or not leaf.requires_grad or find_autograd_node(leaf) is not None:
@@ -335,7 +336,7 @@ class TorchLog:
         return row
 
     def _find_reason_for_missing_history(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
-        """Return why a leaf has no history, and the rows from whose values the leaf was created."""
+        """Return why a leaf has no history, and the rows whose values the leaf was created from."""
         grad_read = self.grad_reads.get(tensor)
         if grad_read is not None:
             return LeafOrigin("create_graph", *grad_read)
@@ -359,7 +360,7 @@ class TorchLog:
             input_rows: The rows of the tensors that the function read.
             outputs: The results.
             cause: Why no gradient passes through the call, if already known.
-            site: The line of the call, or NOWHERE for the running line.
+            site: The line of the call, or NOWHERE for the line that is running.
 
         Returns:
             The rows of the results, in the same order.

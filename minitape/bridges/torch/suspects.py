@@ -122,7 +122,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
 
 
 def check_lost_or_changed_gradients(run: CheckedRun) -> Suspicions:
-    """Find gradients that got lost, or that changed, between a backward pass and the weights.
+    """Find gradients that were lost or changed between a backward pass and the weights.
 
     Args:
         run: The run to check.
@@ -187,7 +187,7 @@ def find_optimizer_creation_site(step_site: Site) -> Site:
 
 
 def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
-    """Return the line that left a parameter out of an optimizer, if known, and the variant of the sentence about it."""
+    """Return the line that left a parameter out of an optimizer, if known, and the sentence variant to use."""
     history = recording.log.history
     site = history.find_insertion_site(parameter)
     roots = history.list_called_root_modules()
@@ -331,7 +331,7 @@ def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: set[
 
 
 def _is_log_prob_row(row: RecordedRow) -> bool:
-    """Return whether a call of ``log_prob`` computed a row, and not another call on the same line."""
+    """Return whether a call of ``log_prob``, rather than another call on the same line, computed a row."""
     line = read_line_at_site(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line
 

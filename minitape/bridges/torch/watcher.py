@@ -124,8 +124,8 @@ class TorchWatcher(Watcher):
         self.log = recording.log
         self.quiet_depth = 0
         self.is_in_custom_function = False
-        self._call_mode = CallMode(weakref.proxy(self))  # Or the watcher would live until the garbage collector runs.
-        # The running modules, outermost first, each with the names of the modules from the outermost to this one.
+        self._call_mode = CallMode(weakref.proxy(self))  # A strong reference would delay the watcher's deletion.
+        # The modules that are running, outermost first, each with the names of all modules from the outermost to it.
         self._running_modules: list[tuple[torch.nn.Module, Scope]] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
@@ -134,7 +134,7 @@ class TorchWatcher(Watcher):
     # -- the block ---------------------------------------------------------------------------------
 
     def start_watching(self) -> None:
-        """Start following the program by adding the hooks, wrapping functions and entering the mode."""
+        """Start following the program: add the hooks, wrap functions, and enter the mode."""
         patches = self.patches
         patches.add_undo_action(self.log.run_watch.stop_watching)
         self.log.run_watch.start_watching()
@@ -489,7 +489,7 @@ class TorchWatcher(Watcher):
         return args, kwargs | {"closure": run_closure}
 
     def _suspend_recording_for_step(self, optimizer: Any) -> None:
-        """Suspend recording during a step, which will change the parameters' values."""
+        """Suspend recording during a step, because the step changes the parameters' values."""
         self.quiet_depth += 1
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, parameters)

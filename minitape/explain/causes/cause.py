@@ -68,7 +68,7 @@ class CauseText(NamedTuple):
     functions: str = ""
 
 
-Texts: TypeAlias = dict[tuple[str, str], CauseText]  # By framework and variant.
+Texts: TypeAlias = dict[tuple[str, str], CauseText]  # Keyed by framework and variant.
 
 
 @dataclass(frozen=True, eq=False)

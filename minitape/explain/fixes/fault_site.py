@@ -126,7 +126,7 @@ Plan = Callable[[FaultSite], Fix | None]
 
 
 def is_call_of(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
-    """Return whether a node calls a function or method with one of these names.
+    """Return whether a node calls a function or method with one of the given names.
 
     Args:
         node: The syntax node, or None.

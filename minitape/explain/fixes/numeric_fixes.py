@@ -1,4 +1,4 @@
-"""Define edits for lines with step functions or NaNs. Unlike other edits, these read the recorded values."""
+"""Define edits for lines that contain step functions or NaNs. Unlike other edits, these read the recorded values."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class OperationFix(NamedTuple):
     Attributes:
         causes: The causes to which the row applies, separated by spaces.
         name_pattern: A pattern that matches the operation's name in lower case without underscores.
-        sentence: The advice, with fields of `_FIELD_READERS`.
+        sentence: The advice, which may contain fields from `_FIELD_READERS`.
         applies: A function that returns whether the row applies to a node of the statement to blame.
     """
 

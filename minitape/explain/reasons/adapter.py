@@ -29,7 +29,7 @@ class Adapter:
     Attributes:
         framework: The name of the framework, one of `causes.cause.FRAMEWORKS`.
         dialect: How the framework writes the functions that fixes need.
-        zero_mechanisms: The operations that make adjoints zero, by the cause of the zeros.
+        zero_mechanisms: The operations that make adjoints zero, keyed by the cause of the zeros.
         class_loss_ops: Losses for classification, such as a cross-entropy.
         cancelling_scopes: The layers in which shares cancel.
         unused_cause: The cause that is reported if the target does not depend on the source.
@@ -47,7 +47,7 @@ class Adapter:
     sweeps: Sequence[BackwardPass] = ()
 
     def list_names_and_values(self) -> NamesAndValues:
-        """Return the names and values of the variables in the program that asked."""
+        """Return the names and values of the variables in the program that asked the question."""
         raise NotImplementedError
 
     def to_handle(self, value: Any) -> Any:
@@ -156,7 +156,7 @@ class Adapter:
             finding: The finding.
 
         Returns:
-            The field values, by name. The field "kind" selects one of the cause's sentences.
+            The field values, keyed by name. The field "kind" selects one of the cause's sentences.
         """
         return finding.sentence_fields
 

@@ -1,4 +1,4 @@
-"""Run the checks that find the cause of a missing or wrong gradient, in one order for every framework.
+"""Run the checks that find the cause of a missing or wrong gradient, in the same order for every framework.
 
 `CHECKS` lists the checks. Each check receives the question and the `FrameworkChecks` of its framework, looks for one
 cause and returns a finding or None. The first finding is the answer. The checks contain only the logic that all

@@ -281,7 +281,7 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
 
 
 def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape]) -> Finding:
-    """Return the finding about the first of some values that left the framework.
+    """Return the finding about the first of the given values that left the framework.
 
     Args:
         question: The question about the source.
@@ -327,7 +327,7 @@ def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
 def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence[Site]) -> Site:
     """Return the statement at which two call stacks diverge.
 
-    If a call further down the stack stores its result in an object, the statement with this call is returned.
+    If a call further down the stack stores its result in an object, the statement containing that call is returned.
 
     Args:
         call_stack: The statements that ran, outermost first.
@@ -405,7 +405,7 @@ def collect_names_bound_to_leaf(question: Question, leaf: RecordedRow) -> set[st
 
 
 def _iter_leaves_read_in_statement(question: Question, row: RecordedRow, statement: Statement) -> Iterator[int]:
-    """Yield the leaves that a row was computed from within one statement."""
+    """Yield the leaves from which a statement computed a row."""
     for index in row.inputs:
         input_row = question.rows[index]
         if input_row.kind != "operation":

@@ -19,7 +19,7 @@ from .object_names import find_access_path as find_access_path
 from .program_text import find_statement
 from .question import Finding, Question
 
-ESCAPE_WORDS = {  # Descriptions of how a value leaves the framework, by the method of the escape.
+ESCAPE_WORDS = {  # Descriptions of how a value leaves the framework, keyed by the method of the escape.
     "": "a NumPy function",
     "__float__": "float()",
     "__int__": "int()",

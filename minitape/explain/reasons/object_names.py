@@ -241,7 +241,7 @@ def list_parts_with_suffixes(value: Any, limit: int = MAX_PARTS_OF_CONTAINER) ->
         for name, part in attributes.get(registry, {}).items()
     ]
     for name, part in attributes.items():
-        # A private attribute such as ``_weight`` counts if the class has a property ``weight``.
+        # A private attribute such as ``_weight`` is included if the class has a property ``weight``.
         public_name = name.removeprefix("_")
         is_reachable = name == public_name or hasattr(type(value), public_name)
         if is_reachable and not public_name.startswith("_"):

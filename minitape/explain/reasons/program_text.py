@@ -154,7 +154,7 @@ class Statement:
         return [n for n in self.nodes if isinstance(n, ast.Call)]
 
     def find_call(self, *names: str) -> ast.Call | None:
-        """Return the first call of a function or method with one of the given names, or None.
+        """Return the first call to a function or method with one of the given names, or None.
 
         Args:
             *names: The names, without modules or objects.

@@ -69,7 +69,7 @@ class Finding:
         site: The line to blame.
         row: The row to blame, if any.
         detail: The value of the sentence's field ``what``, such as the name of an operation.
-        variant: Which of the cause's sentences fits, or "" for the default one.
+        variant: Which variant of the cause's sentences to use, or "" for the default.
         other_name: The value of the sentence's field ``other``, such as the name of another object.
         more: The other breaks on the same path and on other paths.
         is_intended: Whether the program breaks the path on purpose, or None if the cause alone determines this.
@@ -234,7 +234,7 @@ class Question:
 
 
 def find_cheapest_steps_to_target(question: Question) -> dict[int, PathStep | None]:
-    """Return for each ancestor of the target the first step of its path to the target, or None for the target itself.
+    """Return the first step of each ancestor's path to the target, or None for the target itself.
 
     The breaks on this path have the lowest total cost. Edges that pass gradients are free, and the cost of every other
     edge is given by `compute_break_cost`. The search uses Dijkstra's algorithm, starting at the target.

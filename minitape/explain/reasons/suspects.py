@@ -44,7 +44,7 @@ EQUALITY_TOLERANCE = 1e-5  # Maximum relative difference between float32 numbers
 SYMPTOM_CAUSES = ("rounding_only", "vanishing", "exploding")
 LOGARITHM_OPS = ("log", "log1p", "Log", "Log1p")
 FLAT_CAUSES = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
-# With these causes, the program uses a gradient that was itself not recorded.
+# For these causes, the program uses a gradient that was itself not recorded.
 UNRECORDED_GRADIENT_CAUSES = ("create_graph", "not_recorded")
 find_selection_word = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
 find_loss_word = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
@@ -60,7 +60,7 @@ class Suspicion(NamedTuple):
         row: The row whose connected ancestors have wrong gradients.
         source_keys: The keys of the sources whose gradients are wrong, if no row identifies these sources.
         only_rows: The only affected rows, if not all ancestors of `row` are affected.
-        variant: Which of the cause's sentences fits.
+        variant: Which variant of the cause's sentences to use.
     """
 
     cause: str
@@ -98,7 +98,7 @@ def build_row_suspicion(
         row: The row to blame.
         cause: The cause, one of `causes.CAUSES`.
         fields: The values for the fields of the cause's sentence.
-        variant: Which of the cause's sentences fits.
+        variant: Which variant of the cause's sentences to use.
         only_rows: The only affected rows, if not all ancestors of `row` are affected.
     """
     return Suspicion(cause, row.site, fields, row.index, only_rows=set(only_rows), variant=variant)
@@ -121,7 +121,7 @@ class CheckedRun:
         find_source_key: Returns the key that identifies a source.
         find_source_rows: Returns the rows of a source.
         find_optimizer_steps: Returns the optimizer steps that changed a source, each with a ``site``.
-        sources_with_gradient: The sources that received a gradient, by key.
+        sources_with_gradient: The sources that received a gradient, keyed by source key.
         trained_keys: The keys of all sources that the program trains, if they are known.
         has_named_sources: Whether programs name each source whose gradient they request.
         find_operand_before_broadcast: Returns the row of the operand as the program itself wrote it.
@@ -426,7 +426,7 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
 
 
 def _find_called_loss_name(site: Site) -> str:
-    """Return the name of a function called on a line, if it has the name of a loss."""
+    """Return the name of a function called on a line, if that is the name of a loss."""
     names = (ast.unparse(call.func) for call in find_statement(site).calls)
     return next(
         (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")
@@ -439,7 +439,7 @@ def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.
 
     Args:
-        run: The run with the row.
+        run: The run that contains the row.
         row: The row of the operation.
     """
     if not row.op.startswith("Select"):

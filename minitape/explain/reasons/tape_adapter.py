@@ -231,7 +231,7 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
     """Return the row of a node.
 
     Args:
-        details: The source of the details of the tape's rows.
+        details: Looks up the details of the tape's rows.
         index: The index of the row in the recording.
         node: The node.
         edges: The edges to the rows that it was computed from.
@@ -280,8 +280,9 @@ class TapeAdapter(Adapter):
     Attributes:
         reachability: The tape's rows, and which of them its adjoints reach.
         rows: The rows of the recording.
-        row_of_node: The index in `rows` of each node, by the node's key.
-        rows_by_name: The rows that represent a tensor or variable, by the keys of `ValueGraph.list_keys_of_value`.
+        row_of_node: The index in `rows` of each node, keyed by the node's key.
+        rows_by_name: The rows that represent a tensor or variable, keyed by the keys of
+            `ValueGraph.list_keys_of_value`.
         escapes: The values that left the framework, newest first.
         owners: The layers that own variables.
     """
@@ -334,7 +335,7 @@ class TapeAdapter(Adapter):
         return [*suspicions, *suspects.check_term_without_gradient(run)]
 
     def list_names_and_values(self) -> NamesAndValues:
-        """Return the names and values of the variables in the program that asked."""
+        """Return the names and values of the variables in the program that asked the question."""
         return collect_asking_variables().items()
 
     def to_handle(self, value: Any) -> Any:
@@ -464,7 +465,7 @@ class TapeAdapter(Adapter):
             finding: The finding.
 
         Returns:
-            The field values, by name. The field "kind" selects one of the cause's sentences.
+            The field values, keyed by name. The field "kind" selects one of the cause's sentences.
         """
         return tape_sentences.build_finding_sentence_fields(self, question, finding)
 

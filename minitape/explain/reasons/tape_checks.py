@@ -229,7 +229,7 @@ def find_unused_layer(question: TapeQuestion) -> OptionalFinding:
 def find_leaf_equal_to_source(question: TapeQuestion) -> OptionalFinding:
     """Find a different object of the same kind with equal values.
 
-    Variables of layers are ignored, because the initial weights of several layers are often equal.
+    Layer variables are ignored, because several layers often start with the same weights.
 
     Args:
         question: The question about the source.

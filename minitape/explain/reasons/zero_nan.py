@@ -31,7 +31,7 @@ SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
 matches_zero_return = re.compile(
     r"return(.*\bzeros|.*\* 0\b(?!\.\d*[1-9])|.*(?<![.\w])0(\.0)? \*|( |\(|,|None|0(\.0)?|\))*$)"
 ).match
-# Values of these types, such as datasets, lists and strings, do not contain numbers themselves.
+# Values of these types, such as datasets, lists and strings, do not themselves contain numbers.
 OPAQUE_DTYPES = ("resource", "variant", "string")
 SMALLEST_NORMAL_HALF = 6.2e-5  # Numbers below this lose some or all of their digits in float16.
 ROUNDING_TOLERANCE = 1e-5  # The relative rounding error of a float32 sum that should be zero.
@@ -46,7 +46,7 @@ def build_row_finding(
         question: The question that the finding answers.
         cause: The cause, one of `causes.CAUSES`.
         row: The row to blame.
-        variant: Which of the cause's sentences fits.
+        variant: Which variant of the cause's sentences to use.
         detail: The value of the sentence's field ``what``.
         site: The line to blame, if it differs from the row's line.
     """
@@ -121,14 +121,14 @@ def build_custom_rule_finding(
         question: The question that contains the row.
         row: The row of the operation.
         cause: The cause.
-        variant: Which of the cause's sentences fits.
+        variant: Which variant of the cause's sentences to use.
         detail: The value of the sentence's field ``what``.
     """
     return build_row_finding(question, cause, row, variant, detail, find_blamed_return_site_of_rule(question, row))
 
 
 def find_row_that_stopped_adjoint(question: Question) -> int | None:
-    """Return the row on the path that received an adjoint but did not pass any adjoint on.
+    """Return the row on the path that received an adjoint but did not pass any on.
 
     Args:
         question: The question that contains the backward pass.
@@ -325,7 +325,8 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     empty = next((step.row for step in question.path if step.row in empty_rows), None) if empty_rows else None
     if empty is not None:
         return build_row_finding(question, "not_selected", empty, "empty")
-    # Zeros usually pass through many operations. Explain where they come from only once for all sources behind it.
+    # Zeros usually pass through many operations. Explain where they come from only once for all sources behind the same
+    # operation.
     origin = question.get_or_compute_shared_result("zeros", lambda: _map_origins_of_zeros(question)).get(
         arrived_rows[0]
     )
@@ -338,7 +339,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
 
 
 def _map_origins_of_zeros(question: Question) -> dict[int, int]:
-    """Find the rows whose adjoints are zero only because the adjoint of a later row is.
+    """Find the rows whose adjoints are zero only because a later row's adjoint is zero.
 
     Returns:
         For each row whose shares all come from one operation with a zero adjoint, the row of this operation, or of the
@@ -396,7 +397,7 @@ def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
 
 
 def explain_cancellation(question: Question, call: int, row: int) -> Finding:
-    """Explain why the shares that arrived at a row cancel, because of a normalizing function or the program itself.
+    """Explain why the shares that arrived at a row cancel: through a normalizing function or in the program itself.
 
     Args:
         question: The question about the gradient.
@@ -487,7 +488,7 @@ def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) ->
 
 
 def _explain_zeros_of_class_loss(question: Question, operation: RecordedRow) -> Finding:
-    """Explain the zeros of a cross-entropy that has only one class or assigns all the probability to one class."""
+    """Explain the zeros sent by a cross-entropy that has only one class or assigns all the probability to one class."""
     shape = question.rows[operation.inputs[0]].shape
     class_axis = 1 if len(shape) > 1 else 0
     if not shape or shape[class_axis] == 1:
@@ -496,7 +497,7 @@ def _explain_zeros_of_class_loss(question: Question, operation: RecordedRow) -> 
 
 
 def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding:
-    """Explain the zeros of a product as an underflow, terms that cancel, or a zero factor."""
+    """Explain why a product sends zeros: an underflow, terms that cancel, or a zero factor."""
     row = operation.index
     factors = collect_known_arrays(
         question, [factor for factor in operation.inputs if factor not in question.descendants]
@@ -509,7 +510,7 @@ def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding
 
 
 def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
-    """Explain the zeros of an operation that is not in the adapter's table of zero-making operations.
+    """Explain the zeros sent by an operation that is not in the adapter's table of zero-making operations.
 
     Either the operation's shares cancel, or the zeros come from an earlier or later operation.
 

@@ -1,4 +1,4 @@
-"""Keep accounts of a PyTorch program's gradients during a whole run.
+"""Track what happens to a PyTorch program's gradients during a whole run.
 
 ``tensor_accounts``  the accounts of tensors, and measurements of gradients and weights
 ``leaf_search``      finds the leaves that a backward pass reaches, and their names

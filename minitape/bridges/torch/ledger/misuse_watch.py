@@ -1,4 +1,4 @@
-"""Find settings without effect, and frozen parameters that change."""
+"""Find settings that have no effect, and frozen parameters that change."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .tensor_accounts import TensorAccount
 if TYPE_CHECKING:
     from .run_watch import FollowedOptimizer
 
-# Attributes with which a program means to freeze parameters. A program may read such an attribute itself, so they count
-# only if the parameters are trained anyway.
+# Attributes that programs set to freeze parameters. A program may read such an attribute itself, so it counts as a
+# mistake only if the parameters are trained anyway.
 FREEZING_NAMES = set(
     "requires_grad require_grad requires_gradient require_gradient required_grad require_grads requires_grads "
     "requires_grad_ require_grad_ trainable".split()
@@ -47,7 +47,7 @@ def record_update_of_frozen_parameter(
     Args:
         accounts: The accounts of the run.
         account: The account of the parameter that has changed.
-        followed: The optimizer.
+        followed: The watch's record of the optimizer.
     """
     tensor = account.tensor_ref()
     is_frozen = account.got_gradient and tensor is not None and not tensor.requires_grad
@@ -76,7 +76,7 @@ def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, follow
     Args:
         accounts: The accounts of the run.
         optimizer: An optimizer that is about to step.
-        followed: The optimizer, as the watch follows it.
+        followed: The watch's record of that optimizer.
     """
     file, held = followed.account.made_at[0], followed.tensor_accounts
     rate, used = vars(optimizer).get("lr"), optimizer.param_groups[0].get("lr")

@@ -1,4 +1,4 @@
-"""Follow the backward passes and optimizer steps of a run, and keep accounts of its gradients.
+"""Follow the backward passes and optimizer steps of a run, and track its gradients.
 
 The watch checks ``.grad`` before and after each event, and never intercepts an operation. A contribution is recognized
 by the identity and version of ``.grad``, so parameters need no hooks and compiled code stays compiled.
@@ -53,7 +53,7 @@ from .schedule_watch import ScheduleWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
 
 FIRST_STEPS = 64  # The number of steps to follow without a new route before the watch rests.
-# After that, the watch follows this many steps and then rests for this many, over and over.
+# After that, the watch alternates: it follows this many steps, and then rests for this many.
 FOLLOWED_STEPS, RESTING_STEPS = 8, 56
 FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in every eighth step.
 # Elements of the weights are sampled in the first steps, and then at this interval.
@@ -76,7 +76,7 @@ class FollowedOptimizer:
         self.group_sizes: tuple[int, ...] = ()
         self.passes_before = 0  # The number of backward passes before the running step, if it has a closure.
         self.sample: WeightSample | None = None
-        self.before: OptionalTensor = None  # The sampled elements before the running step.
+        self.before: OptionalTensor = None  # The sampled elements before the current step.
         self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements before and after the last step.
 
 
@@ -145,7 +145,7 @@ class TorchRunWatch:
         self._input_keys = set[int]()  # The keys of the inputs whose derivatives the program requests.
         self._late_losses: list[tuple[torch.Tensor, float | None, Site, int]] = []
         self._last_pause: Site = NOWHERE
-        self._optimizer_stack: list[Site] = []  # The running lines when the last optimizer was created.
+        self._optimizer_stack: list[Site] = []  # The lines that were running when the last optimizer was created.
 
     # -- the block ---------------------------------------------------------------------------------
 
@@ -365,7 +365,7 @@ class TorchRunWatch:
     def _record_leftover_of_other_loss(
         self, account: TensorAccount, old_contribution: Contribution, new_contribution: Contribution
     ) -> None:
-        """Record a pass that adds to another loss's gradient, used before by an optimizer without this parameter.
+        """Record a pass that adds to another loss's gradient after an optimizer without this parameter used it.
 
         Args:
             account: The account.
@@ -417,7 +417,7 @@ class TorchRunWatch:
         self.accounts.registrations[id(parameter)] = registration
 
     def _find_line_in_optimizer_creator(self) -> Site:
-        """Return the line now running in the function that created the last optimizer, or NOWHERE if there is none yet.
+        """Return the line that is running in the function that created the last optimizer, or NOWHERE if none exists.
 
         In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
         """
@@ -507,7 +507,7 @@ class TorchRunWatch:
         clipped = [account for account in known if account is not None and account.pending]
         for account in clipped:
             account.record_changes_by_program(self.accounts)
-        # With an infinite limit, a program only measures the norm.
+        # If the limit is infinite, the program only measures the norm.
         are_used = [bool(account.used_by) for account in clipped]
         calls.after_step += limit < math.inf and any(are_used) and all(are_used)
         scales = [

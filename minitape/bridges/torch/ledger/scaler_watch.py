@@ -1,4 +1,4 @@
-"""Follow what gradient scalers scale and unscale, and which steps they skip."""
+"""Keep track of what gradient scalers scale and unscale, and which steps they skip."""
 
 from __future__ import annotations
 

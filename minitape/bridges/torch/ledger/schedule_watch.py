@@ -110,7 +110,7 @@ class ScheduleWatch:
 
 
 def _find_line_outside_modules() -> Site:
-    """Return the running line of the innermost function of the program that is not a module's ``forward``."""
+    """Return the line that is running in the program's innermost function that is not a module's ``forward``."""
     frame = find_user_frame(sys._getframe(1))
     while frame is not None and frame.f_code.co_name == "forward":
         frame = find_user_frame(frame.f_back)

@@ -148,7 +148,7 @@ def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
     """Return integers that, barring coincidence, change whenever an element of the tensor changes.
 
     They are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` elements, and the bit patterns of the
-    elements that are left. They are exact, and they stay on the tensor's device.
+    remaining elements. They are exact, and they stay on the tensor's device.
 
     Args:
         tensor: The tensor.
@@ -205,7 +205,7 @@ class WeightSample:
     """
 
     def __init__(self, accounts: Sequence[TensorAccount]) -> None:
-        """Choose the elements. The views reflect later changes to the parameters."""
+        """Choose the elements, and keep views of them, which reflect later changes to the parameters."""
         self.accounts = [account for account in accounts if _is_sampled(account.tensor_ref())]
         tensors = [tensor for account in self.accounts if (tensor := account.tensor_ref()) is not None]
         self._views = [_view_sample(tensor) for tensor in tensors]
