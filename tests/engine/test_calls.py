@@ -23,9 +23,9 @@ PAGE = "\n".join(
     (REPOSITORY / "docs" / name).read_text(encoding="utf-8")
     for name in ("engine.md", "engine_gradient.md", "engine_more.md", "engine_calls.md")
 )
-# The programs of docs/engine_calls.md, each with the calls in its table and the line that it prints.
+# The programs of docs/engine_calls.md, each with the calls in its list and the line that it prints.
 STORIES = [
-    (program, re.findall(r"^\| `([\w.]+)` \|", section, re.M), re.findall(r"^print.*# (.*)$", program, re.M))
+    (program, re.findall(r"^\d+\. `([\w.]+)`", section, re.M), re.findall(r"^print.*# (.*)$", program, re.M))
     for section in (REPOSITORY / "docs" / "engine_calls.md").read_text(encoding="utf-8").split("\n## ")[1:]
     for program in re.findall(r"^```python\n(.*?)^```$", section, re.M | re.S)
 ]
@@ -241,7 +241,7 @@ def test_the_page_follows_the_calls_of_the_plain_engine_in_their_order(plain):
     check_order(STEPS, plain.calls)
 
 
-def test_each_program_makes_the_calls_of_its_table_in_their_order(plain):
+def test_each_program_makes_the_calls_of_its_list_in_their_order(plain):
     assert [len(steps) > 15 for _, steps, _ in STORIES] == [True, True, True]
     for (_, steps, printed), (calls, output) in zip(STORIES, plain.stories, strict=True):
         check_order(steps, calls)

@@ -14,7 +14,7 @@ PAGES = sorted(
 MOST_WORDS = 1200
 FIRST_SCREEN = 120  # The number of words.
 # Lists in which readers look something up, and the source of the pages about causes.
-LISTS = {"docs/causes.md", "docs/snapshot.md", "docs/vocabulary.md", "docs/engine_calls.md", "docs/cause_texts.md"}
+LISTS = {"docs/causes.md", "docs/snapshot.md", "docs/vocabulary.md", "docs/cause_texts.md"}
 CODE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^(?: *```|\||!\[|<|- |\d\. )", re.MULTILINE)
 CHINESE_CHARACTER = re.compile(r"([\u4e00-\u9fff])")
