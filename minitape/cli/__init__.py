@@ -270,7 +270,7 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: s
     is_eager=True,
     expose_value=False,
     callback=_show_cause_page,
-    help="Print the page about a cause, such as detach, and exit. NAME may be an error message instead.",
+    help="Print the page about a cause, such as detach, and exit. NAME may be an error message, or all for a list.",
 )
 @click.pass_context
 def explain_command(

@@ -39,7 +39,7 @@ def show_cause_page(context: click.Context, parameter: click.Parameter, text: st
         click.echo(read_cause_page(causes[0]))
     else:
         message = (
-            "This message can have several causes. To find the cause in your program, use minitape explain PROGRAM. "
+            "There are several causes. To find the cause in your program, use minitape explain PROGRAM. "
             "To read about one of these causes, use --cause NAME:"
         )
         click.echo(say(message) + "\n")
@@ -49,10 +49,10 @@ def show_cause_page(context: click.Context, parameter: click.Parameter, text: st
 
 
 def find_causes(text: str) -> list[str]:
-    """Return the cause with a given name, or the causes that belong to an error message.
+    """Return the cause with a given name, the causes that belong to an error message, or all causes.
 
     Args:
-        text: The name of a cause, or an error message. Part of the message is enough.
+        text: The name of a cause, an error message, or "all". Part of the message is enough.
 
     Returns:
         The names of the causes. The list may be empty.
@@ -60,6 +60,8 @@ def find_causes(text: str) -> list[str]:
     name = text.strip().strip("`").lower()
     if name in CAUSES and name != "connected":
         return [name]
+    if name == "all":
+        return sorted(CAUSES.keys() - {"connected"})
     causes_by_error = json.loads(find_page_file("errors.json").read_text(encoding="utf-8"))
     searched = normalize_text(re.sub(r"^\s*[\w.]+(?:Error|Exception|Warning): ", "", text))
     found: list[str] = []
@@ -84,20 +86,23 @@ def normalize_text(text: str) -> str:
 
 
 def describe_unknown_cause(text: str) -> str:
-    """Return a message that lists the names of the causes.
+    """Return a message that suggests the names most similar to a text that was not found.
 
     Args:
-        text: The name that was not found.
+        text: The text that was not found.
 
     Returns:
-        The message, with the names most similar to `text` listed first.
+        The message, which also says how to list all causes.
     """
-    names = sorted(CAUSES.keys() - {"connected"})
-    close_names = difflib.get_close_matches(text.lower(), names)
+    close_names = difflib.get_close_matches(text.lower(), CAUSES.keys() - {"connected"})
     if close_names:
-        message = "{name} is not the name of a cause. Did you mean {close}? The causes are: {names}"
-        return say(message, name=text, close=", ".join(close_names), names=", ".join(names))
-    return say("{name} is not the name of a cause. The causes are: {names}", name=text, names=", ".join(names))
+        message = "{name} is not the name of a cause. Did you mean {close}? To list all causes, use --cause all."
+        return say(message, name=text, close=", ".join(close_names))
+    message = (
+        "{name} is neither the name of a cause nor a known error message. To find the cause in your program, use "
+        "minitape explain PROGRAM. To list all causes, use --cause all."
+    )
+    return say(message, name=text)
 
 
 def find_page_file(name: str) -> Path:

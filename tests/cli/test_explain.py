@@ -65,5 +65,9 @@ def test_an_error_message_leads_to_the_pages_of_its_causes():
     several = ask("element 0 of tensors does not require grad").output
     assert "\n  detach " in several and "\n  no_grad " in several
     unknown = ask("detatch")
-    assert unknown.exit_code == 2 and "Did you mean detach?" in unknown.output and "zero_sum" in unknown.output
+    assert unknown.exit_code == 2 and "Did you mean detach?" in unknown.output and "zero_sum" not in unknown.output
+    unknown = ask("the loss went up on a Tuesday")
+    assert unknown.exit_code == 2 and "nor a known error message" in unknown.output and len(unknown.output) < 500
+    everything = ask("all")
+    assert everything.exit_code == 0 and "\n  detach " in everything.output and "\n  zero_sum " in everything.output
     assert ask("it").exit_code == 2
