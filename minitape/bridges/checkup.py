@@ -239,7 +239,7 @@ class Checkup:
 
 
 class FrameworkRecording(Recording, ABC):
-    """A recording of a framework's program that can be explained.
+    """A recording of a framework's program, with methods that explain its gradients.
 
     Each bridge implements the abstract methods for its framework.
     """

@@ -93,7 +93,7 @@ def find_cause_of_known_error(framework: str, error: BaseException) -> tuple[str
 
     Returns:
         The cause, which variant of its sentences to use, and the values of their fields. The field "what" is the part
-        of the message to quote, unless the pattern has a group with this name. If the message is not known, all three
+        of the message to quote, unless the pattern has a group with that name. If the message is not known, all three
         are empty.
     """
     message = f"{type(error).__name__}: {error}"

@@ -66,7 +66,7 @@ def _is_user_function(function: Any) -> bool:
 
 
 def read_outside_values(function: Any) -> dict:
-    """Return the outside values that a function and its inner functions read, by name.
+    """Return the outside values that a function and its inner functions read, keyed by name.
 
     Args:
         function: The function. Other objects read no values.

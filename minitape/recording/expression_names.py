@@ -16,7 +16,7 @@ class ExpressionNames(NamedTuple):
     """The names in an expression that calls an operation.
 
     Attributes:
-        function: The last name of the called function, as in "matmul", or "" for an operator.
+        function: The last part of the called function's name, as in "matmul", or "" for an operator.
         operands: The texts of the operands that are names, attributes or indexed names, such as "self.w" or "ws[0]".
             Other operands are None.
         result: The name to which the program assigns the result, or None.

@@ -26,7 +26,7 @@ class JaxBackwardPass:
         sources: The variables with respect to which the target is differentiated.
         sweep: The backward pass that receives the adjoints and shares.
         calls: The operations that have not yet sent their shares.
-        values_by_row: The values that JAX recomputed, by row.
+        values_by_row: The values that JAX recomputed, keyed by row.
         pending_adjoints: The adjoints of rows whose operations have not yet sent their shares.
         partial_sums: The sums of the shares sent so far to rows whose adjoints are still incomplete.
     """

@@ -126,7 +126,7 @@ class JaxRecording(FrameworkRecording):
         return {self.target_row: name} if self.target_row is not None and name.isidentifier() else {}
 
     def collect_trained_sources(self) -> dict[str, RowNumber]:
-        """Return the rows of the trained argument leaves, by name.
+        """Return the rows of the trained argument leaves, keyed by name.
 
         These are the differentiated leaves and the leaves that the program updates with a gradient.
         """

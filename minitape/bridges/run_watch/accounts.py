@@ -302,7 +302,7 @@ class RunAccounts:
         scalers: The accounts of the gradient scalers.
         schedules: The accounts of the learning-rate schedules.
         layer_modes: The modes of normalization and dropout layers.
-        clips: The calls that clip gradients, by line.
+        clips: The calls that clip gradients, keyed by line.
         passes: The number of backward passes so far.
         losses: The value of the loss in each backward pass.
         nonfinite_losses: The number of NaN or infinite losses, excluding losses scaled by a gradient scaler.

@@ -33,7 +33,7 @@ class PassFacts(NamedTuple):
     """The facts about one backward pass of a trial.
 
     Attributes:
-        norms: Each parameter's gradient norm, by name.
+        norms: Each parameter's gradient norm, keyed by name.
         error: The error that ended the program before the pass, or "" if there was none.
     """
 

@@ -78,7 +78,7 @@ class TensorFlowLog:
         tape_history: The tape events in the block.
         tensor_rows: The rows of tensors and variables.
         creations: For each handle, the time and line at which the block created the variable.
-        custom_rules: The gradient function of each ``tf.custom_gradient`` call, by operation name.
+        custom_rules: The gradient function of each ``tf.custom_gradient`` call, keyed by operation name.
         wrong_loss_input: The line of a Keras loss that received a wrong input, and the variant of the sentence.
         assignments: For each assignment, the identity of the variable's handle, the stored row or None, the line, and
             the number of existing rows.
@@ -87,8 +87,9 @@ class TensorFlowLog:
             added.
         function_calls: The ``tf.function`` calls, in order.
         later_functions: The ``tf.function`` objects that took a step after the block.
-        replayed_calls: The repetitions of compiled steps, by call. None for a call that could not be repeated.
-        original_values: In a repeated call, the handles and original values of changed variables, by handle identity.
+        replayed_calls: The repetitions of compiled steps, keyed by call. None for a call that could not be repeated.
+        original_values: In a repeated call, the handles and original values of changed variables, keyed by handle
+            identity.
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
         patches: The patches to TensorFlow. The patches are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.

@@ -322,7 +322,7 @@ class TorchWatcher(Watcher):
         try:
             result = func(*args, **kwargs)
         except RuntimeError as error:
-            # The program tried to change a leaf that requires gradients in place.
+            # The program tried to change, in place, a leaf that requires gradients.
             if "leaf Variable that requires grad" in str(error):
                 self.recording.error = error, find_user_site()
             raise

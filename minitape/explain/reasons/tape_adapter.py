@@ -124,7 +124,7 @@ def map_ancestors_to_inputs(
     while waiting:
         node, inputs_are_done = waiting.pop()
         if inputs_are_done:
-            # A node must come after its inputs, even if these belong to another tape.
+            # A node must come after its inputs, even if they belong to another tape.
             input_times = [
                 times_by_key[input_node.key] for input_node, _ in inputs[node.key] if input_node.key in times_by_key
             ]
