@@ -10,7 +10,7 @@ import pytest
 import minitape as tf
 from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import format_adjoint_size, open_scope, read_position, type_keys
+from .conftest import format_adjoint_size, format_brief, open_scope, read_position, type_keys
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -46,9 +46,60 @@ def test_a_loop_is_called_by_its_result(show):
     page = show(tf.snapshot(tape))
     assert titles(page) == ["x", "y"]
     loop = page.locator(".mt-node.mt-group")
-    assert loop.locator(".mt-op").first.text_content() == f"loop × {turns}"  # the last test begins no turn
-    type_keys(page, *["ArrowRight"] * 2)
-    assert f"{turns}/{turns}" in loop.text_content()
+    assert loop.locator(".mt-op").first.text_content() == f"turn {turns} of {turns}"  # the last test begins no turn
+    type_keys(page, "Home")
+    assert loop.locator(".mt-op").first.text_content() == f"loop × {turns}"
+
+
+def test_a_loop_names_its_turn_and_the_number_in_it(show):
+    x, w = tf.Variable(1.0, name="x"), tf.Variable(0.8, name="w")
+    with tf.GradientTape() as tape:
+        h = x
+        for _ in range(5):
+            h = tf.tanh(h * w)
+            h = h + tf.sin(h) * x
+        loss = h * h
+    snapshot = tf.snapshot(tape, loss, [x, w])
+    page = show(snapshot)
+    loop = page.locator(".mt-node.mt-group")
+
+    def read_loop() -> tuple[str, str]:
+        wait_for_frame(page)
+        return loop.locator(".mt-op").first.text_content(), loop.locator(".mt-adjoint").text_content()
+
+    type_keys(page, "Home", *["ArrowRight"] * 9)
+    assert snapshot["rows"][8]["op"] == "tanh"
+    assert read_loop() == ("turn 2 of 5", f"h: {format_brief(snapshot['rows'][8]['value'], snapshot['rows'][8])}")
+    type_keys(page, "ArrowRight")  # within a statement
+    assert read_loop()[1].startswith("sin: 0.")
+    type_keys(page, *["ArrowRight"] * 18)  # past the loop
+    ends = [format_brief(snapshot["rows"][row]["value"], snapshot["rows"][row]) for row in (6, 26)]
+    assert read_loop()[0] == "loop × 5"
+    assert loop.locator(".mt-ends").text_content() == f"h: {ends[0]} → {ends[1]}"
+    type_keys(page, "ArrowRight", "ArrowRight")
+    assert read_loop()[0] == "turn 5 of 5" and read_loop()[1].startswith("h: ∂ ")
+
+
+def test_arrows_into_a_folded_loop_and_pictures_of_arrays_cover_nothing(show):
+    """The cards behind a loop hide no arrowhead, and the picture of a sum that waits is right of its number."""
+    w, x = tf.Variable(np.linspace(-1, 1, 16).reshape(4, 4).astype(np.float32), name="w"), tf.ones((2, 4))
+    with tf.GradientTape() as tape:
+        h = x
+        for _ in range(5):
+            h = tf.tanh(h @ w + x)
+        loss = tf.reduce_sum(h * h)
+    page = show(tf.snapshot(tape, loss, w))
+    type_keys(page, "End", *["ArrowLeft"] * 8)
+    left, right, text, picture = page.evaluate("""() => {
+      const box = e => e.getBoundingClientRect();
+      const loop = document.querySelector(".mt-node.mt-group");
+      const out = document.querySelector(`path.mt-edge[data-from="${loop.dataset.index}"]`);
+      const row = document.querySelector(".mt-node.mt-variable");
+      const cards = [...loop.querySelectorAll(".mt-card")].map(card => box(card).right);
+      return [box(out).left, Math.max(...cards), box(row.querySelector(".mt-adjoint")).right,
+        box([...row.querySelectorAll("image, .mt-map")].at(-1)).left];
+    }""")
+    assert left >= right - 2 and picture >= text
 
 
 def test_weights_stand_beside_the_loop_that_reads_them(show):
@@ -69,12 +120,12 @@ def test_a_folded_loop_says_which_turn_it_is_in(show):
         page.get_by_label("Go to row").fill(str(ends[turn - 1]))
         page.get_by_label("Go to row").press("Enter")
         wait_for_frame(page)
-        assert loop.locator(".mt-adjoint").text_content().startswith(f"{turn}/{TURNS} ")
+        assert loop.locator(".mt-title").text_content() == f"turn {turn} of {TURNS}"
     steps = snapshot["sweep"]["steps"]
     at = next(k for k, step in enumerate(steps) if step["row"] == ends[16])
     page.get_by_label("Step", exact=True).fill(str(len(snapshot["rows"]) + at + 1))
     wait_for_frame(page)
-    assert loop.locator(".mt-adjoint").text_content().startswith(f"17/{TURNS} ∂")
+    assert loop.locator(".mt-adjoint").text_content().startswith("h: ∂")
 
 
 def test_shift_and_an_arrow_step_over_a_turn_of_the_loop_and_back(show):
@@ -342,4 +393,5 @@ def test_a_stack_of_equal_layers_has_its_input_beside_it_and_its_adjoints_by_lay
     node = page.locator(f".mt-node[data-index='{given.get_attribute('data-from')}']")
     assert node.locator(".mt-value").text_content() == "(6, 8)"
     type_keys(page, "End", "ArrowLeft")
-    assert re.search(r"1/3 ∂ ±0\.\d+", stack.text_content())
+    assert stack.locator(".mt-title").text_content() == "block 1/3"
+    assert re.search(r"@: ∂ ±0\.\d+", stack.text_content())

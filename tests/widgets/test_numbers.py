@@ -159,7 +159,8 @@ WALK = """() => {
     slider.dispatchEvent(new Event("input"));
     const nodes = [...document.querySelectorAll(".mt-node")].map((el) => ({
       index: el.dataset.index, id: el.dataset.id, words: el.getAttribute("aria-label"), current: \
-el.classList.contains("mt-current"), value: text(el, ".mt-value"), adjoint: text(el, ".mt-adjoint"),
+el.classList.contains("mt-current"), value: text(el, ".mt-value"), adjoint: text(el, ".mt-adjoint"), titles: \
+[text(el, ".mt-title"), text(el, ".mt-op")],
     }));
     const labels = [...document.querySelectorAll(".mt-product")].map((el) => ({ edge: el.dataset.edge, texts: \
 [...el.querySelectorAll("text")].map((t) => t.textContent) }));
@@ -194,12 +195,12 @@ def array(value: dict[str, Any]) -> Any:
 
 
 def agrees(text: str, number: Any) -> bool:
-    """Whether a text shows this number or array: four digits of it, as many as fit beside a loop's turn, fewer of an
-    array, or its shape.
+    """Whether a text shows this number or array: four digits of it, as many as fit beside its name in a loop, fewer of
+    an array, or its shape.
     """
-    beside = re.match(r"\d+/\d+ [∂=] -?\d+\.?(\d*)(?:e(-?\d+))?$", text)
+    beside = re.match(r"[^:]+: (?:∂ )?-?\d+\.?(\d*)(?:e(-?\d+))?$", text)
     last = 10.0 ** (int(beside[2] or 0) - len(beside[1])) if beside else 0.0  # the unit of the last digit shown
-    text = re.sub(r"^(\d+/\d+ )?([∂=Σ×] )?", "", text)
+    text = re.sub(r"^([^:]+: )?([∂=Σ×] )?", "", text)
     text = text.removesuffix(" + …")
     if most := re.fullmatch(r"±(\S+)", text):
         return np.allclose(np.abs(number).max(), float(most[1]), rtol=6e-3)
@@ -214,6 +215,14 @@ def agrees(text: str, number: Any) -> bool:
     )
 
 
+def is_name(name: str, row: dict[str, Any], sources: dict[str, str]) -> bool:
+    """Whether a row of a loop is called this: by the variable that its line assigns, or by its operation."""
+    line = sources[row["file"]].split("\n")[row["line"] - 1]
+    pattern = ".*".join(re.escape(part) for part in name.split("…"))
+    labels = [(row["name"] or "").removesuffix(":0"), re.sub("^-$", "−", row["label"] or row["op"])]
+    return bool(re.match(rf"\s*{pattern}\s*=[^=]", line)) or any(re.fullmatch(pattern, label) for label in labels)
+
+
 def extent(node: dict[str, Any]) -> range:
     """The rows that a node stands for."""
     found = (
@@ -224,6 +233,19 @@ def extent(node: dict[str, Any]) -> range:
     if found:
         return range(int(found[1]), int(found[2]) + 1)
     return range(row := int(node["id"][1:].split("@")[0]), row + 1)
+
+
+def find_lies(node: dict[str, Any], current: int, own: range, snapshot: dict[str, Any]) -> list[str]:
+    """What a folded part says wrongly of the row where the reader is: its name, or its turn."""
+    lies = []
+    name, colon, _ = node["adjoint"].partition(": ")
+    if colon and not is_name(name, snapshot["rows"][current], snapshot["sources_text"]):
+        lies.append(f"{name} for row {current}")
+    said = re.search(r"(\d+)(?: of |/)(\d+)", " ".join(node["titles"]))
+    if said and len(own) % int(said[2]) == 0:  # turns of equal length
+        turn = (current - own[0]) // (len(own) // int(said[2])) + 1
+        lies += [f"{said[0]}, not turn {turn}"] * (int(said[1]) != turn)
+    return lies
 
 
 # of each kind one
@@ -261,6 +283,8 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
             here = current if node["current"] else own[-1]
             folds = node["words"].startswith("folded")
             claims = [(node["value"], rows[own[0]]["value"])] if not folds and node["value"] else []
+            if folds and node["current"]:
+                wrong += [f"{position}: {node['id']} says {lie}" for lie in find_lies(node, current, own, snapshot)]
             if folds and node["current"] and not step:
                 claims.append((node["adjoint"], rows[current]["value"]))
             elif node["adjoint"]:  # of a loop behind its turn

@@ -36,8 +36,11 @@ const options = {
   charset: "utf8",
   legalComments: "none",
   // what the view reads most often has shorter names, the same in all bundles
-  mangleProps: /^(timeline|nodeOf|spanFrom)$/,
-  mangleCache: { timeline: "tl", nodeOf: "nf", spanFrom: "sf" },
+  mangleProps: /^(timeline|nodeOf|spanFrom|camera|writeByte|parseOperand)$/,
+  mangleCache: {
+    ...{ timeline: "tl", nodeOf: "nf", spanFrom: "sf" },
+    ...{ camera: "cm", writeByte: "wb", parseOperand: "po" },
+  },
   write: false,
 };
 

@@ -1,11 +1,11 @@
 // The nodes of the live drawing: their boxes and the texts that are the same at every step.
 import type { Drawing } from "./drawing";
-import { on, s } from "./dom";
+import { on, s, setText } from "./dom";
 import type { Box as Rectangle } from "./camera";
 import { isBare, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { heat } from "./scale";
 import type { Value } from "./schema";
-import { entersRight, heldText, nodeText } from "./shapes";
+import { entersRight, heldText, nodeText, PILE } from "./shapes";
 import { describe } from "./value";
 import { t } from "./words";
 
@@ -16,6 +16,8 @@ export interface DrawnNode {
   el: SVGGElement;
   value: SVGTextElement | null;
   adjoint: SVGTextElement | null;
+  /** writes at which turn of a loop the reader is; 0 for how many there are */
+  writeTurn(turn: number): void;
   maps: SVGGElement; // pictures of the arrays
   mapped: [Value | null, Value | null]; // of which
   title: SVGTitleElement | null; // what the browser shows where the pointer rests: all digits
@@ -40,6 +42,7 @@ export function drawNode(drawing: Drawing, node: Node): DrawnNode {
     el,
     value: null,
     adjoint: null,
+    writeTurn() {},
     maps: s("g"),
     mapped: [null, null],
     title: null,
@@ -84,7 +87,7 @@ const RADIUS: Record<string, number> = { source: NODE_H / 2, operation: 9, group
 function drawBoxes(kind: string, { x, y, w, h }: Rectangle): SVGElement[] {
   const outline = (name: string, x: number, y: number, w: number, h: number, rx: number) =>
     s("rect", { class: `mt-${name}`, x, y, width: w, height: h, rx });
-  const piled = kind === "group" ? [6, 3] : [];
+  const piled = kind === "group" ? [PILE, PILE / 2] : [];
   return [
     ...piled.map((by) => outline("card", by, -by, NODE_W, NODE_H, 6)),
     outline("box", x, y, w, h, RADIUS[kind] ?? 3),
@@ -94,17 +97,20 @@ function drawBoxes(kind: string, { x, y, w, h }: Rectangle): SVGElement[] {
 
 /** The title and the number of a node, and room for its value and its adjoint. */
 function drawTexts({ graph, store }: Drawing, node: Node, drawn: DrawnNode, box: Rectangle): void {
-  const { title, op, width, unnamed, long, kind } = nodeText(store, node);
+  const { title, op, width, unnamed, long, kind, turnText } = nodeText(store, node);
   const write = (name: string, x: number, y: number, text = "", anchor?: string) =>
     s("text", { class: `mt-${name}`, x, y, ...(anchor && { "text-anchor": anchor }) }, text);
   const bare = isBare(node.row);
   const [pad, end] = kind === "source" ? [16, 16] : [10, 8];
   const { el, maps } = drawn;
-  if (!bare)
-    el.append(
-      write(`title${unnamed ? " mt-unnamed" : ""}${long ? " mt-long" : ""}`, pad, 20.5, title),
-    );
-  if (op) el.append(write("op", pad + width + 6, 20, op));
+  const texts = bare
+    ? []
+    : [write(`title${unnamed ? " mt-unnamed" : ""}${long ? " mt-long" : ""}`, pad, 20.5, title)];
+  if (op) texts.push(write("op", pad + width + 6, 20, op));
+  el.append(...texts);
+  if (node.group)
+    drawn.writeTurn = (turn) =>
+      setText(texts[texts.length - 1], turn ? turnText(turn) : op || title);
   const number = node.row ? `${node.first}` : "";
   el.append(write("number", box.x + box.w - end, box.y + 20, number, "end"));
   const held = heldText(store, graph, node);

@@ -4,13 +4,13 @@ import { setText } from "./dom";
 import { isBare, NODE_W, type Group, type Node } from "./graph";
 import { signedMap } from "./heatmap";
 import { CHAR, type DrawnNode } from "./node_shapes";
-import { betweenEnds, profileOf, sparkline } from "./profile";
+import { betweenEnds, NAME, nameInTurn, profileOf, sparkline } from "./profile";
 import { notFinite } from "./scale";
 import type { Row, Value } from "./schema";
 import { CHARS, isShort, nodeValue, SIDES, valueText } from "./shapes";
 import { updateText } from "./update";
-import { describe, elide, full, shapeText, sizeOf, title } from "./value";
-import { t } from "./words";
+import { describe, elide, full, shapeText, shortName, sizeOf } from "./value";
+import { t, wide } from "./words";
 
 // where the picture of an array begins in its node: behind its shape
 const [MAP_X, MAP_PAD] = [76, 16];
@@ -28,17 +28,14 @@ export interface Spotlight {
 const shows = (node: Node, other: Node | null): boolean =>
   node === other || (node.row !== null && node.row === other?.row);
 
-/** Which turn of a loop in little room: the loop's title has how many there are. */
-const shortTurn = (where: string): string =>
-  where.length > 10 ? `${/\d+/.exec(where)?.[0]}:` : where.replace(/ of /, "/");
-
 /** The last row of what a node stands for. */
 const lastRow = (node: Node): number => (node.group ? node.group.end - 1 : node.first);
 
-/** Where the reader is in a folded part: at which row, and what is said there. */
+/** Where the reader is in a folded part: in which turn, at which row, and the number there. */
 interface Inside {
+  turn: number; // 0 where there are none
   row: Row;
-  place: string;
+  name: string;
   number: string;
 }
 
@@ -56,22 +53,30 @@ export function paintNode(
   const isLayer = group?.kind === "scope" && timeline.done(last);
   const output = isLayer ? store.rows[last] : null; // what a layer gave
   paintProfile(drawing, node, drawn, inside !== null);
-  const value = drawn.profile ? "" : (inside?.place ?? describeValue(drawing, node, drawn, output));
+  const value = drawn.profile ? "" : (inside?.name ?? describeValue(drawing, node, drawn, output));
   const adjoint = inside
-    ? `${drawn.profile && `${shortTurn(inside.place)} `}${inside.number}`
+    ? numberInside(inside, drawn.profile)
     : describeAdjoint(drawing, node, drawn, value);
-  if (!drawing.plain) paintArrays(drawing, node, drawn, row ?? output, inside);
   const name = listClasses(drawing, node, spotlight).join(" ");
-  if (!write(drawn, name, value, adjoint) || !row) return;
-  nameNode(drawn, row, timeline.seen(last));
+  const isNew = write(drawn, name, value, adjoint, inside);
+  if (!drawing.plain) paintArrays(drawing, node, drawn, row ?? output, inside);
+  if (isNew && row) nameNode(drawn, row, timeline.seen(last));
 }
 
-/** Writes a node's classes and texts; false if they are as they were. */
-function write(drawn: DrawnNode, name: string, value: string, adjoint: string): boolean {
-  const key = `${name}|${value}|${adjoint}`;
+/** Writes a node's classes, texts and turn; false if they are as they were. */
+function write(
+  drawn: DrawnNode,
+  name: string,
+  value: string,
+  adjoint: string,
+  inside: Inside | null,
+): boolean {
+  const turn = inside?.turn ?? 0;
+  const key = `${name}|${value}|${adjoint}|${turn}`;
   if (key === drawn.key) return false;
   drawn.key = key;
   drawn.el.setAttribute("class", name);
+  drawn.writeTurn(turn);
   if (drawn.value) setText(drawn.value, value);
   if (drawn.adjoint) setText(drawn.adjoint, adjoint);
   drawn.value?.classList.toggle("mt-shape", /^(→ )?\(/.test(value));
@@ -209,13 +214,16 @@ function isAlarming({ alarms }: Drawing["store"], row: Row): boolean {
 function describeInside({ timeline, store }: Drawing, group: Group): Inside {
   const row = store.rows[timeline.current];
   const turn = group.starts.filter((start) => start <= row.row).length;
-  const place = turn ? t("{0} of {1}", turn, group.count) : elide(title(row), CHARS);
-  const room = group.starts.length ? CHARS - 3 - shortTurn(place).length : CHARS - 2;
+  const name = elide(nameInTurn(store, group.starts, row), CHARS);
+  const room = CHARS - 2 - (turn ? Math.min(NAME, wide(name)) + 1 : 0);
   const adjoint = timeline.adjoint(row.row);
-  if (adjoint) return { row, place, number: `∂ ${sizeOf(adjoint, room)}` };
-  const value = nodeValue(row.value, row, room);
-  return { row, place, number: value.startsWith("(") ? value : `= ${value}` };
+  const number = adjoint ? `∂ ${sizeOf(adjoint, room - 1)}` : nodeValue(row.value, row, room);
+  return { turn, row, name, number };
 }
+
+/** The number there: below a profile with its name, which is above it otherwise. */
+const numberInside = ({ name, number }: Inside, profile: string): string =>
+  profile ? `${shortName(name, NAME)}: ${number}` : number.replace(/^(?![∂(])/, "= ");
 
 /**
  * Draws the arrays that are too long to be written: those of the row in a folded part at which the
@@ -262,7 +270,7 @@ function paintMaps(
   drawn.maps.replaceChildren(
     ...[
       seen(value, 26, CHARS, (value === of?.value ? "" : "→ ") + shape(of, SIDES)),
-      seen(adjoint, 43, CHARS - 2, `∂ ${adjoint ? sizeOf(adjoint, CHARS - 2) : ""}`),
+      seen(adjoint, 43, CHARS - 2, drawn.adjoint?.textContent ?? ""),
     ].filter((map) => map !== null),
   );
 }

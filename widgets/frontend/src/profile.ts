@@ -2,23 +2,36 @@
 // as far as the reader has come, as a line of logarithms.
 import { on, s } from "./dom";
 import { magnitude } from "./scale";
+import { assigned } from "./results";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import type { Value } from "./schema";
-import { rounded, sizeOf } from "./value";
+import type { Row, Value } from "./schema";
+import { nameOf, rounded, shortName, sizeOf } from "./value";
 import { t, wide } from "./words";
 
 const FEW = 3; // turns: fewer are no profile
 const [X, Y, H] = [10, 26, 15]; // where it is in its node, and how high
 const MANY = 8; // powers of ten: more have no line each
+export const NAME = 6; // letters of a name beside a number
 const DECADES = 3; // powers of ten that fill its height, at least
 
 /** What a profile shows of each turn. */
 export interface Profile {
-  of: "∂" | "value";
+  of: string; // "∂", or the name of the values
   sizes: (number | null)[]; // null where the reader has not been
   scale: number[]; // the sizes of all turns at the end, so that the line stays where it is
   ends: [Value, Value] | null; // of the first and the last turn, when the reader has been in all
+}
+
+/**
+ * What a row in a loop with turns at these rows is called: its name in the last turn, after which
+ * its line has no more rows.
+ */
+export function nameInTurn(store: Store, starts: number[], row: Row): string {
+  const turn = starts.filter((start) => start <= row.row).length - 1;
+  const last = store.rows[row.row - starts[turn] + starts[starts.length - 1]];
+  const same = last?.op === row.op && last.line === row.line;
+  return assigned(store, same ? last : row) || nameOf(row);
 }
 
 /**
@@ -28,11 +41,13 @@ export interface Profile {
 export function profileOf(
   starts: number[],
   end: number,
-  { rows }: Store,
+  store: Store,
   timeline: Timeline,
 ): Profile | null {
   if (starts.length < FEW || timeline.unfinished) return null;
   const { backward } = timeline;
+  const { rows } = store;
+  let of = "∂"; // or what the last turn computes
   const turns = starts.map((start, k) => {
     const swept = Array.from(
       { length: (starts[k + 1] ?? end) - start },
@@ -41,6 +56,7 @@ export function profileOf(
     if (!backward) swept.reverse();
     const at = swept.find((row) => (backward ? timeline.stepOn(row) : timeline.done(row)));
     const [now, last] = [at ?? -1, swept[0] ?? -1];
+    if (!backward && rows[last]) of = nameInTurn(store, starts, rows[last]);
     return backward
       ? [timeline.adjoint(now), timeline.last(last)]
       : [now, last].map((row) => rows[row]?.value ?? null);
@@ -51,16 +67,15 @@ export function profileOf(
   if (scale.every((size) => !size)) return null;
   const all = turns.every(([now]) => now);
   const ends = all ? ([turns[0][0], turns[turns.length - 1][0]] as [Value, Value]) : null;
-  return { of: backward ? "∂" : "value", sizes, scale, ends };
+  return { of, sizes, scale, ends };
 }
 
 /**
  * What a profile shows and the sizes at both of its ends, in so many characters:
  * `∂ 5.075 ← 30.79`.
  */
-export function betweenEnds(of: Profile["of"], ends: [Value, Value], room: number): string {
-  const name = of === "∂" ? of : t(of);
-  const texts = [
+export function betweenEnds(of: string, ends: [Value, Value], room: number): string {
+  const numbers = [
     ...[6, 4].map((most) => ends.map((end) => sizeOf(end, most, most < 6 ? 1 : 3))),
     ...[2, 1].map((digits) =>
       ends.map((end) =>
@@ -69,7 +84,12 @@ export function betweenEnds(of: Profile["of"], ends: [Value, Value], room: numbe
           .replace("e+", "e"),
       ),
     ),
-  ].map((both) => `${name} ${both.join(of === "∂" ? " ← " : " → ")}`);
+  ];
+  const texts = numbers.flatMap((both) =>
+    of === "∂"
+      ? [`∂ ${both.join(" ← ")}`]
+      : [NAME, 4].map((most) => `${shortName(of, most)}: ${both.join(" → ")}`),
+  );
   return texts.find((text) => wide(text) <= room) ?? texts[texts.length - 1];
 }
 
@@ -130,7 +150,7 @@ export function sparkline(
   on(el, "pointermove", (event) => {
     const k = turn(event);
     const size = sizes[k] === null ? "…" : rounded(String(sizes[k]));
-    title.textContent = `${t("turn {0}", k + 1)}: ${of === "∂" ? of : t(of)} ${size}`;
+    title.textContent = `${t("turn {0}", k + 1)}: ${of} ${size}`;
   });
   on(el, "click", (event) => {
     if (event.detail > 1) return; // its node is opened

@@ -19,9 +19,11 @@ import { t, wide } from "./words";
 
 // as in theme.css
 const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif';
+export const PILE = 6; // how far the cards of a folded group reach
 export const CHARS = 15; // characters of the value font that fit into a node
 const BARE = 7; // and into that of a number
 export const SIDES = 12; // and of a shape, beside which there is a picture
+const LEAST = 7; // beside a name too: `(1, 16)`
 
 /** Where an edge enters its node, on the left; in a lower storey on the right. */
 export function portY(node: Node, edge: Edge): number {
@@ -42,11 +44,11 @@ export function entry({ turned }: Graph, node: Node, edge: Edge, away: number): 
 /** Do edges come into a node from the right? */
 export const entersRight = ({ turned }: Graph, { storey }: Node): boolean => storey > 0 && !turned;
 
-/** The place at which the edges of a node begin. */
-function exit({ turned }: Graph, { x, y, storey }: Node): Point {
+/** The place at which the edges of a node begin: of a pile of cards at the last one. */
+function exit({ turned }: Graph, { x, y, storey, group }: Node): Point {
   return turned
     ? [x + NODE_W / 2, storey ? y : y + NODE_H]
-    : [storey ? x : x + NODE_W, y + NODE_H / 2];
+    : [storey ? x : x + NODE_W + (group ? PILE : 0), y + NODE_H / 2];
 }
 
 const round = (x: number): number => Math.round(x * 10) / 10;
@@ -258,7 +260,7 @@ export function nodeValue(value: Value | null, row: Row, room: number): string {
   return (
     written(value, room) ??
     alike(value, row, room) ??
-    shapeText(row, Math.min(room, SIDES - (CHARS - room)))
+    shapeText(row, Math.min(room, Math.max(LEAST, SIDES - (CHARS - room))))
   );
 }
 
@@ -270,6 +272,8 @@ export interface NodeText {
   op: string; // beside its name; of a layer's weight the layer
   value: string;
   kind: string;
+  // of a folded loop: at which turn the reader is, in place of how many there are
+  turnText(turn: number): string;
 }
 
 /** The texts of a node when its row has run. */
@@ -290,6 +294,7 @@ export function nodeText(store: Store, node: Node): NodeText {
     named && row
       ? operationText(store, row, room - width - 6)
       : beside && fitting(beside, room - width - 6, "12px");
+  const [left, font] = op ? [room - width - 6, "12px"] : [room, long ? "600 13px" : undefined];
   return {
     title,
     long,
@@ -298,7 +303,17 @@ export function nodeText(store: Store, node: Node): NodeText {
     op,
     value: valueText(store, node),
     kind,
+    turnText: (turn) => (group ? turnTitle(group, turn, left, font) : ""),
   };
+}
+
+/** At which turn of a folded loop the reader is: `turn 3 of 15`, of layers `block 3/15`. */
+function turnTitle({ label, count }: Group, turn: number, pixels: number, font?: string): string {
+  const name = label.replace(/[./]+$/, "");
+  const whole = name && name !== "turn" ? "" : t("turn {0} of {1}", turn, count);
+  return whole && widthOf(whole, font) <= pixels
+    ? whole
+    : fitting(`${whole ? t("turn") : name} ${turn}/${count}`, pixels, font);
 }
 
 /** How many pixels a node has for its title, beside the number of its row. */

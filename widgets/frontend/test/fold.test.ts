@@ -33,5 +33,6 @@ it("writes the ends of a profile so that they fit into its node", () => {
   const numbers = ["5.075", "30.79"].map((text) => ({ text }) as Value) as [Value, Value];
   expect(betweenEnds("∂", [array(0.000486), array(0.00393)], 17)).toBe("∂ 4.9e-4 ← 3.9e-3");
   expect(betweenEnds("∂", numbers, 17)).toBe("∂ 5.075 ← 30.79");
-  expect(betweenEnds("value", numbers, 17)).toBe("value 5.08 → 30.8");
+  expect(betweenEnds("y", numbers, 17)).toBe("y: 5.075 → 30.79");
+  expect(betweenEnds("hidden_state", numbers, 17)).toBe("hi…e: 5.08 → 30.8");
 });
