@@ -346,7 +346,7 @@ def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) 
 
 def copy_files_beside_pages(edition: Edition, sphinx_folder: Path) -> None:
     """Copy what pages show and link to into `sphinx_folder`, which holds the texts of an edition."""
-    for page in edition.texts.keys() & {*PAGES, "index.md"}:
+    for page in edition.texts.keys() & {*PAGES, *CAUSE_PAGES, "index.md"}:
         for file_reference in FILE_REFERENCE.finditer(edition.texts[page]):
             file = (ROOT / page).parent.joinpath(file_reference[1] or file_reference[2]).resolve()
             if file.is_file() and file.suffix not in (".md", ".ipynb"):

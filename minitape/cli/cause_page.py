@@ -135,7 +135,7 @@ def read_cause_page(cause: str) -> str:
     names = [f"{cause}.{detect_language()}.md", f"{cause}.md"]
     path = next((folder / name for name in names for folder in PAGE_FOLDERS if (folder / name).is_file()), None)
     text = (path or find_page_file(names[-1])).read_text(encoding="utf-8")
-    text = re.sub(r"^(?:<!--|\[).*\n\n?", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(?:<!--|!?\[).*\n\n?", "", text, flags=re.MULTILINE)
     return text.rstrip()
 
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import minitape
 from minitape.common.translation import LANGUAGE_VARIABLES
 from minitape.explain.causes import CAUSES
 from minitape.explain.explanation import Explanation
@@ -33,6 +34,9 @@ from .cause_sections import LANGUAGES, list_section_programs
 
 FOLDER = Path(__file__).parent / "cause_pages"
 OUTPUTS_FILE = FOLDER / "outputs.json"
+PICTURES_FOLDER = Path(__file__).parents[2] / "docs" / "cause_pictures"
+FEWEST_PICTURE_ROWS = 3
+LARGEST_PICTURE = 8_000  # Characters. A larger picture has too many rows to be read at the width of a page.
 PROGRAM_FILE = "program.py"
 CASE_FILES = ("cases", "reports", "numbers", "suspects", "runs")
 LONGEST_ERROR = 160
@@ -164,6 +168,14 @@ class ProgramRun:
             warnings.simplefilter("ignore")  # PyTorch and TensorFlow warn of some of these mistakes themselves.
             getattr(self, f"_record_{program.framework}")()
 
+    def draw(self) -> str:
+        """Draw the recording as SVG in the language of the environment, or return "" if it has almost no rows."""
+        if len(self._recording.snapshot()["rows"]) < FEWEST_PICTURE_ROWS:
+            return ""
+        # The picture looks for names in the code that draws it.
+        picture = eval("draw(recording)", self.namespace | {"draw": minitape.draw, "recording": self._recording})
+        return str(picture.svg)
+
     def explain(self) -> Explanation | None:
         """Explain the gradient in the language of the environment. Return None if the run has no finding."""
         if self.program.is_run:
@@ -294,3 +306,26 @@ def write_outputs(framework: str) -> None:
         if framework in programs and programs[framework].has_output
     }
     OUTPUTS_FILE.write_text(json.dumps(outputs, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def get_picture_path(cause: str, framework: str, language: str) -> Path:
+    """Return the path of the picture of a program's recording. Not every program has a picture."""
+    return PICTURES_FOLDER / f"{cause}_{framework}{'' if language == 'en' else f'.{language}'}.svg"
+
+
+def write_pictures(framework: str) -> None:
+    """Draw the recordings of a framework's programs for the pages that have no live picture of a tape."""
+    PICTURES_FOLDER.mkdir(exist_ok=True)
+    for cause, programs in load_page_programs().items():
+        for language in LANGUAGES:
+            get_picture_path(cause, framework, language).unlink(missing_ok=True)
+        if "tape" in programs or framework not in programs or programs[framework].is_run:
+            continue
+        run = ProgramRun(programs[framework], programs[framework].code)
+        pictures = {}
+        for language in LANGUAGES:
+            with use_environment_language(language):
+                pictures[language] = run.draw()
+        if all(0 < len(picture) <= LARGEST_PICTURE for picture in pictures.values()):
+            for language, picture in pictures.items():
+                get_picture_path(cause, framework, language).write_text(picture + "\n", encoding="utf-8")

@@ -2,7 +2,8 @@
 
 python tests/repository/make_causes.py          writes docs/causes.md, docs/causes/ and their Chinese forms
 python tests/repository/make_causes.py torch    first runs the programs of PyTorch, which has to be installed (or of
-                                                tensorflow, jax or tape) and stores what minitape prints about them
+                                                tensorflow, jax or tape) and stores what minitape prints about them,
+                                                and pictures of them for pages without a program on a tape
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from minitape.common.translation import load_translations  # noqa: E402
 from minitape.explain.causes import CAUSES  # noqa: E402
 from minitape.explain.causes.cause import FRAMEWORKS, KINDS, PAGES_FOLDER, Cause  # noqa: E402
 from tests.explain.cause_sections import CauseText, read_cause_texts  # noqa: E402
-from tests.explain.page_programs import PageProgram, load_page_programs, read_outputs, write_outputs  # noqa: E402
+from tests.explain.page_programs import (  # noqa: E402
+    PageProgram,
+    get_picture_path,
+    load_page_programs,
+    read_outputs,
+    write_outputs,
+    write_pictures,
+)
 
 DOCS = REPOSITORY / "docs"
 SUFFIXES = {"en": ".md", "zh": ".zh.md"}
@@ -40,6 +48,7 @@ class Words(NamedTuple):
         raises: The sentence before the error that the framework raises, with the field framework.
         prints: The sentence before what minitape prints, with the field question.
         run_prints: The same for a cause that only a whole run shows.
+        picture: What a picture shows, with the field framework.
         fix: The sentence before the fix.
         reports: What minitape reports about a cause without a program, with the fields framework, message and fix.
         tape_reports: The same for minitape's own tape.
@@ -61,6 +70,7 @@ class Words(NamedTuple):
     raises: str
     prints: str
     run_prints: str
+    picture: str
     fix: str
     reports: str
     tape_reports: str
@@ -89,6 +99,7 @@ prints such a page in the terminal. You can also pass your framework's error mes
         raises="{framework} itself raises:",
         prints="`{question}` reports:",
         run_prints="`minitape explain program.py` watches the run and reports:",
+        picture="The recording of the {framework} program",
         fix="The fix:",
         reports="In {framework}, minitape reports: {message} {fix}",
         tape_reports="minitape reports: {message} {fix}",
@@ -115,6 +126,7 @@ prints such a page in the terminal. You can also pass your framework's error mes
         raises="{framework} 自己报的错误是：",
         prints="`{question}` 给出的解释：",
         run_prints="`minitape explain program.py` 运行完程序以后报告：",
+        picture="这个 {framework} 程序的记录",
         fix="改法：",
         reports="在 {framework} 里，minitape 报告：{message}{fix}",
         tape_reports="minitape 报告：{message}{fix}",
@@ -193,7 +205,12 @@ def format_output(program: PageProgram, output: dict[str, str], language: str) -
     if CAUSES[program.cause].kind == "suspect":
         question = "recording.explain()"
     sentence = words.run_prints if program.is_run else words.prints.format(question=question)
-    return [*parts, sentence, f"```text\n{output[language]}\n```"]
+    parts += [sentence, f"```text\n{output[language]}\n```"]
+    picture = get_picture_path(program.cause, program.framework, language)
+    if picture.exists():
+        title = words.picture.format(framework=TITLES[program.framework])
+        parts.append(f"![{title}](../{picture.parent.name}/{picture.name})")
+    return parts
 
 
 def format_sentences(cause: Cause, framework: str, language: str) -> str:
@@ -311,4 +328,6 @@ if __name__ == "__main__":
         if framework_name not in FRAMEWORKS:
             sys.exit(f"{framework_name} is not one of {', '.join(FRAMEWORKS)}")
         write_outputs(framework_name)
+        if framework_name != "tape":
+            write_pictures(framework_name)
     write_pages()

@@ -9,7 +9,13 @@ import pytest
 from minitape.cli.cause_page import find_causes, normalize_text
 from minitape.explain.causes import CAUSES
 from tests.explain.cause_sections import read_cause_texts
-from tests.explain.page_programs import explain_page_program, load_page_programs, names_blamed_line, read_outputs
+from tests.explain.page_programs import (
+    PICTURES_FOLDER,
+    explain_page_program,
+    load_page_programs,
+    names_blamed_line,
+    read_outputs,
+)
 
 TEXTS = {language: read_cause_texts(language) for language in make_causes.SUFFIXES}
 ENGLISH = TEXTS["en"]
@@ -27,6 +33,14 @@ def test_the_pages_are_up_to_date():
     for name, text in pages.items():
         written = (make_causes.DOCS / name).read_text(encoding="utf-8")
         assert written == text, f"{name}: run python tests/repository/make_causes.py"
+
+
+def test_each_saved_picture_is_shown_and_small():
+    pages = "".join(make_causes.build_pages().values())
+    pictures = list(PICTURES_FOLDER.iterdir())
+    assert len(pictures) >= 40
+    assert [path.name for path in pictures if f"](../cause_pictures/{path.name})" not in pages] == []
+    assert sum(path.stat().st_size for path in pictures) <= 400_000
 
 
 def test_each_cause_has_a_text_in_each_language():
