@@ -63,7 +63,7 @@ class Recording(PictureSource):
         left_out: The number of operations not recorded because the recording already had ``ROW_LIMIT`` rows.
         is_rerun: Whether this recording repeats a compiled step up to its gradient, without the optimizer step.
         has_placeholder_values: Whether the program ran with placeholder values. If so, only the shapes are meaningful.
-        watched: Always empty. Pictures read this attribute because tapes have it.
+        watched: Always empty. It exists because pictures read it, and tapes have it.
         listeners: The functions that :meth:`close` calls.
         known_rules: For each row that a picture showed, the rule in minitape's own table, or None if there is none.
         sources_by_row: The cached result of ``map_rows_to_trained_sources``.

@@ -47,7 +47,7 @@ class SampledSteps:
         every: The number of steps from one recorded step to the next, starting with the first step, or None if
             ``first`` is used.
         first: The number of initial steps to record as one recording, or None if ``every`` is used.
-        steps: The number of all steps so far.
+        steps: The total number of steps so far.
         latest: The latest recording, or None if no step has been recorded.
         measure_step: Returns the loss of a step that is not recorded, given the arguments and the results of the call
             that computed its gradients. The loss is NaN if a gradient is not finite, and None if it is unknown.

@@ -123,7 +123,7 @@ def read_source_lines(filename: str) -> list[str]:
 
 @make_interrupt_safe
 def suppress_syntax_warnings() -> Iterator[None]:
-    r"""Suppress Python's warnings about the user's code, such as for ``"\d"``, because they were already shown."""
+    r"""Suppress Python's warnings about the user's code, such as the one for ``"\d"``. They have already been shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -230,7 +230,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
     routes = [route.pass_sites for route, _ in run.iter_routes(account)]
     lines = {site for pass_sites in routes for site in pass_sites}
     count = max([run.count_fates(account, CLEARED, LEFT), *map(len, routes)])
-    # If no step found a gradient, the optimizers hold another model.
+    # If no step found a gradient, the optimizers hold the parameters of a different model.
     are_others_trained = (
         not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_almost_only_empty_steps, run.optimizers))
     )

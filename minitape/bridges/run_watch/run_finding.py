@@ -18,7 +18,7 @@ class RunFinding(NamedTuple):
         site: The line to blame.
         fields: The values of the sentence's fields.
         keys: The keys of the affected parameters. Empty if the problem concerns the whole run.
-        is_remark: Whether the program may do this on purpose, so that it is only mentioned.
+        is_remark: Whether the program may be doing this on purpose, in which case it is only mentioned.
     """
 
     cause: str

@@ -33,7 +33,7 @@ class TraceState:
     """The Python values that a ``tf.function`` read when it was last traced.
 
     Attributes:
-        values: The values. Each key is the reading function and the name of the value.
+        values: The values. Each key pairs the reading function with the name of the value.
         trace_count: The number of traces so far.
         call_count: The number of calls so far.
         stale_key: The key of the first value that was replaced before a call, or None.

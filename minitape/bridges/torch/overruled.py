@@ -38,7 +38,7 @@ def remove_overruled_problems(
 
 
 def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) -> bool:
-    """Return whether a parameter's account disproves its problem."""
+    """Return whether the run's accounts show that a parameter does not have the problem after all."""
     if group.kind == "nonfinite":
         return accounts.skipped_steps > 0 and accounts.nonfinite_losses == 0
     if group.cause == "grad_cleared":

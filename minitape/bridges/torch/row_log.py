@@ -447,7 +447,7 @@ CUT_BY_CAUSE = {
 
 
 def is_differentiable(dtype: torch.dtype) -> bool:
-    """Return whether gradients flow through values of a dtype because it is floating-point or complex."""
+    """Return whether a dtype is floating-point or complex, so that gradients flow through its values."""
     return dtype.is_floating_point or dtype.is_complex
 
 

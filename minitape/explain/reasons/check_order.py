@@ -62,7 +62,7 @@ class FrameworkChecks:
             watches.
         find_missing_derivative: Finds an operation on the path that passed no gradient, although no edge on the path is
             a break.
-        specialize_break: Modifies the finding about a break in place, so that it uses the framework's own terms.
+        specialize_break: Modifies a break's finding in place, so that it uses the framework's own terms.
         find_cause_behind_break: Returns the finding that best explains a break, which is the given finding or a more
             fundamental one.
         can_locate_target: Returns whether the operation that computed the target is known.

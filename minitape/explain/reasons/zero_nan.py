@@ -115,7 +115,7 @@ def build_custom_rule_finding(
 ) -> Finding:
     """Return a finding about the program's own derivative rule for an operation.
 
-    The return statement of the rule is to blame, or the line of the operation if the rule's text is unknown.
+    Blame the rule's return statement, or the operation's line if the rule's text is unknown.
 
     Args:
         question: The question that contains the row.
@@ -325,8 +325,8 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     empty = next((step.row for step in question.path if step.row in empty_rows), None) if empty_rows else None
     if empty is not None:
         return build_row_finding(question, "not_selected", empty, "empty")
-    # Zeros usually pass through many operations. Explain where they come from only once for all sources behind the same
-    # operation.
+    # Zeros usually pass through many operations, so their origin is explained only once for all sources behind the
+    # same operation.
     origin = question.get_or_compute_shared_result("zeros", lambda: _map_origins_of_zeros(question)).get(
         arrived_rows[0]
     )

@@ -111,7 +111,7 @@ class TorchRunWatch:
         on_pass: A function that is called with the pass's number after each backward pass.
         failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
         norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients it reached, by key.
-        measured_passes: The numbers of the passes whose gradients are measured right after the pass.
+        measured_passes: The numbers of the passes right after which the gradients are measured.
     """
 
     def __init__(
