@@ -94,7 +94,7 @@ There are two recordings::
 
 1. The first call of ``f`` runs the Python function. This *first run* is an ordinary run, except that a separate
    ``Record`` is open, whose attribute ``first_run`` is the run. Its operations append rows as in the first program.
-   Where the engine treats such a recording differently from a tape's recording, it calls a method of the run.
+   Where the engine treats such a recording differently from a tape's recording, it usually calls a method of the run.
    :class:`~minitape.engine.types.FirstRunInterface` lists these methods:
 
    * A *feed* is a row whose value each later call replaces. Before the function runs, each argument gets a feed. So
@@ -108,14 +108,15 @@ There are two recordings::
 2. The call of ``f`` appends a single row to the recording of the tape.
 3. ``tape.gradient(y, x)`` reaches this row like any other row. The rule of the row computes the gradient of the
    function. The call under the tape has prepared this gradient. The loop of the second program swept over the recording
-   of ``f``, and appended its own operations there as rows 4 to 9.
+   of ``f``, where it appended its own operations as rows 5 to 9. Row 4 is the seed.
 4. A later call such as ``f(tf.constant(4.0))`` computes rows 1 and 3 for other arrays, without running the Python
    function.
 
 The docstring of ``minitape/functions`` lists the calls in order.
 
 **The fast forms.** If the package ``minitape/speed`` exists, it replaces the operator (step 3 above) and the loop of
-step 5 with faster code that returns the same results. A debugger then shows a generated ``__mul__``, which appends row
+step 5 with faster code that returns the same results. (It may append the rows of a recorded sweep in a different
+order.) A debugger then shows a generated ``__mul__``, which appends row
 1 without a call of ``apply`` or ``write_rows``, and ``run_fast_sweep``. For the inner gradient of the second program,
 ``_sweep_mixed_rows`` does the work. To step through the plain forms instead, run ``sys.modules["minitape.speed"]
 = None`` before the program imports minitape. ``table/accelerator`` lists everything that can be replaced.

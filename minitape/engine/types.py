@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     ShapeAndDtype: TypeAlias = tuple[Sizes, np.dtype]
     # A dict that maps row numbers to values.
     ArraysByRow: TypeAlias = dict[int, Array]
-    # A dict that maps row numbers to adjoints.
+    # A dict that maps row numbers, or the positions of a call's inputs, to adjoints.
     AdjointsByRow: TypeAlias = dict[int, Adjoint]
     # A dict that maps row numbers to lists of rows, such as their consumers.
     RowsByRow: TypeAlias = dict[int, list[int]]

@@ -41,8 +41,9 @@ The first call writes four rows into a separate ``Record``::
    ``FirstRun.find_or_add_state``, which writes row 2.
 4. ``record_function`` returns a ``FirstRunResult`` with the new ``ConcreteFunction`` and the arrays of this run. The
    feeds of the concrete function are rows 0 and 2, and its only fetch is row 3. The concrete function also lists the
-   variables that the Python function assigns, and the effects that each call repeats. From now on, the rows are read
-   through ``TracedRows`` (``row_program``), which keeps only the values that are the same in every call.
+   variables that the Python function assigns, and the effects that each call repeats. From now on, calls read the rows
+   through ``TracedRows`` (``row_program``), which keeps only the values that are the same in every call. The sweep that
+   records the gradient still reads the ``Record``.
 5. ``ConcreteFunction.build_outputs_and_assign`` converts the arrays of this run to tensors, here 18.0, so nothing is
    computed twice. Only if the first call is under a tape does ``_call_fitting_function_or_trace`` call the new concrete
    function as well, because the tape needs a row for the call. Such a first call computes everything twice.

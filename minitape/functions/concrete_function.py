@@ -155,6 +155,8 @@ class ConcreteFunction:
     def collect_outside_tensors(self) -> list:
         """Return a tensor for each feed that is not an argument.
 
+        If a tape is recording, reading the state of a variable makes the tape watch the variable, and appends a row.
+
         Returns:
             The current variable states and the captured tensors, in the order of `feeds`. If a captured tensor no
             longer exists, a tensor with the same value replaces it.
@@ -186,7 +188,7 @@ class ConcreteFunction:
             GuardError: If a guard fails for these arguments.
         """
         record = state.record
-        inputs = [*arguments, *self.collect_outside_tensors()]
+        inputs = [*arguments, *self.collect_outside_tensors()]  # From here on, tapes watch the variables that are read.
         arrays = self.select_varying_values([tensor._value for tensor in inputs])
         if record is None:
             return self.build_outputs_and_assign(inputs, self.program.compute_fetches(arrays))

@@ -107,6 +107,8 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
 class Feed(NamedTuple):
     """A row whose value each call provides: an argument, the state of a variable, or a captured tensor.
 
+    The seeds of a recorded gradient are feeds as well.
+
     Attributes:
         row: The row number.
         variable: The variable, if the row is its state.
@@ -122,7 +124,7 @@ class Feed(NamedTuple):
 
     @property
     def is_argument(self) -> bool:
-        """Whether the row is an argument of the function."""
+        """Whether the row is an argument of the function, or a seed of its gradient."""
         return self.variable is None and self.captured_ref is None
 
 
@@ -157,7 +159,7 @@ class FirstRun:
         record: The rows of the run.
         has_values: Whether tensors have the values of the first run. This is True until the first gradient of the run
             is recorded, and False from then on, because zeros replace the values that are no longer available.
-        feeds: The feeds, keyed by row. Arguments come first.
+        feeds: The feeds, keyed by row. The arguments of the function come first.
         variable_states: The current state of each variable, keyed by the variable's id.
         assigned_variables: The variables that have been assigned during the run, keyed by id.
         new_variables: The variables that were created during the run.

@@ -156,7 +156,8 @@ def sweep_to_sources(
     if not source_rows:
         return find_no_adjoint
     # Which rows matter? There are three cases:
-    # 1. Some watched row is not a source. Only the rows that depend on a source matter.
+    # 1. Some watched row is not a source, or the tape is too irregular to tell this quickly. Only the rows that depend
+    #    on a source matter.
     # 2. Otherwise, only tracked rows matter. They are marked if the shares of untracked rows (the constants) would be
     #    expensive: for calls and large arrays, or if the sweep would append rows for these shares to this recording.
     #    (In that last case, the tape that records the sweep is a second entry of `tape_entries`.)
@@ -189,7 +190,7 @@ def _is_every_watched_row_a_source(
     * The only span of the tape ended after the last target, so every row before the target is on the tape.
     * No tape of the recording watches anything else, so a row that does not depend on a source is untracked.
 
-    The recording of a first run is excluded, because all its rows are untracked (``Record.untracked``).
+    The recording of a first run is excluded, because normally all its rows are untracked (``Record.untracked``).
     """
     return (
         tape.watched.keys() == source_rows

@@ -1,6 +1,6 @@
-"""Run the sweep of a gradient call inside another tape.
+"""Run the sweep of a gradient call that is itself recorded: by an outer tape, or in the first run of a function.
 
-Such a sweep computes with tensors. Its operations therefore append rows that the outer tape can differentiate.
+Such a sweep computes with tensors. Its operations therefore append rows that can be differentiated again.
 """
 
 from __future__ import annotations

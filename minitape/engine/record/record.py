@@ -118,10 +118,10 @@ class Record(RowTable):
     Attributes:
         first_run: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`).
             Otherwise None.
-        is_opened_by_tape: Whether a tape has opened this recording and no tape has closed it yet. Only then is the
-            frame of the last row cached in `frame`, and only then does a recorded sweep set `fixed_offset`. The
-            attribute is always False for the recording of a first run, because no tape would clear the cached frame at
-            the end of the run.
+        is_opened_by_tape: Whether a tape has opened this recording and no tape has closed it yet. A tape opens the
+            recording as it creates it, so the attribute begins as True. Only while it is True is the frame of the last
+            row cached in `frame`, and only then does a recorded sweep set `fixed_offset`. The attribute is always False
+            for the recording of a first run, because no tape would clear the cached frame at the end of the run.
         blocks: The packed rows (:mod:`minitape.speed.packed_rows`).
         tape_count: The number of tapes that still exist, including tapes that are used up.
         pause_count: The number of open ``stop_recording()`` blocks.
@@ -147,11 +147,11 @@ class Record(RowTable):
             that type, and the number alone leads to the first tensor that was created for it, whatever its type. Only
             :mod:`minitape.speed.operators` looks up a number without its type, and then checks the type.
         variables: A dict that maps the id of each variable to the variable and the rows of its states.
-        untracked: The rows that cannot be on any tape: unwatched leaves, and rows computed only from unwatched leaves.
-            A row that was written during a pause may be missing here although no tape has it. A tape with a pause is
-            irregular, so its gradients do not rely on this set. In the recording of a first run, the feeds are
-            unwatched leaves, so all rows are untracked unless the function opens a tape. Gradients of such a recording
-            do not read this set (``FirstRun.build_tape_of_rows_so_far``).
+        untracked: The rows that cannot be on any tape: unwatched leaves, rows computed only from unwatched leaves, and
+            the results of ``stop_gradient``. A row that was written during a pause may be missing here although no tape
+            has it. A tape with a pause is irregular, so its gradients do not rely on this set. In the recording of a
+            first run, the feeds are unwatched leaves, so all rows are untracked unless the function opens a tape.
+            Gradients of such a recording do not read this set (``FirstRun.build_tape_of_rows_so_far``).
         untracked_end: All untracked rows precede this row. :mod:`minitape.speed.operators` compares a row with this
             number before it searches the set.
         tape_entries: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
@@ -307,7 +307,8 @@ class Record(RowTable):
 
         1. Find the bytecode offset of the user's statement, which is the same for all new rows.
         2. Find the rows of the inputs. An input without a row becomes a leaf. If no input is both tracked and
-           differentiable, the rows of the outputs are untracked. In a first run, this is the usual case.
+           differentiable, the rows of the outputs are untracked. In a first run, this is the usual case. The result
+           of ``stop_gradient`` is always untracked.
         3. Choose what the cells contain. Rows of elementwise operations on floats contain the code of the operation and
            its input rows. All other operations need a ``Call``.
         4. Append a row for each output, and store the row number in the output. A large array becomes a spec unless a
@@ -332,7 +333,7 @@ class Record(RowTable):
         code = primitive.code
         untracked = self.untracked
         input_rows: tuple[int, ...] = ()
-        is_untracked = True  # This remains True if no gradient can reach a tracked input.
+        is_untracked = True  # This remains True if no input is tracked and differentiable, and for stop_gradient.
         for t in inputs:
             row = t._row if t._record is self else self.find_or_add_row(t, None, offset)
             input_rows += (row,)
