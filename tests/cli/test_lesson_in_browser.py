@@ -171,7 +171,7 @@ def test_a_picture_moves_by_its_slider_and_plays(kept):
 @pytest.mark.long
 def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(kept):
     pictures = kept.locator(".jp-OutputArea .mt-scene")
-    assert pictures.count() == 5
+    assert pictures.count() == 6
     for picture in pictures.element_handles():
         picture.evaluate("scene => scene.scrollIntoView({block: 'center'})")
         kept.wait_for_function(TWO_NODES_IN_VIEW, arg=picture, timeout=300_000)
