@@ -13,6 +13,8 @@ import pytest
 from minitape.bridges import kept_values
 from minitape.bridges.kept_values import KeptValue, MemoryBudget, trim_process_memory
 
+from .frameworks import FRAMEWORKS, Framework
+
 
 def test_memory_is_returned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call of malloc_trim takes as long as many operations, so releasing arrays does not call it."""
@@ -34,10 +36,7 @@ def test_memory_is_returned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1 < len(calls) < 5
 
 
-def record_torch() -> Any:
-    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'minitape[torch]'")
-    from minitape.bridges import torch as bridge
-
+def record_torch(torch: Any, bridge: Any) -> Any:
     weight = torch.ones(3, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=0.1)
     with bridge.record() as recording:
@@ -46,12 +45,7 @@ def record_torch() -> Any:
     return recording
 
 
-def record_tensorflow() -> Any:
-    tensorflow = pytest.importorskip(
-        "tensorflow", reason="tensorflow is not installed: pip install 'minitape[tensorflow]'"
-    )
-    from minitape.bridges import tensorflow as bridge
-
+def record_tensorflow(tensorflow: Any, bridge: Any) -> Any:
     weight = tensorflow.Variable([1.0, 2.0])
     with bridge.record() as recording, tensorflow.GradientTape() as tape:
         loss = tensorflow.reduce_sum(weight * weight)
@@ -59,21 +53,22 @@ def record_tensorflow() -> Any:
     return recording
 
 
-def record_jax() -> Any:
-    jax = pytest.importorskip("jax", reason="jax is not installed: pip install 'minitape[jax]'")
-    from minitape.bridges import jax as bridge
-
+def record_jax(jax: Any, bridge: Any) -> Any:
     return bridge.record(lambda weight: (weight * weight).sum(), jax.numpy.ones(3))
 
 
-@pytest.mark.parametrize("record", [record_torch, record_tensorflow, record_jax])
-def test_a_recording_that_nobody_holds_is_freed_at_once(record: Any) -> None:
+RECORD = {"torch": record_torch, "tensorflow": record_tensorflow, "jax": record_jax}
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS, ids=lambda framework: framework.name)
+def test_a_recording_that_nobody_holds_is_freed_at_once(framework: Framework) -> None:
     """In a loop, each recording would otherwise hold its arrays until the garbage collector runs."""
-    record()  # The first recording fills caches of the framework and of the bridge.
+    record, module, bridge = RECORD[framework.name], framework.module, framework.bridge
+    record(module, bridge)  # The first recording fills caches of the framework and of the bridge.
     gc.collect()
     gc.disable()
     try:
-        freed_recording = weakref.ref(record())
+        freed_recording = weakref.ref(record(module, bridge))
         assert freed_recording() is None, gc.get_referrers(freed_recording())
     finally:
         gc.enable()
