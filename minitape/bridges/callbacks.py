@@ -59,14 +59,14 @@ class ExplainedSteps:
         """The problems found in the last recorded step, worst first."""
         return self.page.problems
 
-    def begin_step(self) -> None:
+    def begin_step_and_record_if_due(self) -> None:
         """Begin a training step, and open a recording block if the step is due to be recorded."""
         self.close()
         if self.steps % self.every == 0:
             self._open_block = self.record()
             self._recording = self._open_block.__enter__()
 
-    def end_step(self, model: Any) -> None:
+    def end_step_and_report_if_recorded(self, model: Any) -> None:
         """End a training step. If the step was recorded, explain the model and report the page.
 
         Args:
@@ -99,13 +99,13 @@ class ExplainedSteps:
         Args:
             model: The model, in any form that ``recording.explain`` accepts.
         """
-        self.begin_step()
+        self.begin_step_and_record_if_due()
         try:
             yield
         except BaseException:
             self.close()
             raise
-        self.end_step(model)
+        self.end_step_and_report_if_recorded(model)
 
     def _store_and_report_page(self, page: ModelPage) -> None:
         """Store the page of a recorded step, warn once about each new problem, and call ``log``."""

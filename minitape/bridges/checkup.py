@@ -235,7 +235,9 @@ class Checkup:
             if adjoint_sweep is sweep and (array := to_float_array(adjoint)) is not None
         ]
         gradient = np.sum(arrays, axis=0) if arrays else None
-        return GradientNumbers.measure_gradient(gradient, *self.recording.read_weights_around_last_step(source))
+        return GradientNumbers.measure_gradient_and_update(
+            gradient, *self.recording.read_weights_around_last_step(source)
+        )
 
 
 class FrameworkRecording(Recording, ABC):

@@ -84,7 +84,7 @@ def find_error_site(error: BaseException) -> ErrorSite:
     return ErrorSite()
 
 
-def find_cause_of_known_error(framework: str, error: BaseException) -> tuple[str, str, dict[str, str]]:
+def find_cause_variant_and_fields_by_message(framework: str, error: BaseException) -> tuple[str, str, dict[str, str]]:
     """Look up the message of an error in the table of known errors.
 
     Args:
@@ -105,7 +105,7 @@ def find_cause_of_known_error(framework: str, error: BaseException) -> tuple[str
     return "", "", {}
 
 
-def explain_raised_error(framework: str, error: BaseException, blamed_site: Site = NOWHERE) -> OptionalExplanation:
+def explain_error_by_message(framework: str, error: BaseException, blamed_site: Site = NOWHERE) -> OptionalExplanation:
     """Explain the error that ended a program by its message.
 
     Args:
@@ -116,7 +116,7 @@ def explain_raised_error(framework: str, error: BaseException, blamed_site: Site
     Returns:
         The explanation, or None if the message is not known.
     """
-    cause, variant, fields = find_cause_of_known_error(framework, error)
+    cause, variant, fields = find_cause_variant_and_fields_by_message(framework, error)
     if not cause:
         return None
     site, function = find_error_site(error)

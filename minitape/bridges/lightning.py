@@ -23,11 +23,11 @@ class LightningExplain(ExplainedSteps, _lightning.Callback):
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
         """Begin a step."""
-        self.begin_step()
+        self.begin_step_and_record_if_due()
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         """End the step."""
-        self.end_step(dict(pl_module.named_parameters()))
+        self.end_step_and_report_if_recorded(dict(pl_module.named_parameters()))
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         """Close the recording block of a step that raised an error."""

@@ -33,7 +33,7 @@ class GradientNumbers(NamedTuple):
             unknown.
 
     >>> weight = np.array([10.0, 0.0, 0.0])
-    >>> print(GradientNumbers.measure_gradient(np.array([3.0, 0.0, 4.0]), weight, 0 * weight))
+    >>> print(GradientNumbers.measure_gradient_and_update(np.array([3.0, 0.0, 4.0]), weight, 0 * weight))
     norm 5, zeros 33 %, update/weight 1
     """
 
@@ -42,7 +42,7 @@ class GradientNumbers(NamedTuple):
     update: float | None
 
     @classmethod
-    def measure_gradient(
+    def measure_gradient_and_update(
         cls, gradient: OptionalArray, weight_before: OptionalArray, weight_after: OptionalArray
     ) -> GradientNumbers:
         """Measure a gradient and the last optimizer update.
@@ -154,7 +154,9 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         """
         groups = []
         for names in self.group_names_by_explanation():
-            heading, role = self._describe_group(names, self._format_numbers(names) if has_numbers else "")
+            heading, role = self._build_group_heading_and_role(
+                names, self._format_numbers(names) if has_numbers else ""
+            )
             groups.append(PageGroup(names, heading, role, self[names[0]]))
         return groups
 
@@ -164,7 +166,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         )
         return fill(": {numbers}", numbers=numbers) if numbers else ""
 
-    def _describe_group(self, names: list[str], numbers_text: str) -> tuple[str, str]:
+    def _build_group_heading_and_role(self, names: list[str], numbers_text: str) -> tuple[str, str]:
         """Return the heading and the role of a group.
 
         Args:

@@ -159,7 +159,7 @@ def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
     return recording.known_rules[row]
 
 
-def build_results_of_shown_sweep(
+def list_result_of_shown_sweep(
     recording: Recording, target: Any, sources: Any, namespaces: Iterable[dict]
 ) -> list[ResultFields]:
     """Return the RESULT of the backward pass that a picture shows.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..common.read_data import read_json
 from ..explain.caller import warn_at_user_line
 from ..explain.explanation import Explanation, explain_cause
-from .known_errors import explain_raised_error
+from .known_errors import explain_error_by_message
 from .model_page import ModelPage, is_problem
 from .run_watch.report import ProblemGroup, build_problem_group
 
@@ -125,14 +125,14 @@ class FrameworkBlock:
         self._blocks.enter_context(getattr(bridge, "keep_models_alive", nullcontext)())
         self.recording = self._blocks.enter_context(record(**self._options))
         if self._options:
-            self.recording.on_recorded = lambda: self._explain_until_first_problem(self._on_problem)
+            self.recording.on_recorded = lambda: self._explain_unless_problem_was_found(self._on_problem)
         return self
 
     def __exit__(self, *error: object) -> None:
         """Undo all changes to the framework."""
         self._blocks.close()
 
-    def finish_recording(self, program_error: BaseException | None) -> None:
+    def finish_recording_and_explain(self, program_error: BaseException | None) -> None:
         """End the recording and explain it while the program's names still exist.
 
         Args:
@@ -140,7 +140,7 @@ class FrameworkBlock:
         """
         self._on_problem = bool  # The caller reports this page, so it is not passed to on_problem.
         self.recording.__exit__(None, None, None)
-        self._explain_until_first_problem(bool)
+        self._explain_unless_problem_was_found(bool)
         bad_step = getattr(self.recording, "bad_step", None)
         if bad_step is not None and not self.has_problems:
             explanation = explain_cause(self.framework, "nonfinite_value", variant="step", fields={"n": bad_step})
@@ -162,11 +162,11 @@ class FrameworkBlock:
         if failed_call is not None and failed_call[2] is program_error:
             explanation = self.recording.explain_failed_gradient_call(*failed_call[:2])
         if explanation is None:
-            for name in getattr(self.recording, "list_names_without_request", set)():
+            for name in getattr(self.recording, "collect_names_of_unrequested_sources", set)():
                 if name in self.page and is_problem(self.page[name]):
                     del self.page[name]
             if not self.page.problems:
-                explanation = explain_raised_error(self.framework, program_error)
+                explanation = explain_error_by_message(self.framework, program_error)
         if explanation is not None:
             self.run_problems, self.page = [build_problem_group(explanation, [])], ModelPage()
 
@@ -187,7 +187,7 @@ class FrameworkBlock:
         latest = getattr(self.recording, "latest", self.recording)
         return any(counts) or bool(getattr(latest, "sweeps", ()))
 
-    def _explain_until_first_problem(self, notify: Callable[[ModelPage], object]) -> None:
+    def _explain_unless_problem_was_found(self, notify: Callable[[ModelPage], object]) -> None:
         if self.page.problems:
             self.remarks = getattr(self.recording, "list_remarks", list)()
             return
@@ -232,7 +232,7 @@ def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> P
         nonlocal error
         error = program_error
         for block in blocks:
-            block.finish_recording(program_error)
+            block.finish_recording_and_explain(program_error)
 
     with ExitStack() as stack:
         for block in blocks:

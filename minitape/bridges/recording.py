@@ -29,8 +29,8 @@ from .picture_reader import (
     NamedSource,
     RecordingReader,
     RecordingSteps,
-    build_results_of_shown_sweep,
     drop_excess_thumbnails,
+    list_result_of_shown_sweep,
     to_snapshot_value,
 )
 
@@ -345,11 +345,8 @@ class Recording(PictureSource):
         )
 
     @property
-    def leaves(self) -> Mapping[int, Any]:
-        """The live tensors, keyed by row. Each entry has a ``variable`` and a ``tensor``.
-
-        A picture passes them to ``explain``. Empty if the bridge no longer has the tensors.
-        """
+    def explainable_objects_by_row(self) -> Mapping[int, Any]:
+        """The objects that a picture passes to ``explain``, keyed by row, such as the tensors that still exist."""
         return {}
 
     def __len__(self) -> int:
@@ -401,10 +398,7 @@ class Recording(PictureSource):
             row: The number of the row.
             candidates: Ignored, because only tapes need it.
         """
-        leaf = None if self._recording else self.leaves.get(row)
-        if leaf is None:
-            return None
-        return leaf.variable if leaf.variable is not None else leaf.tensor
+        return None if self._recording else self.explainable_objects_by_row.get(row)
 
     def build_reader(self, namespaces: Iterable[dict]) -> Reader:
         """Return the reader that reads the rows for a picture."""
@@ -438,7 +432,7 @@ class Recording(PictureSource):
             kept_arrays: Ignored, because only tapes need it.
             namespaces: The dictionaries in which to look up Python names for rows.
         """
-        return [] if self._recording else build_results_of_shown_sweep(self, target, sources, namespaces)
+        return [] if self._recording else list_result_of_shown_sweep(self, target, sources, namespaces)
 
     def explain_gradient(self, target: Any, source: Any) -> Any:
         """Return the explanation that ``explain(target, source)`` returns.

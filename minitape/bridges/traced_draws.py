@@ -59,7 +59,7 @@ class TracedDraws:
         return explain_cause(framework, "stale_value", site, "drawn", {"name": name})
 
 
-def read_draw_states(function: Any) -> DrawStates:
+def read_generator_states(function: Any) -> DrawStates:
     """Return the states of the NumPy and Python generators from which a function and its callees draw numbers.
 
     Args:

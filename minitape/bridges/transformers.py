@@ -24,11 +24,11 @@ class TransformersExplain(ExplainedSteps, TrainerCallback):
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Begin a step."""
-        self.begin_step()
+        self.begin_step_and_record_if_due()
 
     def on_step_end(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
         """End the step."""
-        self.end_step(dict(model.named_parameters()))
+        self.end_step_and_report_if_recorded(dict(model.named_parameters()))
 
 
 Explain = TransformersExplain

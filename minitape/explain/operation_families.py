@@ -22,18 +22,20 @@ NORMALIZATION_LAYERS = {"layer_normalization", "batch_normalization", "group_nor
 CANCELLING_OPS = {"Softmax", "LogSoftmax", "Sub"}
 
 
-def map_causes_to_ops(*families: AbstractSet[str]) -> dict[str, AbstractSet[str]]:
+def map_zero_causes_to_ops(*ops_by_mechanism: AbstractSet[str]) -> dict[str, AbstractSet[str]]:
     """Map each cause of zeros to the operations that produce zeros in that way.
 
     Args:
-        *families: Operation names for six mechanisms, in this order: steps, relus, saturating functions, selections,
-            products, and operations whose shares cancel.
+        *ops_by_mechanism: Operation names for six mechanisms, in this order: steps, relus, saturating functions,
+            selections, products, and operations whose shares cancel.
     """
     causes = "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels".split()
-    return dict(zip(causes, families, strict=True))
+    return dict(zip(causes, ops_by_mechanism, strict=True))
 
 
-ZERO_OPS_BY_CAUSE = map_causes_to_ops(STEP_OPS, RELU_OPS, SATURATING_OPS, SELECTING_OPS, PRODUCT_OPS, CANCELLING_OPS)
+ZERO_OPS_BY_CAUSE = map_zero_causes_to_ops(
+    STEP_OPS, RELU_OPS, SATURATING_OPS, SELECTING_OPS, PRODUCT_OPS, CANCELLING_OPS
+)
 MOVING_OPS = {"ConcatV2", "Pack", "PadV2", "ScatterNd", "TensorListSetItem", "TensorListStack"}
 VARIANT_OF_POINT_OP = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}
 

@@ -56,7 +56,7 @@ class FunctionBody(NamedTuple):
     next_turn_rows: dict[int, int]
 
 
-def find_enclosing_call_on_tape(node: ValueNode) -> ValueNode:
+def find_outermost_call_or_node_itself(node: ValueNode) -> ValueNode:
     """Return the call on the tape that contains a function's node. A node of the tape itself is returned unchanged.
 
     Args:
@@ -128,7 +128,9 @@ def find_loop_condition(call: Call) -> FunctionBody | None:
     )
 
 
-def iter_assignments_before(record: Record, variable: object, end_row: int) -> Iterator[tuple[Call, list[Call]]]:
+def iter_assignments_and_outer_calls_before(
+    record: Record, variable: object, end_row: int
+) -> Iterator[tuple[Call, list[Call]]]:
     """Yield the calls in a first run that assign to a variable before a given row.
 
     Args:
@@ -152,7 +154,9 @@ def iter_assignments_before(record: Record, variable: object, end_row: int) -> I
         if call.row >= end_row or call.primitive.name not in BODY_PRIMITIVES:
             continue
         for body in iter_bodies_computing_output(call, None):
-            for assign_call, outer_calls in iter_assignments_before(body.record, variable, len(body.record)):
+            for assign_call, outer_calls in iter_assignments_and_outer_calls_before(
+                body.record, variable, len(body.record)
+            ):
                 yield assign_call, [call, *outer_calls]
 
 
@@ -174,13 +178,13 @@ def list_whether_inputs_get_custom_share(record: Record, call: Call) -> list[boo
         call: The call of the custom gradient.
     """
     result_count = call.attrs.get("results", 0)  # Inside a function, the results are the first inputs of the call.
-    shares = compute_custom_gradient_shares(record, call)
+    shares = compute_custom_shares_for_unit_adjoints(record, call)
     if shares is None:
         return [False] * result_count + [True] * (len(call.inputs) - result_count)
     return [False] * result_count + [share is not None for share in shares]
 
 
-def compute_custom_gradient_shares(record: Record, call: Call) -> list[Tensor | None] | None:
+def compute_custom_shares_for_unit_adjoints(record: Record, call: Call) -> list[Tensor | None] | None:
     """Call the user's gradient function with ones as adjoints while recording is suspended and output is hidden.
 
     Args:

@@ -199,7 +199,7 @@ class RecordedRow:
             return self.details.find_object(self)
         return None if self.extra is None else self.extra.find_object()
 
-    def set_cause(self, cause: str) -> None:
+    def set_break_cause(self, cause: str) -> None:
         """Set the reason why no gradient passes between the inputs and the row, after the row was recorded.
 
         Args:

@@ -22,7 +22,7 @@ from .function_bodies import (
     FunctionBody,
     find_loop_condition,
     find_variable_of_state_row,
-    iter_assignments_before,
+    iter_assignments_and_outer_calls_before,
     iter_bodies_computing_output,
     list_whether_inputs_get_custom_share,
 )
@@ -172,7 +172,7 @@ class ValueGraph:
                 node._edges = []
         return node._edges
 
-    def _is_in_unbroken_chain(self, node: ValueNode, op: int) -> bool:
+    def _is_unbroken_row_of_long_recording(self, node: ValueNode, op: int) -> bool:
         """Return whether a scalar row belongs to a long recording and has no breaks on its edges."""
         is_long = node.record is self.record and len(self.record) > LONG_RECORD
         return (
@@ -181,7 +181,7 @@ class ValueGraph:
             and self.find_break_of_unrecorded_operation(node) is None
         )
 
-    def _iter_chain_end_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_chain_ends_reading_outside(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the nodes that a long chain of scalar rows reads from outside the chain."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
@@ -198,9 +198,9 @@ class ValueGraph:
         """Yield the input nodes of a row, each with the break on its edge, if any."""
         op, _, _, call = node.cells
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
-            yield from self._iter_loop_turn_edges(node)
-        elif op >= FIRST_CODE and contract_chains and self._is_in_unbroken_chain(node, op):
-            yield from self._iter_chain_end_edges(node)
+            yield from self._iter_loop_input_and_last_result_edges(node)
+        elif op >= FIRST_CODE and contract_chains and self._is_unbroken_row_of_long_recording(node, op):
+            yield from self._iter_chain_ends_reading_outside(node)
         elif op >= FIRST_CODE:
             yield from self._iter_elementwise_edges(node)
         elif op == CALL and call is not None:
@@ -288,15 +288,15 @@ class ValueGraph:
             return self.find_or_add_row_node(record, row)
         return self.find_node_in_call(record, row, node.enclosing_call)
 
-    def find_body_output_node(self, node: ValueNode, call: Call, body: FunctionBody) -> ValueNode:
-        """Return the node of the row in a body that computed an output of a call.
+    def find_body_output_node(self, node_in_same_run: ValueNode, call: Call, body: FunctionBody) -> ValueNode:
+        """Return the node_in_same_run of the row in a body that computed an output of a call.
 
         Args:
-            node: A node from the execution that contains the call.
+            node_in_same_run: A node_in_same_run from the execution that contains the call.
             call: The call.
             body: A body of the call. Its `row` computes the output.
         """
-        call_node = self.find_node_in_same_run(node, call.row)
+        call_node = self.find_node_in_same_run(node_in_same_run, call.row)
         enclosing_call = EnclosingCall(call_node, body.outer_rows, body.next_turn_rows)
         return self.find_node_in_call(body.record, body.row, enclosing_call)
 
@@ -310,7 +310,7 @@ class ValueGraph:
         variable = find_variable_of_state_row(record, row)
         if variable is None:
             return
-        for assign_call, outer_calls in iter_assignments_before(record, variable, row):
+        for assign_call, outer_calls in iter_assignments_and_outer_calls_before(record, variable, row):
             context_node = node
             for call, inner_call in pairwise((*outer_calls, assign_call)):
                 body = next(
@@ -346,7 +346,7 @@ class ValueGraph:
         node.enclosing_call = enclosing_call
         return node
 
-    def _iter_loop_turn_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_loop_input_and_last_result_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the edges from a fed row of a loop to the loop's input and to the result of the last iteration."""
         enclosing_call = node.enclosing_call
         record = node.record

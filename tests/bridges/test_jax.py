@@ -393,7 +393,7 @@ def test_a_function_that_jax_has_traced_before_is_traced_again():
 def test_a_mistake_of_the_bridge_s_own_is_no_error_of_jax(monkeypatch):
     from minitape.bridges.jax.backward_pass import JaxBackwardPass
 
-    monkeypatch.setattr(JaxBackwardPass, "_compute_shares", lambda self, call: 1 / 0)
+    monkeypatch.setattr(JaxBackwardPass, "_compute_ports_rows_and_shares", lambda self, call: 1 / 0)
     with pytest.warns(RuntimeWarning, match="ended early: ZeroDivisionError"):
         recording = bridge.record(lambda x: x * x, 3.0)
     assert recording.error is None and isinstance(recording.internal_error, ZeroDivisionError)

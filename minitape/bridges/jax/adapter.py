@@ -94,13 +94,13 @@ class JaxAdapter(FrameworkAdapter):
             return function
         return fill("{operation} in {function}(...)", operation=name, function=function)
 
-    def find_last_return_site_of_rule(self, row: RecordedRow) -> Site:
+    def find_return_site_of_custom_rule(self, row: RecordedRow) -> Site:
         """Return the line of the return statement in the program's custom derivative rule."""
         if not row.extra.custom_rule:
             return NOWHERE
         return find_return_site_by_description(row.extra.custom_rule)
 
-    def find_argument_leaf(self, rows: Collection[int]) -> JaxLeaf | None:
+    def find_first_argument_leaf(self, rows: Collection[int]) -> JaxLeaf | None:
         """Return the first argument leaf among some rows, or None if none of the rows is an argument leaf.
 
         Args:
@@ -114,7 +114,7 @@ class JaxAdapter(FrameworkAdapter):
         Args:
             argument_row: The row of the argument leaf.
         """
-        leaf = self.find_argument_leaf([argument_row])
+        leaf = self.find_first_argument_leaf([argument_row])
         return NOWHERE if leaf is None else self.origin.find_leaf_creation_or_call_site(leaf)
 
 

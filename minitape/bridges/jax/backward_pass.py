@@ -117,7 +117,7 @@ class JaxBackwardPass:
         while self.calls and self.calls[-1].rows[0] > row:
             call = self.calls.pop()
             has_adjoint = any(output_row in self.pending_adjoints for output_row in call.rows)
-            for port, input_row, product in self._compute_shares(call) if has_adjoint else ():
+            for port, input_row, product in self._compute_ports_rows_and_shares(call) if has_adjoint else ():
                 total = product
                 if input_row in self.partial_sums:
                     total = self.partial_sums[input_row] + product
@@ -127,7 +127,7 @@ class JaxBackwardPass:
                 self.pending_adjoints.pop(output_row, None)
                 self.values_by_row.pop(output_row, None)
 
-    def _compute_shares(self, call: JaxCall) -> list[tuple[int, int, Any]]:
+    def _compute_ports_rows_and_shares(self, call: JaxCall) -> list[tuple[int, int, Any]]:
         """Return the port, row and share for each tracked input of a call."""
         tracked_places = [place for place, variable in enumerate(call.inputs) if self._is_tracked(variable.row)]
         values = [

@@ -38,7 +38,7 @@ from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
 from ..framework_adapter import is_any_name_read_later
-from ..known_errors import find_cause_of_known_error, find_error_site
+from ..known_errors import find_cause_variant_and_fields_by_message, find_error_site
 from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 from .adapter import JaxQuestion, build_question
 from .operation_families import PIECEWISE_ACTIVATIONS
@@ -118,7 +118,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
         return Finding("callback", site, detail="callback")
     if "scalar-output" in message:
         return Finding("not_scalar", site, detail=message.rpartition("shape: ")[2].rstrip("."))
-    _, variant, fields = find_cause_of_known_error("jax", error)
+    _, variant, fields = find_cause_variant_and_fields_by_message("jax", error)
     return Finding("refused", site, variant=variant, detail=fields.get("what", message.partition("\n")[0]))
 
 
@@ -165,7 +165,7 @@ def find_name_of_tracer_reader(error: Exception, library_function: str) -> str:
     return f"{library_function}()" if library_function else fill("This line")
 
 
-def find_invalid_result(question: JaxQuestion) -> OptionalFinding:
+def find_result_other_than_real_scalar(question: JaxQuestion) -> OptionalFinding:
     """Find a result that is not a single real number.
 
     Args:
@@ -246,7 +246,7 @@ def find_undifferentiated_argument(question: JaxQuestion) -> OptionalFinding:
         question: The question about the source.
     """
     recording = question.adapter.recording
-    leaf = question.adapter.find_argument_leaf(question.source_rows[:1])
+    leaf = question.adapter.find_first_argument_leaf(question.source_rows[:1])
     if leaf is None or leaf.row in recording.differentiated_rows:
         return None
     differentiated = {
@@ -280,7 +280,7 @@ def find_array_from_outside(question: JaxQuestion) -> OptionalFinding:
 # -- the path --------------------------------------------------------------------------------------
 
 
-def find_step_function_name(question: JaxQuestion, row: int) -> str:
+def find_enclosing_step_function_name(question: JaxQuestion, row: int) -> str:
     """Return the jax.numpy step function that contains an operation, or "" if none exists.
 
     Args:
@@ -298,7 +298,7 @@ def name_step_function_in_finding(question: JaxQuestion, finding: Finding, row: 
         finding: The finding of the shared checks.
         row: The row of the break.
     """
-    step_function = find_step_function_name(question, row.index)
+    step_function = find_enclosing_step_function_name(question, row.index)
     if step_function and finding.cause == "no_derivative":
         finding.cause, finding.detail = "zero_derivative", step_function
 
@@ -350,7 +350,7 @@ def find_reason_for_no_use(question: JaxQuestion) -> OptionalFinding:
     for choice in recording.log.branch_choices:
         if question.descendants.intersection(choice.input_rows):
             return Finding("other_branch", choice.site, detail=str(choice.branch_index))
-    leaf = question.adapter.find_argument_leaf(question.source_rows)
+    leaf = question.adapter.find_first_argument_leaf(question.source_rows)
     if leaf is not None and (finding := _find_argument_read_from_outside(question, leaf)) is not None:
         return finding
     kinked_rows = [row for row in sorted(question.descendants) if question.rows[row].op in PIECEWISE_LINEAR_OPS]
@@ -442,7 +442,9 @@ def refine_zero_finding(question: JaxQuestion, finding: Finding, row: RecordedRo
         row: The row that the finding blames.
     """
     if (step := _find_blamed_step_function_row(question, row)) is not None:
-        return build_row_finding(question, "zero_derivative", step, detail=find_step_function_name(question, step))
+        return build_row_finding(
+            question, "zero_derivative", step, detail=find_enclosing_step_function_name(question, step)
+        )
     label = question.adapter.recording.rows[row.index].label
     if finding.cause == "not_selected" and label in ("max 0.0", "0.0 max"):
         return build_row_finding(question, "dead_relu", row.index)
@@ -459,7 +461,7 @@ def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> i
         for index in sorted(question.descendants & question.ancestors):
             if is_step_function_the_only_break(question, index):
                 return index
-    return row.index if find_step_function_name(question, row.index) else None
+    return row.index if find_enclosing_step_function_name(question, row.index) else None
 
 
 def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, scope: str) -> bool:
@@ -517,7 +519,7 @@ def is_step_function_the_only_break(question: JaxQuestion, row: int) -> bool:
         question: The question about the source.
         row: The row.
     """
-    has_step = find_step_function_name(question, row) or any(
+    has_step = find_enclosing_step_function_name(question, row) or any(
         edge.cause == "zero_derivative" for edge in question.rows[row].edges
     )
     return bool(has_step) and not any(edge.cause for _, edge in replace(question, source_rows=[row]).path)
@@ -535,10 +537,14 @@ def build_unused_finding(question: JaxQuestion) -> Finding:
 JAX_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_trace_error,
     find_non_float_source=find_integer_source,
-    find_untracked_source=combine_checks(find_invalid_result, find_undifferentiated_argument, find_array_from_outside),
+    find_untracked_source=combine_checks(
+        find_result_other_than_real_scalar, find_undifferentiated_argument, find_array_from_outside
+    ),
     specialize_break=name_step_function_in_finding,
     rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),
-    does_escape_matter=lambda question, escape: True,  # A trace without values does not show which escapes matter.
+    does_escape_return_or_branch=lambda question, escape: (
+        True
+    ),  # A trace without values does not show which escapes matter.
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_reason_for_no_use=find_reason_for_no_use,
     build_unused_finding=build_unused_finding,

@@ -16,7 +16,7 @@ from ..outside_values import (
     explain_stale_value,
     read_outside_data_with_callees,
 )
-from ..traced_draws import TracedDraws, read_draw_states
+from ..traced_draws import TracedDraws, read_generator_states
 
 if TYPE_CHECKING:
     from .program import FirstGradients
@@ -46,7 +46,7 @@ class CompiledFunction:
         """Record the function's gradients if a step is due, and then call the compiled function."""
         gradient_block = self._gradient_block
         if self._later_call_count < CLOSE_CHECKS:
-            self._draws.before = read_draw_states(self._function)
+            self._draws.before = read_generator_states(self._function)
         is_outermost = gradient_block._remaining_gradients is None
         is_due = bool(self._gradient_limit) and is_outermost and gradient_block.can_record_call((args, kwargs))
         if is_due:
@@ -61,7 +61,7 @@ class CompiledFunction:
             restore_state()
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
                 # If the limit is one more gradient than the function computes, the function runs to its end.
-                self._gradient_limit = gradient_block.record_gradients_uncompiled(
+                self._gradient_limit = gradient_block.record_uncompiled_and_count_gradients(
                     self._function, args, kwargs, min(self._gradient_limit + 1, GRADIENT_LIMIT)
                 )
             restore_after_trace()
@@ -72,7 +72,7 @@ class CompiledFunction:
                 self._store_explanation_of_stale_value(args)
         if self._gradient_limit and is_outermost and not is_due:
             record_call = partial(
-                gradient_block.record_gradients_uncompiled, self._function, gradient_limit=GRADIENT_LIMIT
+                gradient_block.record_uncompiled_and_count_gradients, self._function, gradient_limit=GRADIENT_LIMIT
             )
             gradient_block.check_later_call_and_record_if_nonfinite(self._function, args, kwargs, results, record_call)
         return results
@@ -90,7 +90,7 @@ class CompiledFunction:
         static_args = args[:1] if all_leaves(args[:1]) else ()
         values = read_outside_data_with_callees(self._function, *static_args)
         if self._later_call_count <= CLOSE_CHECKS:
-            draw_states = read_draw_states(self._function)
+            draw_states = read_generator_states(self._function)
             self._draws.update_after_call(draw_states, trace_count != self._trace_count)
         if trace_count != self._trace_count:
             self._trace_count, self._traced_values = trace_count, values

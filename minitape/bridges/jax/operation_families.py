@@ -1,6 +1,6 @@
 """Group JAX operations by how they make adjoints zero."""
 
-from ...explain.operation_families import map_causes_to_ops
+from ...explain.operation_families import map_zero_causes_to_ops
 from .row_log import STEP_OPS
 
 RELU_OPS = {"relu", "relu6", "leaky_relu", "elu", "selu", "hard_tanh"}
@@ -14,4 +14,4 @@ SELECTION_OPS = set(
 )
 PRODUCT_OPS = set("mul dot_general conv_general_dilated div reduce_prod integer_pow pow square".split())
 CANCELLING_OPS = {"sub", "reduce_precision", "softmax"}
-ZERO_MECHANISMS = map_causes_to_ops(STEP_OPS, RELU_OPS, SATURATING_OPS, SELECTION_OPS, PRODUCT_OPS, CANCELLING_OPS)
+ZERO_MECHANISMS = map_zero_causes_to_ops(STEP_OPS, RELU_OPS, SATURATING_OPS, SELECTION_OPS, PRODUCT_OPS, CANCELLING_OPS)

@@ -11,12 +11,12 @@ import numpy as np
 
 from ...explain.explanation import OptionalExplanation
 from ...explain.layer_lookup import iter_living_instances
-from ..run_watch.schedules import explain_spent_schedule
+from ..run_watch.schedules import explain_schedule_decayed_too_early
 
 RATE_FUNCTION = "scale_by_learning_rate.<locals>.<lambda>"  # The function of optax that holds an optimizer's schedule.
 
 
-def explain_spent_schedules() -> list[OptionalExplanation]:
+def explain_schedules_decayed_too_early() -> list[OptionalExplanation]:
     """Return an explanation for each optimizer whose schedule ended too early, and None for every other schedule."""
     optax = sys.modules.get("optax")
     if optax is None:
@@ -26,7 +26,7 @@ def explain_spent_schedules() -> list[OptionalExplanation]:
         with suppress(Exception):  # A donated array is gone, and a tracer has no value.
             counts.append(int(np.max(state.count)))
     return [
-        explain_spent_schedule(
+        explain_schedule_decayed_too_early(
             "jax", inspect.getclosurevars(function).nonlocals["learning_rate"], max(counts), vars(optax.schedules)
         )
         for function in list(iter_living_instances(FunctionType))

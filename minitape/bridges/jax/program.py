@@ -29,9 +29,9 @@ from ..outside_values import unwrap_function
 from ..sampling import require_positive_step_count
 from ..traced_draws import TracedDraws
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
-from .optax_checks import explain_spent_schedules
+from .optax_checks import explain_schedules_decayed_too_early
 from .recording import JaxRecording, jax, record
-from .static_fields import explain_static_field
+from .static_fields import explain_array_in_static_field
 from .transforms import (
     are_alive_and_finite,
     concatenate_tree_elements,
@@ -155,7 +155,7 @@ class FirstGradients:
                 if library == "optax":
                     self._watch_optimizers(module.GradientTransformation)
                     self._patches.wrap_function(
-                        module.MultiSteps, "update", self._record_collected_gradients_and_update
+                        module.MultiSteps, "update", self._mark_gradients_as_collected_and_update
                     )
 
     def _watch_optimizers(self, transformation_class: Any) -> None:
@@ -166,7 +166,7 @@ class FirstGradients:
             lambda optimizer: partial(self._update_and_count_repeated_states, update_field.__get__(optimizer))
         )
 
-    def _record_collected_gradients_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+    def _mark_gradients_as_collected_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Call ``update``, and record that the parameters stay the same until several gradients have been summed."""
         self._are_gradients_collected = True
         return original(*args, **kwargs)
@@ -238,7 +238,7 @@ class FirstGradients:
             for recording in self._latest_recordings.values()
             if recording.target_row is not None
         ]
-        static_fields = map(explain_static_field, self._latest_recordings.values())
+        static_fields = map(explain_array_in_static_field, self._latest_recordings.values())
         found = list(filter(None, explanations))[:1] + list(filter(None, static_fields))
         # At these lines, the new parameters are dropped too. The explanation of the parameters covers this.
         dropped_sites = {
@@ -256,7 +256,7 @@ class FirstGradients:
             elif facts.call_count > 2 and site not in dropped_sites:
                 fields = {"n": facts.call_count}
                 found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
-        spent = explain_spent_schedules() if self.watched_count else []  # The search takes some time.
+        spent = explain_schedules_decayed_too_early() if self.watched_count else []  # The search takes some time.
         others = [draws.explain_first_repeated_draw("jax") for draws in self.traced_draws]
         # With several schedules, it is unknown which one belongs to which number of updates.
         others += [] if None in spent else spent
@@ -336,7 +336,9 @@ class FirstGradients:
             self.first = self.steps
             restore_state()
 
-    def record_gradients_uncompiled(self, function: Any, args: tuple, kwargs: dict, gradient_limit: int) -> int:
+    def record_uncompiled_and_count_gradients(
+        self, function: Any, args: tuple, kwargs: dict, gradient_limit: int
+    ) -> int:
         """Run a compiled function uncompiled, to record the gradients that it computes.
 
         Args:
@@ -447,7 +449,7 @@ class FirstGradients:
         if self._remaining_gradients is not None:
             function(*example_args, **example_kwargs)
         else:
-            self.record_gradients_uncompiled(function, example_args, example_kwargs, GRADIENT_LIMIT)
+            self.record_uncompiled_and_count_gradients(function, example_args, example_kwargs, GRADIENT_LIMIT)
             self._taken_count += 1
 
     def _build_recording_jacobian_function(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import wraps
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -239,12 +238,9 @@ class JaxRecording(FrameworkRecording):
         return super().find_row(value) if row is None else row
 
     @property
-    def leaves(self) -> Mapping[int, Any]:
-        """Return the sources that stand for the rows, keyed by row."""
-        return {
-            recorded_row.index: SimpleNamespace(variable=None, tensor=RowNumber(recorded_row.index))
-            for recorded_row in self.rows
-        }
+    def explainable_objects_by_row(self) -> Mapping[int, Any]:
+        """Return each row's number, keyed by row, because ``explain`` finds every JAX value by its row number."""
+        return {recorded_row.index: RowNumber(recorded_row.index) for recorded_row in self.rows}
 
 
 def _is_name_of_part(name: str, source: str) -> bool:
@@ -304,7 +300,7 @@ def record(
             if _run_forward_and_check_completeness(recording, trace.closed_jaxpr, traced_leaves, trace.result_shape):
                 differentiated = [leaf for leaf in leaves if leaf.row in recording.differentiated_rows]
                 _run_backward_or_store_error(recording, function, args, argnums, has_aux, differentiated)
-    recording.log.release_arrays()
+    recording.log.release_unneeded_arrays()
     recording.close()
     return recording
 

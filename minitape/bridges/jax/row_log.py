@@ -368,7 +368,7 @@ class JaxLog:
         first_number, second_number = (variable.value if variable.row is None else None for variable in inputs)
         return f"{label} {second_number}" if first_number is None else f"{first_number} {label}"
 
-    def release_arrays(self) -> None:
+    def release_unneeded_arrays(self) -> None:
         """Release the arrays that no sweep needs any longer.
 
         An array is kept if it fits into the memory budget of `keep_value`, or if the program still refers to it.

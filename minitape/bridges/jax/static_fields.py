@@ -17,7 +17,7 @@ from .row_log import is_inexact
 MAX_DEPTH = 8
 
 
-def explain_static_field(recording: JaxRecording) -> OptionalExplanation:
+def explain_array_in_static_field(recording: JaxRecording) -> OptionalExplanation:
     """Explain that an array in a static field of an argument gets no gradient.
 
     Args:
@@ -26,7 +26,7 @@ def explain_static_field(recording: JaxRecording) -> OptionalExplanation:
     Returns:
         The explanation of the first such field, or None if none exists.
     """
-    for owner, name in _iter_static_arrays(recording.recorded_call.args):
+    for owner, name in _iter_classes_and_names_of_static_arrays(recording.recorded_call.args):
         file = inspect.getsourcefile(owner) or ""
         class_line = inspect.getsourcelines(owner)[1]
         declarations = [
@@ -39,7 +39,7 @@ def explain_static_field(recording: JaxRecording) -> OptionalExplanation:
     return None
 
 
-def _iter_static_arrays(value: Any, depth: int = 0) -> Iterator[tuple[type, str]]:
+def _iter_classes_and_names_of_static_arrays(value: Any, depth: int = 0) -> Iterator[tuple[type, str]]:
     """Yield the class and the name of each static field that holds an array of floats.
 
     Args:
@@ -63,4 +63,4 @@ def _iter_static_arrays(value: Any, depth: int = 0) -> Iterator[tuple[type, str]
     else:
         return
     for part in parts:
-        yield from _iter_static_arrays(part, depth + 1)
+        yield from _iter_classes_and_names_of_static_arrays(part, depth + 1)

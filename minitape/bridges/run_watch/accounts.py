@@ -149,7 +149,7 @@ class Account:
         """
         raise NotImplementedError
 
-    def record_norm(self, norm: float) -> None:
+    def record_gradient_norm(self, norm: float) -> None:
         """Record the norm of a gradient that a step uses.
 
         Args:
@@ -350,7 +350,7 @@ class RunAccounts:
 
     # -- routes ------------------------------------------------------------------------------------
 
-    def find_route_number(self, account: Account, fate: str, site: Site, optimizer_number: int = 0) -> int:
+    def find_or_add_route_number(self, account: Account, fate: str, site: Site, optimizer_number: int = 0) -> int:
         """Return the number of the route that the gradient of an account took.
 
         Args:
@@ -363,7 +363,7 @@ class RunAccounts:
         route = Route(pass_sites, account.changes, fate, site, optimizer_number)
         return self.route_numbers.setdefault(route, len(self.route_numbers))
 
-    def iter_routes(self, account: Account) -> Iterator[tuple[Route, int]]:
+    def iter_routes_and_counts(self, account: Account) -> Iterator[tuple[Route, int]]:
         """Yield each route that an account's gradients took, and how often they took it.
 
         A gradient that nothing has used or cleared yet counts as a route of its own.
@@ -392,7 +392,7 @@ class RunAccounts:
                 fate = CONSUMED
             elif not all(contribution.is_finite for contribution in account.pending):
                 fate = CLEARED_NONFINITE
-            account.route_counts[self.find_route_number(account, fate, site)] += 1
+            account.route_counts[self.find_or_add_route_number(account, fate, site)] += 1
         account.forget_pending_contributions()
 
     def record_gradient_change(self, accounts: Iterable[Account], change: GradientChange) -> None:
@@ -456,7 +456,7 @@ class RunAccounts:
             account: The account.
             *fates: The fates to count.
         """
-        return sum(count for route, count in self.iter_routes(account) if route.fate in fates)
+        return sum(count for route, count in self.iter_routes_and_counts(account) if route.fate in fates)
 
     def list_optimized_keys(self) -> set[int]:
         """Return the keys of the parameters that optimizers hold."""

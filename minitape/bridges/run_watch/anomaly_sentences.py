@@ -31,15 +31,15 @@ def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
     )
 
 
-def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> str:
+def describe_second_run_and_compare_losses(answer_of_copy: Mapping[str, Any], first_run_losses: Sequence[float]) -> str:
     """Return sentences that describe the second run, which recorded the non-finite step, and compare both runs.
 
     Args:
-        answer: The JSON answer of the copy that recorded the step.
-        losses: The losses of the first run.
+        answer_of_copy: The JSON answer of the copy that recorded the step.
+        first_run_losses: The losses of the first run.
     """
-    number = answer["pass"]
-    start = answer["from_pass"]
+    number = answer_of_copy["pass"]
+    start = answer_of_copy["from_pass"]
     if start:
         text = fill(
             "A copy of the process that was made at backward pass {start} continued from there and recorded backward "
@@ -50,7 +50,7 @@ def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> s
     else:
         text = fill("A second run with the same random seeds recorded backward pass {n}.", n=number)
     compared = number - 1 - start
-    different = find_first_differing_pass(answer, losses)
+    different = find_first_pass_with_different_loss(answer_of_copy, first_run_losses)
     if not compared:
         return text
     comparison = fill("The {n} losses before that pass are bit-for-bit identical in both runs.", n=compared)
@@ -67,12 +67,12 @@ def _is_same_loss(first: float, second: float) -> bool:
     return first == second or (math.isnan(first) and math.isnan(second))
 
 
-def find_first_differing_pass(answer: Mapping[str, Any], losses: Sequence[float]) -> int:
+def find_first_pass_with_different_loss(answer_of_copy: Mapping[str, Any], first_run_losses: Sequence[float]) -> int:
     """Return the number of the first backward pass whose loss differs between two runs, or 0 if none exists.
 
     Args:
-        answer: The copy's JSON answer.
-        losses: The losses of the first run.
+        answer_of_copy: The copy's JSON answer.
+        first_run_losses: The losses of the first run.
     """
-    pairs = zip(answer["losses"][: answer["pass"] - 1], losses, strict=False)
+    pairs = zip(answer_of_copy["losses"][: answer_of_copy["pass"] - 1], first_run_losses, strict=False)
     return next((number for number, pair in enumerate(pairs, 1) if not _is_same_loss(*pair)), 0)

@@ -73,7 +73,7 @@ def find_gradients_left_off(run: RunAccounts) -> RunFindings:
         yield RunFinding("grad_off", "", run.paused_at, {"n": run.passes})
 
 
-def find_leftover_gradients(run: RunAccounts) -> RunFindings:
+def find_passes_adding_to_leftover_gradients(run: RunAccounts) -> RunFindings:
     """Find passes added to the leftover gradient of another loss, which another optimizer has already used.
 
     Args:
@@ -81,7 +81,7 @@ def find_leftover_gradients(run: RunAccounts) -> RunFindings:
     """
     for old_site, new_site, key in run.sent_by_another:
         account = run.accounts.get(key)
-        for route, count in run.iter_routes(account) if account else ():
+        for route, count in run.iter_routes_and_counts(account) if account else ():
             is_sum_of_both = old_site in route.pass_sites and route.pass_sites[-1] == new_site
             if route.fate == STEPPED and count > 1 and is_sum_of_both:
                 fields = {
@@ -92,23 +92,23 @@ def find_leftover_gradients(run: RunAccounts) -> RunFindings:
                 yield RunFinding("leftover", "", route.site, fields, [key])
 
 
-def find_cleared_gradients(run: RunAccounts) -> RunFindings:
+def find_gradients_cleared_before_use(run: RunAccounts) -> RunFindings:
     """Find gradients that were cleared before any step used them.
 
     Args:
         run: The accounts of the run.
     """
     for account in run.accounts.values():
-        routes = list(run.iter_routes(account))
+        routes = list(run.iter_routes_and_counts(account))
         # A program that writes into .grad may accumulate the gradients of several passes itself.
         if any(route.fate == STEPPED and _has_gradient_change(route, EDITED) for route, _ in routes):
             continue
         for route, count in routes:
             if route.fate == CLEARED and len(set(route.pass_sites)) == 1 and route.site != NOWHERE:
-                yield from _check_cleared_route(run, account, route, count)
+                yield from _report_route_cleared_more_than_used(run, account, route, count)
 
 
-def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> RunFindings:
+def _report_route_cleared_more_than_used(run: RunAccounts, account: Account, route: Route, count: int) -> RunFindings:
     """Report a route that ends in clearing if it was taken at least as often as the routes that end in a step.
 
     Args:
@@ -120,7 +120,7 @@ def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count
     pass_site = route.pass_sites[0]
     used = sum(
         times
-        for other, times in run.iter_routes(account)
+        for other, times in run.iter_routes_and_counts(account)
         if other.fate in (STEPPED, SKIPPED) and pass_site in other.pass_sites
     )
     fields = {"n": count, "all": count + used, "from_": format_bracketed_place(*pass_site)}
@@ -142,14 +142,14 @@ def _has_almost_only_empty_steps(optimizer: OptimizerAccount) -> bool:
     return optimizer.followed_steps > 1 and optimizer.empty_steps >= optimizer.followed_steps - 1
 
 
-def find_reused_gradients(run: RunAccounts) -> RunFindings:
+def find_steps_reusing_gradients(run: RunAccounts) -> RunFindings:
     """Find steps that reused gradients from earlier steps of the same optimizer.
 
     Args:
         run: The accounts of the run.
     """
     for account in run.accounts.values():
-        reused = [(route, times) for route, times in run.iter_routes(account) if route.fate == REUSED]
+        reused = [(route, times) for route, times in run.iter_routes_and_counts(account) if route.fate == REUSED]
         sums = [route for route, _ in reused if len(route.pass_sites) > 1]
         count = sum(times for _, times in reused)
         if sums and (count > 1 or run.passes <= SHORT_RUN):
@@ -157,7 +157,7 @@ def find_reused_gradients(run: RunAccounts) -> RunFindings:
             yield RunFinding("accumulated", "", sums[-1].site, fields, [account.key])
 
 
-def find_wrong_clipping(run: RunAccounts) -> RunFindings:
+def find_clipping_of_nothing_or_scaled_gradients(run: RunAccounts) -> RunFindings:
     """Find clipping calls that clip nothing, or that clip gradients that are still scaled.
 
     Args:
@@ -168,7 +168,7 @@ def find_wrong_clipping(run: RunAccounts) -> RunFindings:
             keys = {
                 account.key
                 for account in run.accounts.values()
-                for route, _ in run.iter_routes(account)
+                for route, _ in run.iter_routes_and_counts(account)
                 if GradientChange(CLIPPED, site) in route.changes
             }
             fields = {"n": calls.before_unscaling, "all": calls.calls, "scale": calls.scale}
@@ -189,7 +189,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
     """
     stepped_lines = set[Site]()
     for account in run.accounts.values():
-        routes = [route for route, _ in run.iter_routes(account)]
+        routes = [route for route, _ in run.iter_routes_and_counts(account)]
         if any(route.fate in (STEPPED, REUSED, SKIPPED) for route in routes):
             stepped_lines.update(site for route in routes for site in route.pass_sites)
     unoptimized = [
@@ -202,7 +202,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
         account.key: (registration.site, registration.name)
         for account in unoptimized
         if (registration := run.registrations.get(account.key)) is not None
-        and sum(len(route.pass_sites) * times for route, times in run.iter_routes(account)) == 1
+        and sum(len(route.pass_sites) * times for route, times in run.iter_routes_and_counts(account)) == 1
     }
     registrations = run.lost_registrations + Counter(single_registrations.values())
     for account in unoptimized:
@@ -227,7 +227,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
         account: The account of the parameter.
         stepped_lines: The lines of the passes that steps used.
     """
-    routes = [route.pass_sites for route, _ in run.iter_routes(account)]
+    routes = [route.pass_sites for route, _ in run.iter_routes_and_counts(account)]
     lines = {site for pass_sites in routes for site in pass_sites}
     count = max([run.count_fates(account, CLEARED, LEFT), *map(len, routes)])
     # If no step found a gradient, the optimizers hold the parameters of a different model.
@@ -262,7 +262,7 @@ def find_optimizers_without_effect(run: RunAccounts) -> RunFindings:
                 and run.passes > 1
                 and all(account.is_unchanged_since_first_gradient() for account in got_gradient)
             ):
-                pass_sites = [route.pass_sites[-1] for route, _ in run.iter_routes(got_gradient[0])]
+                pass_sites = [route.pass_sites[-1] for route, _ in run.iter_routes_and_counts(got_gradient[0])]
                 site = pass_sites[-1] if pass_sites else NOWHERE
                 yield RunFinding("not_applied", "", site, {"n": run.passes}, keys)
         elif optimizer.zero_rate_steps > 2 and optimizer.zero_rate_steps >= optimizer.followed_steps - 1 and keys:
@@ -292,7 +292,7 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
     for account in optimizer.accounts:
         used = [
             count
-            for route, count in run.iter_routes(account)
+            for route, count in run.iter_routes_and_counts(account)
             if route.optimizer_number == optimizer.number and route.fate in (STEPPED, REUSED)
         ]
         if sum(used) <= 2 or not account.norms:
@@ -335,7 +335,7 @@ def find_exploded_gradients_or_rates(run: RunAccounts) -> RunFindings:
             yield RunFinding("exploding", "rate", optimizer.site, fields)
 
 
-def find_dead_layers(run: RunAccounts) -> RunFindings:
+def find_optimizers_with_dead_layers(run: RunAccounts) -> RunFindings:
     """Find an optimizer whose gradients have all become zero, except for the gradient of its last parameter.
 
     Args:
@@ -349,7 +349,7 @@ def find_dead_layers(run: RunAccounts) -> RunFindings:
             yield RunFinding("dead_relu", "run", optimizer.made_at, fields, dead)
 
 
-def find_remade_optimizers(run: RunAccounts) -> RunFindings:
+def find_optimizers_remade_each_step(run: RunAccounts) -> RunFindings:
     """Find a line that recreates an optimizer for each step, so that the optimizer loses its moments.
 
     Args:
@@ -388,7 +388,7 @@ def find_misused_scalers(run: RunAccounts) -> RunFindings:
 def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> RunFindings:
     """Find optimizers whose ``step`` was called without the scaler that scaled the loss."""
     for account in run.accounts.values():
-        for route, count in run.iter_routes(account):
+        for route, count in run.iter_routes_and_counts(account):
             if route.fate == STEPPED and count > 1 and not _has_gradient_change(route, UNSCALED, EDITED):
                 yield RunFinding("scaler", "bypassed", route.site, {"scale": scale}, [account.key])
 
@@ -396,16 +396,16 @@ def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> RunFindin
 RULES: tuple[Rule, ...] = (
     find_gradients_left_off,
     find_misused_scalers,
-    find_leftover_gradients,
-    find_cleared_gradients,
-    find_reused_gradients,
-    find_wrong_clipping,
+    find_passes_adding_to_leftover_gradients,
+    find_gradients_cleared_before_use,
+    find_steps_reusing_gradients,
+    find_clipping_of_nothing_or_scaled_gradients,
     find_unoptimized_parameters,
     find_misused_schedules,
     find_optimizers_without_effect,
     find_exploded_gradients_or_rates,
-    find_dead_layers,
-    find_remade_optimizers,
+    find_optimizers_with_dead_layers,
+    find_optimizers_remade_each_step,
     find_layers_in_wrong_mode,
     lambda run: run.noted.values(),
 )

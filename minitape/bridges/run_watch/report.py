@@ -120,7 +120,7 @@ def list_sentences_about_untrained_parameters(page: ModelPage) -> list[str]:
     return [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
 
 
-def find_blamed_names(groups: Iterable[ProblemGroup]) -> set[str]:
+def collect_parameter_names(groups: Iterable[ProblemGroup]) -> set[str]:
     """Return the names of all parameters that have a problem.
 
     Args:

@@ -113,27 +113,29 @@ def find_layers_in_wrong_mode(run: RunAccounts) -> RunFindings:
             yield RunFinding("layer_mode", "frozen", mode.site, fields, is_remark=True)
 
 
-def explain_spent_schedule(
-    framework: str, schedule: Callable, step_count: int, makers: Iterable[str]
+def explain_schedule_decayed_too_early(
+    framework: str, rate_of_step: Callable, step_count: int, schedule_maker_names: Iterable[str]
 ) -> OptionalExplanation:
     """Explain that a schedule had lowered the learning rate to almost nothing before half of the steps were taken.
 
     Args:
         framework: The name of the framework.
-        schedule: Returns the learning rate of a step.
+        rate_of_step: Returns the learning rate of a step.
         step_count: The number of steps that the optimizer took.
-        makers: The names of the functions or classes that may have created the schedule.
+        schedule_maker_names: The names of the functions or classes that may have created the schedule.
 
     Returns:
         The explanation, or None if the learning rate was large enough in half of the steps or cannot be computed.
     """
     steps = range(0, step_count, step_count // RATE_SAMPLES + 1)
     with suppress(Exception):  # A schedule of the program may not accept a number.
-        rates = [float(schedule(step)) for step in steps]
+        rates = [float(rate_of_step(step)) for step in steps]
         last = max(step for step, rate in zip(steps, rates, strict=True) if rate > TINY_RATE * max(rates))
         if step_count > 2 * FEW_STEPS and last < step_count / 2:
             file = getattr(sys.modules["__main__"], "__file__", None)
-            sites = [statement.site for statement in list_statements(file) if statement.find_call(*makers)]
+            sites = [
+                statement.site for statement in list_statements(file) if statement.find_call(*schedule_maker_names)
+            ]
             fields = {"n": last + steps.step, "all": step_count, "from_": max(rates), "rate": rates[-1]}
             return explain_cause(framework, "not_applied", (sites or [NOWHERE])[-1], "decayed", fields)
     return None

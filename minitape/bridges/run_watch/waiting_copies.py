@@ -70,7 +70,7 @@ class WaitingCopy:
         self._requests = os.fdopen(requests, "wb")
         self._answers = os.fdopen(answers, "rb")
 
-    def send_request(self, fields: Message) -> Any:  # The type is Any, because the answer is JSON.
+    def send_request_and_read_answer(self, fields: Message) -> Any:  # The type is Any, because the answer is JSON.
         """Wake the copy and return its answer, or None if it ended without answering.
 
         Args:

@@ -225,7 +225,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             if reference() is to_handle_or_value(source)
         ]
 
-    def find_block_call_stack(self) -> list[Site]:
+    def find_block_begin_call_stack(self) -> list[Site]:
         """Return the statements that were running when the tape's block began, outermost first."""
         for span in self.log.tape_history.state_changes:
             if span.tape is self.tape and span.call_stack:

@@ -169,7 +169,7 @@ def find_creating_or_first_line_that_fits(
     return matching_statements[0].site
 
 
-def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
+def find_freezing_or_use_site(question: TensorFlowQuestion) -> Site:
     """Return the line that made the source non-trainable, or else the first line that uses the source.
 
     Args:
@@ -321,7 +321,7 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Optio
     """
     if use.leaf is None or not use.is_variable or getattr(question.source, "trainable", True):
         return None
-    finding = build_row_finding(question, "not_trainable", use.leaf.index, site=find_freezing_site_or_use(question))
+    finding = build_row_finding(question, "not_trainable", use.leaf.index, site=find_freezing_or_use_site(question))
     sweep = question.sweep
     if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
         # A sweep in which no source gets a gradient is never intentional.
@@ -360,7 +360,7 @@ def _find_unwatched_computed_source(question: TensorFlowQuestion, use: SourceUse
     """
     if use.leaf is not None:
         return None
-    block_stack = question.adapter.find_block_call_stack()
+    block_stack = question.adapter.find_block_begin_call_stack()
     return find_rebound_name(question) or build_row_finding(
         question,
         "not_watched",
@@ -431,7 +431,7 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
     is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
     if not is_outside:
         return find_recorded_or_first_use_site(question)
-    block_stack = question.adapter.find_block_call_stack()
+    block_stack = question.adapter.find_block_begin_call_stack()
     call_stack = () if first_recorded is None else first_recorded.extra.call_stack
     return find_call_stack_divergence(call_stack, block_stack) if call_stack else block_stack[-1]
 
@@ -760,7 +760,7 @@ def find_keras_numpy_function(statement: Statement) -> str:
 # -- another object --------------------------------------------------------------------------------
 
 
-def _find_variable_of_copy(question: TensorFlowQuestion) -> OptionalFinding:
+def _find_variable_used_instead_of_copy(question: TensorFlowQuestion) -> OptionalFinding:
     """Find the variable that was used instead of the source, if the source is a copy of the variable's value.
 
     Args:
@@ -793,7 +793,7 @@ def _find_variable_replacing_source(question: TensorFlowQuestion) -> OptionalFin
     return replacement
 
 
-def _find_derived_source(question: TensorFlowQuestion) -> OptionalFinding:
+def _find_source_derived_from_target_ancestor(question: TensorFlowQuestion) -> OptionalFinding:
     """Find an unused source that was computed from an ancestor of the target.
 
     Args:
@@ -922,10 +922,10 @@ def find_source_left_out_by_keras(question: TensorFlowQuestion) -> OptionalFindi
     """
     if not question.adapter.is_left_out_by_keras:
         return None
-    return Finding("not_trainable", find_freezing_site_or_use(question), variant="left out")
+    return Finding("not_trainable", find_freezing_or_use_site(question), variant="left out")
 
 
-def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
+def does_escape_return_or_branch(question: TensorFlowQuestion, escape: Escape) -> bool:
     """Return whether an escaped value decided a branch, came back, or became the result of a Keras loss.
 
     Args:
@@ -962,13 +962,13 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_break_inside_call_or_at_call,
     rank_escapes=rank_escapes,
-    does_escape_matter=does_escape_matter,
+    does_escape_return_or_branch=does_escape_return_or_branch,
     build_escape_finding=build_finding_of_first_escape,
     find_lost_gradient=find_missing_tape,
     find_replaced_source=combine_checks(
-        _find_variable_of_copy,
+        _find_variable_used_instead_of_copy,
         _find_variable_replacing_source,
-        _find_derived_source,
+        _find_source_derived_from_target_ancestor,
         _find_object_used_instead_of_source,
     ),
     find_uncalled_layer=find_uncalled_layer_of_source,

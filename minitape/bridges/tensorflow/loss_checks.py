@@ -15,9 +15,9 @@ from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import find_statement, list_statements, unparse
 from ...recording.sites import NOWHERE
 from ..framework_adapter import is_any_name_read_later
-from ..run_watch.schedules import explain_spent_schedule
+from ..run_watch.schedules import explain_schedule_decayed_too_early
 from .function_calls import list_recording_and_reruns
-from .model_variables import collect_requested_handle_ids, find_use_site_in_target
+from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
 from .operation_log import to_handle_or_value
 from .traced_values import find_name_in_program
 
@@ -111,7 +111,7 @@ def explain_wrong_loss_input(recording: TensorFlowRecording) -> OptionalExplanat
     return None
 
 
-def explain_unused_statistics(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_use_of_initial_statistics(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a trained ``BatchNormalization`` layer used the initial values of its moving statistics.
 
     Args:
@@ -119,7 +119,11 @@ def explain_unused_statistics(recording: TensorFlowRecording) -> OptionalExplana
     """
     for layer in list(iter_living_instances(tf.keras.layers.BatchNormalization)):
         is_initial = layer.built and not np.any(layer.moving_mean) and np.all(np.equal(layer.moving_variance, 1))
-        site = find_use_site_in_target(recording, layer.moving_variance) if is_initial and layer.trainable else NOWHERE
+        site = (
+            find_first_use_site_on_target_path(recording, layer.moving_variance)
+            if is_initial and layer.trainable
+            else NOWHERE
+        )
         if site != NOWHERE:
             return explain_cause("tensorflow", "layer_mode", site, fields={"what": layer.name})
     return None
@@ -153,11 +157,11 @@ def explain_ignored_rate(file: str | None) -> OptionalExplanation:
     return None
 
 
-def explain_spent_schedules() -> Iterator[OptionalExplanation]:
+def explain_schedules_decayed_too_early() -> Iterator[OptionalExplanation]:
     """Yield an explanation for each optimizer whose schedule ended too early, and None for every other schedule."""
     gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
     for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
         schedule = optimizer._learning_rate
         if callable(schedule):
             makers = [type(schedule).__name__]
-            yield explain_spent_schedule("tensorflow", schedule, int(optimizer._iterations), makers)
+            yield explain_schedule_decayed_too_early("tensorflow", schedule, int(optimizer._iterations), makers)

@@ -186,7 +186,7 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
     return weights_before, arrays[-1]
 
 
-def find_use_site_in_target(recording: TensorFlowRecording, variable: Any) -> Site:
+def find_first_use_site_on_target_path(recording: TensorFlowRecording, variable: Any) -> Site:
     """Return the line of the first operation that reads a variable on its path to a target, or NOWHERE.
 
     Args:

@@ -6,7 +6,6 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,7 +124,7 @@ class TensorFlowRecording(FrameworkRecording):
         explanation = self._explain_gradient(asked["target"], sources[0])
         return None if explanation.connected else explanation
 
-    def list_names_without_request(self) -> set[str]:
+    def collect_names_of_unrequested_sources(self) -> set[str]:
         """Return the names of the sources whose gradients the program has not requested."""
         from .model_variables import collect_requested_handle_ids
 
@@ -142,10 +141,10 @@ class TensorFlowRecording(FrameworkRecording):
             explain_forgotten_losses,
             explain_ignored_rate,
             explain_remade_optimizer,
-            explain_spent_schedules,
+            explain_schedules_decayed_too_early,
             explain_unscaled_loss,
             explain_unused_clipping,
-            explain_unused_statistics,
+            explain_use_of_initial_statistics,
             explain_wrong_loss_input,
         )
 
@@ -157,13 +156,13 @@ class TensorFlowRecording(FrameworkRecording):
         file = getattr(sys.modules["__main__"], "__file__", None)
         checks = (
             explain_wrong_loss_input(self),
-            explain_unused_statistics(self),
+            explain_use_of_initial_statistics(self),
             explain_unscaled_loss(self),
             explain_forgotten_losses(self),
             explain_remade_optimizer(self),
             explain_unused_clipping(file),
             explain_ignored_rate(file),
-            *explain_spent_schedules(),
+            *explain_schedules_decayed_too_early(),
         )
         found += [explanation for explanation in checks if explanation is not None]
         return found + [stale for function in functions if (stale := explain_stale_trace(function)) is not None]
@@ -195,14 +194,10 @@ class TensorFlowRecording(FrameworkRecording):
         return rows[-1] if rows else super().find_row(value)
 
     @property
-    def leaves(self) -> Mapping[int, Any]:
+    def explainable_objects_by_row(self) -> Mapping[int, Any]:
         """The tensors that still exist, keyed by row."""
         pairs = ((recorded_row.index, recorded_row.extra.tensor_or_handle) for recorded_row in self.rows)
-        return {
-            row: SimpleNamespace(variable=None, tensor=tensor)
-            for row, tensor in pairs
-            if not isinstance(tensor, tensorflow.TensorSpec)
-        }
+        return {row: tensor for row, tensor in pairs if not isinstance(tensor, tensorflow.TensorSpec)}
 
 
 # If only some steps are recorded, a step ends with one of these calls.
@@ -210,7 +205,7 @@ STEP_ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian"
 STEP_ENDS.append((Function, "__call__"))
 
 
-def _read_loss_of_step(recording: Any, args: tuple, results: Any) -> float | None:
+def _read_loss_or_nan_of_step(recording: Any, args: tuple, results: Any) -> float | None:
     """Return the loss of an unrecorded step: NaN if its results are not finite, or None if the loss is unknown.
 
     Args:
@@ -279,7 +274,9 @@ def record(
     )
     sampled_steps = build_sampled_steps(every, first, *sampling_options)
     if sampled_steps is not None:
-        sampled_steps.measure_step = lambda args, results: _read_loss_of_step(sampled_steps.latest, args, results)
+        sampled_steps.measure_step = lambda args, results: _read_loss_or_nan_of_step(
+            sampled_steps.latest, args, results
+        )
     recording = TensorFlowRecording()
     return sampled_steps or RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))
 

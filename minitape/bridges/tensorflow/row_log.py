@@ -333,7 +333,7 @@ class TensorFlowLog:
                 dtype = tf.as_dtype(handle_data.shape_and_type[0].dtype)
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
-    def record_wrong_loss_input(self, target: Any, output: Any) -> None:
+    def check_loss_input_and_record_if_wrong(self, target: Any, output: Any) -> None:
         """Record the line of a Keras loss that expects probabilities but receives something else.
 
         Args:
@@ -462,7 +462,7 @@ class TensorFlowLog:
                 recorded_row.watched = "explicit"
                 recorded_row.tracked = True
                 recorded_row.cut = None
-                recorded_row.set_cause("")
+                recorded_row.set_break_cause("")
             else:
                 recorded_row.extra.is_watched_late = not recorded_row.tracked
         if not self.tensor_rows.list_rows(value):

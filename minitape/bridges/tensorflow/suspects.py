@@ -21,7 +21,7 @@ from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
 from .function_calls import list_recording_and_reruns
-from .model_variables import collect_requested_handle_ids, find_use_site_in_target
+from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
 from .operation_log import to_handle_or_value
 from .traced_values import find_name_in_program
 
@@ -87,7 +87,7 @@ def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
     ):
         yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=unchanged_keys, variant="rate")
     if n > 1 and not recording.is_rerun:
-        unchanged_keys = _collect_unchanged_handle_ids(run)
+        unchanged_keys = _collect_unchanged_handle_ids_with_gradient(run)
         lost_steps = _map_handle_ids_to_lost_steps(run)
         for key in unchanged_keys & lost_steps.keys():
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
@@ -156,7 +156,9 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
     )
     # Some optimizers may no longer exist, but their steps are known.
     optimized_handle_ids = optimized_handle_ids.union(*(step.handle_ids for step in steps))
-    missing_handle_ids = (handle_ids_before_last_step & _collect_unchanged_handle_ids(run)) - optimized_handle_ids
+    missing_handle_ids = (
+        handle_ids_before_last_step & _collect_unchanged_handle_ids_with_gradient(run)
+    ) - optimized_handle_ids
     if missing_handle_ids:
         sentence_fields = {"what": fill("an optimizer"), "steps": format_step_count(len(steps))}
         yield Suspicion("not_optimized", steps[-1].site, sentence_fields, source_keys=missing_handle_ids)
@@ -181,7 +183,7 @@ def check_untracked_variables(run: CheckedRun) -> Suspicions:
         return
     yield from _check_trainable_variables_of_target(run, list(candidates.values()))
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
-        for name, value in _list_held_objects(layer):
+        for name, value in _list_attribute_names_and_objects(layer):
             if id(value) not in candidates or any(value is listed for listed in layer.variables):
                 continue
             key, variable = candidates.pop(id(value))
@@ -197,7 +199,7 @@ def check_untracked_variables(run: CheckedRun) -> Suspicions:
             yield Suspicion("not_optimized", site, fields, source_keys={key}, variant="untracked")
 
 
-def _list_held_objects(layer: Any) -> list[tuple[str, Any]]:  # An attribute may be of any type.
+def _list_attribute_names_and_objects(layer: Any) -> list[tuple[str, Any]]:  # An attribute may be of any type.
     """Return the objects in the attributes of a layer and in its lists, with the names of the attributes."""
     parts = {name: value if isinstance(value, list) else [value] for name, value in vars(layer).items()}
     return [(name, part) for name in parts for part in parts[name]]
@@ -220,7 +222,7 @@ def _check_trainable_variables_of_target(run: CheckedRun, candidates: list[tuple
     statements = [statement for file in files for statement in list_statements(file)]
     for key, variable in candidates:
         name = find_name_in_program(variable)
-        if name and find_use_site_in_target(recording, variable) != NOWHERE:
+        if name and find_first_use_site_on_target_path(recording, variable) != NOWHERE:
             site = _find_trainable_creation(statements, name)
             if site != NOWHERE:
                 yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")
@@ -238,7 +240,7 @@ def _find_trainable_creation(statements: list[Statement], name: str) -> Site:
     return creations[0] if creations else NOWHERE
 
 
-def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:
+def _collect_unchanged_handle_ids_with_gradient(run: CheckedRun) -> set[int]:
     """Return the handle identities of variables that have a gradient but never changed."""
     unchanged = set()
     for key, variable in run.sources_with_gradient.items():

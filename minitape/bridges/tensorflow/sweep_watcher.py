@@ -36,7 +36,7 @@ class SweepWatcher:
         self.mark_rows_watched_by_now = partial(writer.run_safely, self.log.tensor_rows.mark_rows_watched_by_now)
         self.sweep_operations: list[tuple] = []
 
-    def list_wrappers(self) -> tuple:
+    def list_owners_names_and_handlers(self) -> tuple:
         """Return an (owner, name, handler) triple for each function to wrap in TensorFlow's sweeps."""
         return (
             (backprop, "_gradient_function", self._keep_shares_of_operation),

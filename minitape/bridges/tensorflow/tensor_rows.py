@@ -160,7 +160,7 @@ class TensorRows:
             if not isinstance(tensor, tf.TensorSpec) and is_watched_by_open_tape(tensor):
                 recorded_row.tracked = True
                 recorded_row.cut = None
-                recorded_row.set_cause("")
+                recorded_row.set_break_cause("")
                 if recorded_row.kind == "variable":
                     recorded_row.watched = "automatic"
         self.unsettled_rows = []

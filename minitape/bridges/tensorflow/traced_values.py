@@ -21,7 +21,7 @@ from ..outside_values import (
     read_attributes_used_by_function,
     read_outside_values,
 )
-from ..traced_draws import TracedDraws, read_draw_states
+from ..traced_draws import TracedDraws, read_generator_states
 from .function_graphs import is_tape_or_step_function
 
 PYTHON_TYPES = (bool, int, float, str)
@@ -63,7 +63,7 @@ def store_values_before_call(function: Any) -> None:
     """
     state: TraceState = vars(function).setdefault(TRACE_ATTRIBUTE, TraceState())
     state.values_before = _read_python_values(function.python_function)
-    state.draws.before = read_draw_states(function)
+    state.draws.before = read_generator_states(function)
 
 
 def update_trace_state_after_call(function: Any) -> None:
@@ -77,7 +77,7 @@ def update_trace_state_after_call(function: Any) -> None:
     trace_count = function.experimental_get_tracing_count()
     values = _read_python_values(function.python_function)
     if state.values_before is not None:
-        state.draws.update_after_call(read_draw_states(function), trace_count != state.trace_count)
+        state.draws.update_after_call(read_generator_states(function), trace_count != state.trace_count)
         if not state.trace_count:
             counted = (
                 key

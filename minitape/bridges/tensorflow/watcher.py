@@ -77,7 +77,7 @@ class TensorFlowWatcher(Watcher):
         patches.add_undo_action(register_current_gradient_function)
         tape_class = tf.GradientTape
         for owner, name, handler in (
-            *self.sweep_watcher.list_wrappers(),
+            *self.sweep_watcher.list_owners_names_and_handlers(),
             (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_variable_values),
             (resource_variable_ops, "variable_accessed", self._register_accessed_variable),
             (Function, "__call__", self._run_and_store_function_call),
@@ -105,7 +105,7 @@ class TensorFlowWatcher(Watcher):
             )
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
             patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._record_and_scale_loss)
-            patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._record_step_without_scaled_loss)
+            patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._step_and_record_if_loss_is_unscaled)
         if losses := sys.modules.get("keras.src.backend.tensorflow.nn"):
             for name in ("categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"):
                 self._wrap_when_eager(losses, name, self._check_and_compute_cross_entropy)
@@ -259,14 +259,14 @@ class TensorFlowWatcher(Watcher):
         self, original: Any, target: Any, output: Any, from_logits: bool = False, **options: Any
     ) -> Any:
         if not from_logits:
-            self.writer.run_safely(self.log.record_wrong_loss_input, target, output)
+            self.writer.run_safely(self.log.check_loss_input_and_record_if_wrong, target, output)
         return original(target, output, from_logits=from_logits, **options)
 
     def _record_and_scale_loss(self, original: Any, optimizer: Any, loss: Any) -> Any:
         self._is_loss_scaled = True
         return original(optimizer, loss)
 
-    def _record_step_without_scaled_loss(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _step_and_record_if_loss_is_unscaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Record the line of a step that divides gradients by a scale by which the loss was not multiplied."""
         if not self._is_loss_scaled:
             self.log.unscaled_step_site = self.log.running_line.find_site()
@@ -288,13 +288,13 @@ class TensorFlowWatcher(Watcher):
             return original(optimizer, grads, trainable_variables)
         except ValueError as error:
             if not self.recording.is_rerun:
-                self._add_explanation_note(error, gradients_with_variables)
+                self._add_note_if_no_gradient(error, gradients_with_variables)
             raise
         finally:
             self._apply_depth -= is_eager
             self.log.applied_gradient_rows = {}
 
-    def _add_explanation_note(self, error: ValueError, gradients_with_variables: Sequence[tuple]) -> None:
+    def _add_note_if_no_gradient(self, error: ValueError, gradients_with_variables: Sequence[tuple]) -> None:
         """Add the reason for missing gradients to a Keras optimizer's error."""
         has_no_gradient = all(gradient is None for gradient, _ in gradients_with_variables)
         if hasattr(error, "add_note") and gradients_with_variables and has_no_gradient:
@@ -341,10 +341,10 @@ class TensorFlowWatcher(Watcher):
 
     def _stop_recording_and_record_pause(self, original: Any, tape: Any) -> Any:
         self.sweep_watcher.mark_rows_watched_by_now()
-        return self._pause_tape(tape, original(tape))
+        return self._pause_tape_and_record_events(tape, original(tape))
 
     @contextmanager
-    def _pause_tape(self, tape: Any, pause_block: Any) -> Iterator[None]:
+    def _pause_tape_and_record_events(self, tape: Any, pause_block: Any) -> Iterator[None]:
         self.log.record_tape_event("pauses", tape)
         with pause_block:
             yield

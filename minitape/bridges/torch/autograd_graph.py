@@ -55,7 +55,7 @@ class TorchGraph:
 
     # -- while the program runs --------------------------------------------------------------------
 
-    def attach_hook_to_leaf(self, tensor: torch.Tensor) -> None:
+    def attach_adjoint_hook_to_leaf(self, tensor: torch.Tensor) -> None:
         """Attach the hook that reads a leaf's adjoint.
 
         Attach the hook only once per leaf, even if the leaf has several rows for its different states.
@@ -80,7 +80,7 @@ class TorchGraph:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
                 hooks[key] = hooks.pop(key)
 
-    def attach_hooks_to_call(self, output_rows: list[int], outputs: Tensors) -> None:
+    def attach_share_hooks_to_call(self, output_rows: list[int], outputs: Tensors) -> None:
         """Attach the hooks that read the shares that a call sends to its input rows.
 
         Args:

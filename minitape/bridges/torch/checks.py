@@ -128,11 +128,11 @@ def find_source_without_requires_grad(question: TorchQuestion) -> OptionalFindin
         return build_row_finding(question, result.cause, result.index, "source" if result.cause == "no_grad" else "")
     site = log.history.freezing_sites.get(source) or log.creations.get(source) or NOWHERE
     if site is NOWHERE and first is not None:
-        site = _find_freezing_site_or_use(first.site, isinstance(source, torch.nn.Parameter))
+        site = _find_only_freezing_or_use_site(first.site, isinstance(source, torch.nn.Parameter))
     return Finding("requires_grad", site, None if first is None else first.index)
 
 
-def _find_freezing_site_or_use(use_site: Site, is_parameter: bool) -> Site:
+def _find_only_freezing_or_use_site(use_site: Site, is_parameter: bool) -> Site:
     """Return the only line that freezes parameters, or else the line that uses the source."""
     freezing = [
         statement
@@ -235,7 +235,7 @@ def find_statement_of_rowless_target(question: TorchQuestion) -> Statement | Non
     return find_statement(question.adapter.log.creations.get(question.target, NOWHERE))
 
 
-def does_escape_matter(question: TorchQuestion, escape: Escape) -> bool:
+def does_escape_return_or_branch(question: TorchQuestion, escape: Escape) -> bool:
     """Return whether an escaped value decided a branch, or flows into the target or its creation.
 
     Args:
@@ -534,7 +534,7 @@ TORCH_CHECKS = FrameworkChecks(
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_copy_or_keep_finding,
     can_locate_target=can_locate_target,
-    does_escape_matter=does_escape_matter,
+    does_escape_return_or_branch=does_escape_return_or_branch,
     build_escape_finding=build_finding_of_escapes,
     reports_every_escape=True,
     find_replaced_source=find_replaced_source,

@@ -57,11 +57,11 @@ class CopyWindow:
         if self.kind == "steps":
             if pass_number >= self.high:
                 self._close_recording()
-                self._send_answer(pass_number)
+                self._explain_answer_and_exit(pass_number)
         elif self._block is not None and self.kind != "error":
             self._close_recording()
             if pass_number >= self.high or (self.kind == "anomaly" and self._is_pass_nonfinite()):
-                self._send_answer(pass_number)
+                self._explain_answer_and_exit(pass_number)
         if self._block is None and self.low - 1 <= pass_number < self.high:
             self._block = record()
             self._recording = self._block.__enter__()
@@ -73,7 +73,7 @@ class CopyWindow:
             error: The error that ended the program, or None if it ended normally.
         """
         self._close_recording()
-        self._send_answer(self.watch.accounts.passes, error)
+        self._explain_answer_and_exit(self.watch.accounts.passes, error)
 
     def _close_recording(self) -> None:
         block = self._block
@@ -91,7 +91,7 @@ class CopyWindow:
         gradients = [account.gradient for account in self.watch.tensor_accounts.values()]
         return not all(gradient is None or bool(gradient.isfinite().all()) for gradient in gradients)
 
-    def _send_answer(self, pass_number: int, error: BaseException | None = None) -> NoReturn:
+    def _explain_answer_and_exit(self, pass_number: int, error: BaseException | None = None) -> NoReturn:
         """Explain the recorded pass, answer, and end the copy.
 
         Args:

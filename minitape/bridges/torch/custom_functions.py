@@ -17,7 +17,7 @@ UNCHECKED_NAMES = set(
 find_declaration = re.compile(r"STE(?![a-z])|(?i:straight|surrogate|revers|guided|approx|quanti|binar|spik)").search
 
 
-def is_checkable(function: Any, args: Sequence[Any]) -> bool:
+def can_check_derivative(function: Any, args: Sequence[Any]) -> bool:
     """Return whether a call can be repeated and ``backward()`` is meant to be the derivative of ``forward()``.
 
     The result is False if the name or docstring says otherwise, or if ``forward()`` has jumps or side effects.
@@ -47,7 +47,7 @@ def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[floa
     Raises:
         Exception: If the Function does not accept such arguments, or has several outputs.
     """
-    points = [*map(_move_point, args)]
+    points = [*map(_copy_shifted_in_double_precision, args)]
     result = function.apply(*points)
     weight = torch.randn_like(result) if result.dim() else torch.ones_like(result)
 
@@ -76,7 +76,7 @@ def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[floa
     return (returned, measured) if is_smooth and abs(returned - measured) > 1e-3 * abs(measured) else None
 
 
-def _move_point(point: Any) -> Any:
+def _copy_shifted_in_double_precision(point: Any) -> Any:
     """Return a double-precision copy of a float tensor, shifted slightly because a ReLU has a kink at zero."""
     if not isinstance(point, torch.Tensor) or not point.is_floating_point():
         return point

@@ -22,7 +22,7 @@ def get_local_part(tensor: torch.Tensor) -> torch.Tensor:
     return part
 
 
-def map_sharded_parameters(root_modules: Iterable[torch.nn.Module]) -> dict[int, torch.Tensor]:
+def map_sharded_ids_to_gathered_parameters(root_modules: Iterable[torch.nn.Module]) -> dict[int, torch.Tensor]:
     """Find the parameters that FSDP2 modules compute with.
 
     Args:

@@ -115,7 +115,7 @@ def _list_parameters_or_all_leaves(recording: TorchRecording, only_parameters: b
     ]
     optimized_keys = recording.log.run_watch.accounts.list_optimized_keys()
     parameters = [tensor for kind, tensor in leaves if kind == "variable" or id(tensor) in optimized_keys]
-    gathered_keys = {id(tensor) for tensor in recording.log.map_sharded_parameters().values()}
+    gathered_keys = {id(tensor) for tensor in recording.log.map_sharded_ids_to_gathered_parameters().values()}
     parameters = [tensor for tensor in parameters if id(tensor) not in gathered_keys]
     return parameters if parameters or only_parameters else [tensor for _, tensor in leaves]
 

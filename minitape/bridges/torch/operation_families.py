@@ -1,6 +1,6 @@
 """Group PyTorch's operations by how they make adjoints zero."""
 
-from ...explain.operation_families import map_causes_to_ops
+from ...explain.operation_families import map_zero_causes_to_ops
 
 STEP_OPS = set("round floor ceil sign sgn trunc fix heaviside frac_ floor_divide".split())
 SAMPLING_OPS = {"bernoulli", "poisson", "normal", "binomial", "multinomial"}
@@ -28,7 +28,7 @@ PRODUCT_OPS = set(
 )
 CLASS_LOSS_OPS = {"cross_entropy"}
 CANCELLING_OPS = set("softmax log_softmax layer_norm batch_norm group_norm instance_norm normalize std var sub".split())
-ZERO_MECHANISMS = map_causes_to_ops(
+ZERO_MECHANISMS = map_zero_causes_to_ops(
     STEP_OPS | SAMPLING_OPS,
     RELU_OPS - CLAMP_OPS,
     CLAMP_OPS | SATURATING_OPS,

@@ -74,7 +74,7 @@ class ParameterHistory:
         """Return the line that replaced a parameter or its layer in the module, or NOWHERE if no line did."""
         return self._removal_sites.get(tensor, NOWHERE)
 
-    def find_insertion_site(self, tensor: torch.Tensor) -> Site:
+    def find_site_of_insertion_as_replacement(self, tensor: torch.Tensor) -> Site:
         """Return the line that inserted a parameter or its layer in place of another, or NOWHERE if no line did."""
         for ref, site in self._insertions:
             new = ref()

@@ -20,8 +20,12 @@ SendRequest = Callable[[Message], Message | None]
 JUDGED_PASSES = 5  # The number of passes that are recorded to see whether a patch corrects a wrong gradient.
 
 
-def try_patch(
-    group: ProblemGroup, source: str, pass_number: int, send_request: SendRequest, problems: list[ProblemGroup]
+def try_patch_and_add_verdict(
+    group: ProblemGroup,
+    source: str,
+    pass_number: int,
+    send_request_and_read_answer: SendRequest,
+    problems: list[ProblemGroup],
 ) -> ProblemGroup:
     """Try the patch of a problem.
 
@@ -29,8 +33,8 @@ def try_patch(
         group: The problem.
         source: The text of the program.
         pass_number: The backward pass that shows the problem.
-        send_request: Sends a request to a copy that runs the program from its start, and returns the answer, or None
-            if that is not possible.
+        send_request_and_read_answer: Sends a request to a copy that runs the program from its start, and returns the
+            answer, or None if that is not possible.
         problems: All problems of the recorded steps.
 
     Returns:
@@ -40,11 +44,11 @@ def try_patch(
     if patched is None:
         return group._replace(patch=None)
     if group.kind == "suspect":
-        verdict = _try_patch_for_wrong_gradient(group, patched, send_request, problems)
+        verdict = _try_patch_for_wrong_gradient(group, patched, send_request_and_read_answer, problems)
     else:
         request = {"kind": "trial", "low": pass_number, "high": pass_number}
-        before = send_request(request)
-        after = send_request(request | {"source": patched})
+        before = send_request_and_read_answer(request)
+        after = send_request_and_read_answer(request | {"source": patched})
         verdict = None
         if before is not None and after is not None:
             verdict = judge_patch_for_missing_gradient(_read_pass_facts(before), _read_pass_facts(after), group.names)
@@ -54,9 +58,9 @@ def try_patch(
 
 
 def _try_patch_for_wrong_gradient(
-    group: ProblemGroup, source: str, send_request: SendRequest, problems: list[ProblemGroup]
+    group: ProblemGroup, source: str, send_request_and_read_answer: SendRequest, problems: list[ProblemGroup]
 ) -> PatchVerdict | None:
-    answer = send_request({"kind": "steps", "low": 1, "high": JUDGED_PASSES, "source": source})
+    answer = send_request_and_read_answer({"kind": "steps", "low": 1, "high": JUDGED_PASSES, "source": source})
     if answer is None:
         return None
     before = {(name, problem.cause) for problem in problems for name in problem.names}

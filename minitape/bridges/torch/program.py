@@ -23,13 +23,17 @@ from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_first_nonfinite_value
 from ..program import FrameworkBlock, RunnableProgram, execute_program
 from ..run_watch.accounts import Anomaly
-from ..run_watch.anomaly_sentences import describe_anomaly, describe_second_run, find_first_differing_pass
+from ..run_watch.anomaly_sentences import (
+    describe_anomaly,
+    describe_second_run_and_compare_losses,
+    find_first_pass_with_different_loss,
+)
 from ..run_watch.findings import find_gradients_left_off, find_run_findings
 from ..run_watch.report import (
     ProblemGroup,
     RunReport,
     build_problem_group,
-    find_blamed_names,
+    collect_parameter_names,
     is_about_none,
     list_problem_groups,
     list_sentences_about_untrained_parameters,
@@ -40,10 +44,15 @@ from ..run_watch.waiting_copies import CopyRequest, Message, WaitingCopy, find_o
 from .copy_window import CopyWindow
 from .ledger.run_watch import TorchRunWatch
 from .overruled import remove_overruled_problems
-from .patch_runs import try_patch
+from .patch_runs import try_patch_and_add_verdict
 from .raised_errors import explain_error_by_message_alone, explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
-from .suspects import build_checked_run, locate_finding, record_findings_of_operations, record_suspicions
+from .suspects import (
+    build_checked_run,
+    locate_finding,
+    record_findings_of_operations,
+    record_first_suspicion_of_each_source,
+)
 
 SEED = 20240  # The seed for all random numbers, unless the program sets its own.
 COPY_INTERVAL = 5.0  # The number of seconds between copies of the running program.
@@ -150,7 +159,7 @@ class WatchedProgram:
                         self._copy_window.answer_at_end(error)
                     self.watch.stop_watching()
                     for block in self.other_blocks:
-                        block.finish_recording(error)
+                        block.finish_recording_and_explain(error)
                     nonlocal report
                     report = self._build_report(recording, error)
 
@@ -194,7 +203,7 @@ class WatchedProgram:
             optimizer_lines = len({*self.watch.accounts.optimizer_sites})
             if self._optimizer_lines:  # These are the first steps of another optimizer.
                 self._optimizer_lines = optimizer_lines
-                record_suspicions(run, self.watch.accounts)
+                record_first_suspicion_of_each_source(run, self.watch.accounts)
                 return
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
@@ -314,7 +323,7 @@ class WatchedProgram:
             if answer is not None:
                 return answer
         answer = self._send_to_start_copy(fields, seconds)
-        if answer is not None and usable and find_first_differing_pass(answer, self.watch.accounts.losses):
+        if answer is not None and usable and find_first_pass_with_different_loss(answer, self.watch.accounts.losses):
             return self._send_to_waiting_copy(usable[-1], fields) or answer
         return answer
 
@@ -325,7 +334,7 @@ class WatchedProgram:
             copy: The copy.
             fields: The request.
         """
-        answer = copy.send_request(fields | {"seconds": MAX_REPEAT_SECONDS})
+        answer = copy.send_request_and_read_answer(fields | {"seconds": MAX_REPEAT_SECONDS})
         return None if not answer or answer.get("stopped_by") else {**answer, "from_pass": copy.pass_number}
 
     def _send_to_start_copy(self, fields: Message, seconds: float) -> Message | None:
@@ -348,7 +357,7 @@ class WatchedProgram:
             )
             return None
         limit = MAX_REPEAT_SECONDS if not self.may_repeat else 100 * MAX_REPEAT_SECONDS
-        answer = self._start_copy.send_request(fields | {"seconds": limit})
+        answer = self._start_copy.send_request_and_read_answer(fields | {"seconds": limit})
         if answer is None:
             self.obstacle = fill("the second run did not reach this step")
             return None
@@ -370,7 +379,9 @@ class WatchedProgram:
         report = RunReport(page, error, passes=accounts.passes, steps=accounts.taken_steps)
         groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
         if isinstance(error, (Exception, KeyboardInterrupt)):
-            report.raised = self._explain_error_without_recording(error) or self._explain_error(recording, error)
+            report.raised = self._explain_error_without_recording(error) or self._explain_autograd_error(
+                recording, error
+            )
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
@@ -400,7 +411,7 @@ class WatchedProgram:
         unread = [group for group in groups if group.cause == "unused" and not self._is_read_in_recorded_steps(group)]
         report.remarks += map(str, unread)
         groups = [group for group in groups if group not in unread]
-        blamed = find_blamed_names(groups + report.anomaly_problems)
+        blamed = collect_parameter_names(groups + report.anomaly_problems)
         accused = {key for name, key in self._keys_by_name.items() if name in blamed}
         report.problems = [group for group in groups if group.kind != "nonfinite"]
         latest: TorchRecording | None = self._recording.latest
@@ -457,7 +468,9 @@ class WatchedProgram:
                 trials += 1
                 # The first pass may belong to another loss, as in a GAN.
                 for number in [pass_number] if group.kind == "nonfinite" else TRIED_PASSES:
-                    groups[index] = try_patch(group, source, number, self._send_trial_if_possible, report.problems)
+                    groups[index] = try_patch_and_add_verdict(
+                        group, source, number, self._send_trial_if_possible, report.problems
+                    )
                     if groups[index].is_patch_offered:
                         break
 
@@ -471,7 +484,7 @@ class WatchedProgram:
         seconds = (time.monotonic() - self._began) * fields["high"] / max(1, accounts.passes)
         if self._start_copy is None or seconds > MAX_TRIAL_SECONDS or (self.side_effects.first and not self.may_repeat):
             return None
-        answer = self._start_copy.send_request(fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
+        answer = self._start_copy.send_request_and_read_answer(fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
         return None if answer is None or answer.get("stopped_by") else answer
 
     def _explain_error_without_recording(self, error: BaseException) -> ProblemGroup | None:
@@ -483,7 +496,7 @@ class WatchedProgram:
         ]
         return next((build_problem_group(explanation, []) for explanation in explanations if explanation), None)
 
-    def _explain_error(self, recording: Any, error: BaseException) -> ProblemGroup | None:
+    def _explain_autograd_error(self, recording: Any, error: BaseException) -> ProblemGroup | None:
         """Explain the error that ended the program if autograd raised it.
 
         Args:
@@ -527,7 +540,7 @@ class WatchedProgram:
             elif self.obstacle:
                 report.anomaly += " " + fill("The step was not recorded: {why}.", why=self.obstacle)
             return
-        report.anomaly += " " + describe_second_run(answer, self.watch.accounts.losses)
+        report.anomaly += " " + describe_second_run_and_compare_losses(answer, self.watch.accounts.losses)
         report.anomaly_problems = [ProblemGroup(**group) for group in answer["problems"]]
 
 

@@ -45,7 +45,7 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Opt
         if "modified by an inplace operation" in message or "leaf Variable" in message or "scalar outputs" in message:
             return _explain_failed_pass_by_checks(recording)
         if "None" in message:
-            return _explain_grad_of_result(recording, error, names)
+            return _explain_missing_grad_of_result(recording, error, names)
     return None
 
 
@@ -63,7 +63,7 @@ def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
         for function in torch.autograd.Function.__subclasses__()
         if f"{function.__name__}Backward" in str(error)
     )
-    return known_errors.explain_raised_error("torch", error, next(named, NOWHERE))
+    return known_errors.explain_error_by_message("torch", error, next(named, NOWHERE))
 
 
 def _explain_failed_pass_by_checks(recording: TorchRecording) -> OptionalExplanation:
@@ -209,7 +209,9 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 # -- .grad of a result -----------------------------------------------------------------------------
 
 
-def _explain_grad_of_result(recording: TorchRecording, error: BaseException, names: TensorNames) -> OptionalExplanation:
+def _explain_missing_grad_of_result(
+    recording: TorchRecording, error: BaseException, names: TensorNames
+) -> OptionalExplanation:
     """Explain an error that arose because the program read the ``.grad`` of a tensor that is not a leaf.
 
     Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -108,12 +107,10 @@ class TorchRecording(FrameworkRecording):
         return super().find_row(value)
 
     @property
-    def leaves(self) -> Mapping[int, Any]:
+    def explainable_objects_by_row(self) -> Mapping[int, Any]:
         """The tensors that still exist, keyed by row."""
         live_tensors = ((recorded_row.index, recorded_row.find_object()) for recorded_row in self.rows)
-        return {
-            row: SimpleNamespace(variable=None, tensor=tensor) for row, tensor in live_tensors if tensor is not None
-        }
+        return {row: tensor for row, tensor in live_tensors if tensor is not None}
 
     def close(self) -> None:
         """Name the parameters after their paths in the modules, and mark the recording as complete."""

@@ -14,7 +14,7 @@ from ...recording.sites import NOWHERE, Site, find_user_call_stack, find_user_si
 from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT, RecordedRow
 from .autograd_graph import TorchGraph, find_autograd_node, strip_node_name
-from .distributed_tensors import map_sharded_parameters
+from .distributed_tensors import map_sharded_ids_to_gathered_parameters
 from .kept_tensors import KeptTensors, OptionalTensor, Tensors, count_in_place_changes, get_storage_id
 from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
@@ -167,13 +167,14 @@ class TorchLog:
     def list_rows(self, tensor: torch.Tensor) -> list[int]:
         """Return all rows that stood for a tensor, or for the parameter that FSDP2 gathered from it, in order."""
         if hasattr(tensor, "to_local"):
-            tensor = self.map_sharded_parameters().get(id(tensor), tensor)
+            tensor = self.map_sharded_ids_to_gathered_parameters().get(id(tensor), tensor)
         return self._rows_by_tensor.get(tensor, [])
 
-    def map_sharded_parameters(self) -> dict[int, torch.Tensor]:
+    def map_sharded_ids_to_gathered_parameters(self) -> dict[int, torch.Tensor]:
         """Return the parameters that FSDP2 gathered, keyed by the ``id`` of their ``DTensor``."""
         return get_shared_result(
-            ("unsharded", id(self)), lambda: map_sharded_parameters(self.history.list_called_root_modules())
+            ("unsharded", id(self)),
+            lambda: map_sharded_ids_to_gathered_parameters(self.history.list_called_root_modules()),
         )
 
     def is_unused_leaf_while_grad_is_off(self, tensor: torch.Tensor) -> bool:
@@ -207,7 +208,7 @@ class TorchLog:
         tensor = self.rows[row].find_object()
         return tensor is not None and self.rows[row].kind != "operation" and self.creations.get(tensor) is None
 
-    def record_unrecorded_use(self, tensors: Iterable[torch.Tensor]) -> None:
+    def record_use_in_unrecorded_call(self, tensors: Iterable[torch.Tensor]) -> None:
         """Record that an unrecorded call used tensors.
 
         Such calls are custom autograd Functions, and functions under ``torch.func`` transforms.
@@ -332,7 +333,7 @@ class TorchLog:
         self.register_row(tensor, row)
         if tensor.requires_grad and not any(self.rows[earlier_row].tracked for earlier_row in earlier_rows):
             self._leaves_by_storage[get_storage_id(tensor)] = weakref.ref(tensor)
-            self.graph.attach_hook_to_leaf(tensor)
+            self.graph.attach_adjoint_hook_to_leaf(tensor)
         return row
 
     def _find_reason_for_missing_history(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
@@ -400,7 +401,7 @@ class TorchLog:
             )
             self.register_row(tensor, row)
             rows.append(row)
-        self.graph.attach_hooks_to_call(rows, outputs)
+        self.graph.attach_share_hooks_to_call(rows, outputs)
         return rows
 
     def _find_cause_of_untracked_result(self, tensor: torch.Tensor, known_cause: str, has_tracked_input: bool) -> str:

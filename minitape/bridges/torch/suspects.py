@@ -29,7 +29,7 @@ from ..run_watch.accounts import RunAccounts
 from ..run_watch.findings import find_run_findings
 from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
-from .custom_functions import is_checkable, measure_disagreeing_slopes
+from .custom_functions import can_check_derivative, measure_disagreeing_slopes
 from .misused_operations import (
     check_index_of_labels,
     check_repeated_index,
@@ -189,7 +189,7 @@ def find_optimizer_creation_site(step_site: Site) -> Site:
 def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
     """Return the line that left a parameter out of an optimizer, if known, and the sentence variant to use."""
     history = recording.log.history
-    site = history.find_insertion_site(parameter)
+    site = history.find_site_of_insertion_as_replacement(parameter)
     roots = history.list_called_root_modules()
     if site is not NOWHERE:
         return site, "replaced"
@@ -218,7 +218,7 @@ def check_custom_functions(run: CheckedRun) -> Suspicions:
         # Some Functions do not accept float64, or have more than one output.
         with suppress(Exception), torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
-            is_checked = rows and site != NOWHERE and is_checkable(function, args)
+            is_checked = rows and site != NOWHERE and can_check_derivative(function, args)
             slopes = measure_disagreeing_slopes(function, args) if is_checked else None
             if slopes is not None:
                 fields = {"what": function.__name__, "one": slopes[0], "two": slopes[1]}
@@ -365,10 +365,10 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
         accounts: The accounts of the run.
     """
     record_unused_last_recurrent_layer(run, accounts)
-    record_gradients_of_targets(run, accounts)
+    record_targets_with_gradients(run, accounts)
 
 
-def record_suspicions(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_first_suspicion_of_each_source(run: CheckedRun, accounts: RunAccounts) -> None:
     """Note the most certain suspicion about each source that the program trains.
 
     Args:
@@ -380,7 +380,7 @@ def record_suspicions(run: CheckedRun, accounts: RunAccounts) -> None:
             accounts.record_finding(suspicion.cause, suspicion.variant, suspicion.site, [key], **suspicion.fields)
 
 
-def record_gradients_of_targets(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_targets_with_gradients(run: CheckedRun, accounts: RunAccounts) -> None:
     """Record training targets and factors of log-probabilities that combine data with predictions and get gradients.
 
     Args:

@@ -140,9 +140,11 @@ class TorchWatcher(Watcher):
         self.log.run_watch.start_watching()
         patches.activate_in_this_thread()
         patches.add_undo_action(self.log.graph.remove_hooks)
-        self._add_global_hook(self._enter_module, modules._global_forward_pre_hooks)
+        self._add_global_hook(self._record_module_start_and_set_scope, modules._global_forward_pre_hooks)
         self._add_global_hook(
-            self._leave_module, modules._global_forward_hooks, modules._global_forward_hooks_always_called
+            self._record_module_end_and_restore_scope,
+            modules._global_forward_hooks,
+            modules._global_forward_hooks_always_called,
         )
         self._add_global_hook(self._suspend_recording_and_wrap_closure, optimizers._global_optimizer_pre_hooks)
         self._add_global_hook(self._resume_recording_after_step, optimizers._global_optimizer_post_hooks)
@@ -238,7 +240,7 @@ class TorchWatcher(Watcher):
         name = getattr(func, "__name__", "")
         is_transformed = torch._C._are_functorch_transforms_active()
         if is_transformed or self.is_in_custom_function:
-            self._run_safely(self.log.record_unrecorded_use, iter_tensors_in_arguments((args, kwargs)))
+            self._run_safely(self.log.record_use_in_unrecorded_call, iter_tensors_in_arguments((args, kwargs)))
         # torch.jit.trace would also trace the recorder's own operations.
         is_ignored = self.quiet_depth or is_transformed or torch._C._is_tracing()
         if is_ignored or name in IGNORED_FUNCTIONS or self.recording.internal_error is not None:
@@ -351,7 +353,9 @@ class TorchWatcher(Watcher):
         """Record an operation's results, or the new values of arguments changed in place."""
         outputs = changed_tensors or list(iter_tensors_in_arguments((result,)))
         if changed_tensors:
-            outputs = [output for output in outputs if not self._record_assignment_to_leaf_memory(output, inputs)]
+            outputs = [
+                output for output in outputs if not self._record_leaf_assignment_and_check_if_leaf(output, inputs)
+            ]
         else:
             outputs = [output for output in outputs if not any(output is input_tensor for input_tensor in inputs)]
         if not outputs:
@@ -376,7 +380,7 @@ class TorchWatcher(Watcher):
                 (rows[position], row) for position, input_tensor in enumerate(inputs) if input_tensor is tensor
             ]
 
-    def _record_assignment_to_leaf_memory(self, tensor: torch.Tensor, inputs: Tensors) -> bool:
+    def _record_leaf_assignment_and_check_if_leaf(self, tensor: torch.Tensor, inputs: Tensors) -> bool:
         """Record that a leaf has new values if a tensor shares the leaf's memory.
 
         The tensor remains a leaf, and its next use adds a new row.
@@ -439,7 +443,7 @@ class TorchWatcher(Watcher):
 
     # -- modules and optimizers --------------------------------------------------------------------
 
-    def _enter_module(self, module: Any, _: Any) -> None:
+    def _record_module_start_and_set_scope(self, module: Any, _: Any) -> None:
         """Record that a module is starting, and set the scope of new rows to its path."""
         if not self._running_modules:
             for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
@@ -458,7 +462,7 @@ class TorchWatcher(Watcher):
         self._running_modules.append((module, path))
         self.log.scope = path
 
-    def _leave_module(self, *_: Any) -> None:
+    def _record_module_end_and_restore_scope(self, *_: Any) -> None:
         """Record that the innermost module has ended, and restore the previous scope."""
         if self._running_modules:
             self._running_modules.pop()

@@ -22,32 +22,32 @@ _RANDOM_FUNCTIONS = set("rand randn randint normal uniform bernoulli sample rsam
 STEP_FUNCTIONS = "round floor ceil trunc sign rint fix floordiv".split()
 
 
-def format_straight_through(fault: FaultSite, step: ast.expr, x: ast.expr | None) -> str | None:
+def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand: ast.expr | None) -> str | None:
     """Return a straight-through estimator, such as ``x + stop_gradient(round(x) - x)``.
 
     Args:
         fault: The fault site, which gives access to the dialect and the program.
         step: The step expression, such as ``round(x)``.
-        x: The operand of the step, or None.
+        operand: The operand of the step, or None.
 
     Returns:
-        The text of the expression, or None if `x` is None, if the operand must not be evaluated twice, or if the
+        The text of the expression, or None if `operand` is None, if the operand must not be evaluated twice, or if the
         program does not import the framework's function.
     """
-    if x is None:
+    if operand is None:
         return None
-    calls = [n.func for n in ast.walk(x) if isinstance(n, ast.Call)]
+    calls = [n.func for n in ast.walk(operand) if isinstance(n, ast.Call)]
     # A second call to a random function returns different numbers, and the program's own functions may have side
     # effects.
     if any(isinstance(function, ast.Name) or find_last_name(function) in _RANDOM_FUNCTIONS for function in calls):
         return None
-    inner = f"({unparse(step)}) - ({unparse(x)})"
+    inner = f"({unparse(step)}) - ({unparse(operand)})"
     if not fault.dialect.stop_gradient:
-        return unparse(parse_expression(f"({unparse(x)}) + ({inner}).detach()"))
+        return unparse(parse_expression(f"({unparse(operand)}) + ({inner}).detach()"))
     stop_function = spell_path_for_program(fault, fault.dialect.stop_gradient)
     if stop_function is None:
         return None
-    return unparse(parse_expression(f"({unparse(x)}) + {stop_function}({inner})"))
+    return unparse(parse_expression(f"({unparse(operand)}) + {stop_function}({inner})"))
 
 
 def find_step_function_operand(fault: FaultSite, node: Any) -> ast.expr | None:

@@ -19,7 +19,7 @@ from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_new
 from .numeric_fixes import (
     find_smallest_input_element,
     find_step_function_operand,
-    format_straight_through,
+    format_straight_through_estimator,
     is_integer_cast,
 )
 
@@ -30,7 +30,9 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "high": lambda fault, node: _format_value_maximized_by_selection(node, find_step_function_operand(fault, node)),
     "softmax": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.softmax),
     "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
-    "through": lambda fault, node: format_straight_through(fault, node, find_step_function_operand(fault, node)),
+    "through": lambda fault, node: format_straight_through_estimator(
+        fault, node, find_step_function_operand(fault, node)
+    ),
     "soft": lambda fault, node: format_soft_comparison(fault, node),
     "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_operation_or_syntax_name(node)) else "1e-06",
     "below": lambda fault, node: _to_source_text(_find_second_operand(node)),
@@ -129,9 +131,13 @@ def _find_second_operand(node: ast.BinOp | ast.Call) -> ast.expr | None:
     return node.args[1] if len(node.args) > 1 else None
 
 
-def _format_value_maximized_by_selection(node: ast.AST, x: ast.expr | None) -> str | None:
+def _format_value_maximized_by_selection(selection: ast.AST, argument: ast.expr | None) -> str | None:
     """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
-    text = _to_source_text(ast.UnaryOp(ast.USub(), x) if x and "min" in find_operation_or_syntax_name(node) else x)
+    text = _to_source_text(
+        ast.UnaryOp(ast.USub(), argument)
+        if argument and "min" in find_operation_or_syntax_name(selection)
+        else argument
+    )
     return text and text.removeprefix("--")
 
 

@@ -106,13 +106,13 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def find_block_call_stack(self) -> list[Site]:
+    def find_block_begin_call_stack(self) -> list[Site]:
         """Return the statements that were running when the tape began, outermost first."""
         raise NotImplementedError
 
     def find_block_site(self) -> Site:
         """Return the line on which the tape began."""
-        return self.find_block_call_stack()[-1]
+        return self.find_block_begin_call_stack()[-1]
 
     def was_source_created_again_by(
         self, question: Question, leaf: RecordedRow, statement: Statement, source_clock: int, leaf_clock: int
@@ -136,7 +136,7 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def find_last_return_site_of_rule(self, row: RecordedRow) -> Site:
+    def find_return_site_of_custom_rule(self, row: RecordedRow) -> Site:
         """Return the line of the last return statement in the program's custom derivative rule for an operation.
 
         Args:

@@ -97,7 +97,7 @@ def _is_preparation_of_break(finding: Finding, edge: InputEdge, site: Site) -> b
     return is_unrecorded and is_stored and finding.site == site
 
 
-def _reads_any_across_break(question: Question, rows: set[int]) -> bool:
+def _is_any_row_read_across_break(question: Question, rows: set[int]) -> bool:
     """Return whether an operation reads one of the given rows through an edge that passes no gradient."""
     breaks = [edge for row in question.rows for edge in row.edges if edge.cause]
     return any(edge.input_row in rows for edge in breaks)
@@ -111,7 +111,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
         known_findings: The findings that are already reported. Breaks at their rows are treated as repaired.
     """
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
-    if not _reads_any_across_break(question, reached_from_source):
+    if not _is_any_row_read_across_break(question, reached_from_source):
         return []
     repaired_rows = {finding.row for finding in known_findings if finding.row is not None}
     open_to_target = question.find_ancestors(question.target_rows, open_only=True, repaired_rows=repaired_rows)

@@ -15,7 +15,7 @@ from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.tensor.tensor import Tensor
 from ...engine.values.dtypes import find_dtype_of_numpy
-from ...recording.function_bodies import find_enclosing_call_on_tape
+from ...recording.function_bodies import find_outermost_call_or_node_itself
 from ...recording.graph_nodes import (
     Break,
     CodePlace,
@@ -141,7 +141,7 @@ def _find_execution_time(reachability: TapeReachability, node: ValueNode) -> tup
 
     Nodes on the tape in question are sorted by their rows. All other nodes come before them, sorted by their clocks.
     """
-    outer_node = find_enclosing_call_on_tape(node)
+    outer_node = find_outermost_call_or_node_itself(node)
     if outer_node.record is reachability.record:
         return outer_node.row, 0
     return -1, 0 if outer_node.origin is None else outer_node.origin.clock
@@ -239,7 +239,7 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
     reachability = details.reachability
     primitive = find_primitive(node)
     origin = node.origin
-    outer_node = find_enclosing_call_on_tape(node)
+    outer_node = find_outermost_call_or_node_itself(node)
     is_computed = primitive is not None or (origin is not None and origin.kind == "gradient")
     is_on_tape = reachability.is_on_tape(node)
     kind: RowKind
@@ -422,7 +422,7 @@ class TapeAdapter(Adapter):
         """
         return self.reachability.was_watched(row.extra)
 
-    def find_block_call_stack(self) -> list[Site]:
+    def find_block_begin_call_stack(self) -> list[Site]:
         """Return the statements that were running when the tape began, outermost first."""
         begins = self.reachability.block_begins
         if not begins or not begins[-1].frames:

@@ -193,7 +193,7 @@ def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding, row: Rec
         statement.enclosing_functions if statement else None for statement in map(find_statement, row.call_stack)
     ]
     start = functions.index(block.enclosing_functions) if block and block.enclosing_functions in functions else 0
-    block_call_stack = question.adapter.find_block_call_stack()
+    block_call_stack = question.adapter.find_block_begin_call_stack()
     finding.site = checks.find_call_stack_divergence(row.call_stack[start:], block_call_stack)
 
 

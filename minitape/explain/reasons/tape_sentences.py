@@ -235,7 +235,7 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
         old_name = names[0]
     is_tensor = not blamed.adapter.is_variable(blamed.question.source)
     is_new_object = isinstance(blamed.statement.value, ast.Call) and not {*names} & blamed.statement.read_names
-    name, instead = parse_name_and_update(blamed)
+    name, instead = find_assigned_name_and_update_call(blamed)
     source_is_new_tensor = (
         is_tensor
         and blamed.question.used_source_rows
@@ -254,7 +254,7 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
     }
 
 
-def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
+def find_assigned_name_and_update_call(blamed: BlamedPlace) -> tuple[str, str]:
     """Return the name that is assigned, and the call that updates the variable in the same way.
 
     Args:

@@ -102,7 +102,7 @@ def find_blamed_return_site_of_rule(question: Question, row: int) -> Site:
     Returns:
         The site, or `NOWHERE` if the program has no rule for the operation.
     """
-    last_return = question.adapter.find_last_return_site_of_rule(question.rows[row])
+    last_return = question.adapter.find_return_site_of_custom_rule(question.rows[row])
     functions = find_statement(last_return).enclosing_functions
     for statement in list_statements(last_return[0]):
         if statement.enclosing_functions == functions and matches_zero_return(unparse(statement.node)):
@@ -182,7 +182,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
         if not is_finite(question, call):
             return explain_origin_of_nonfinite(question, call, is_hidden=True)
         overflows = adjoint is not None and may_product_overflow(question, call, [adjoint.to_array()])
-        rule = question.adapter.find_last_return_site_of_rule(question.rows[call])
+        rule = question.adapter.find_return_site_of_custom_rule(question.rows[call])
         return build_row_finding(question, "nan_backward", call, "grown" if overflows else "", site=rule)
     return build_row_finding(question, "nan_backward", question.used_source_rows[-1])
 

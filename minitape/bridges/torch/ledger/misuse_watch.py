@@ -25,7 +25,7 @@ FREEZING_NAMES = set(
 SETTINGS_STEP = 3  # By this step, every trained parameter has moved.
 
 
-def mark_tensors_of_modules(accounts: Iterable[TensorAccount]) -> None:
+def mark_module_tensors_as_parameters(accounts: Iterable[TensorAccount]) -> None:
     """Treat the plain tensors in attributes of modules as parameters if nothing uses or clears their gradients.
 
     Args:
@@ -39,7 +39,7 @@ def mark_tensors_of_modules(accounts: Iterable[TensorAccount]) -> None:
         account.is_parameter = account.key in held_keys and gradient is not None and bool(gradient.any())
 
 
-def record_update_of_frozen_parameter(
+def record_update_if_parameter_is_frozen(
     accounts: RunAccounts, account: TensorAccount, followed: FollowedOptimizer
 ) -> None:
     """Record a step that changed a parameter that no longer requires a gradient.
@@ -56,7 +56,7 @@ def record_update_of_frozen_parameter(
         accounts.record_finding("frozen_moved", "", followed.account.made_at, [account.key])
 
 
-def record_stale_closure(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
+def record_if_closure_is_stale(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
     """Note a step of LBFGS with a closure that computed no gradient, although a pass before the step had computed one.
 
     Args:

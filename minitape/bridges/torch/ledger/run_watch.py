@@ -43,10 +43,10 @@ from ..global_hooks import add_global_hook
 from ..kept_tensors import OptionalTensor, Tensors
 from .leaf_search import LeafSearch
 from .misuse_watch import (
-    mark_tensors_of_modules,
+    mark_module_tensors_as_parameters,
+    record_if_closure_is_stale,
     record_settings_without_effect,
-    record_stale_closure,
-    record_update_of_frozen_parameter,
+    record_update_if_parameter_is_frozen,
 )
 from .scaler_watch import ScalerWatch
 from .schedule_watch import ScheduleWatch
@@ -176,11 +176,11 @@ class TorchRunWatch:
         """Stop following the program, and complete the accounts."""
         self.patches.undo_all()
         with DisableTorchFunction(), self.errors:
-            self._read_waiting_losses()
+            self._record_waiting_losses()
             accounts = self._close_gone_accounts_and_list_others()
             for account in accounts:
-                account.record_changes_by_program(self.accounts)
-            mark_tensors_of_modules(account for account in accounts if account.key not in self._input_keys)
+                account.record_gradient_changes_by_program(self.accounts)
+            mark_module_tensors_as_parameters(account for account in accounts if account.key not in self._input_keys)
 
     @property
     def is_resting(self) -> bool:
@@ -310,7 +310,7 @@ class TorchRunWatch:
         for leaf in self.leaf_search.find_leaves_if_due(roots, site, frame, self.tensor_accounts.__contains__):
             self.find_or_open_account(leaf)
         for account in self._close_gone_accounts_and_list_others():
-            account.record_changes_by_program(self.accounts)
+            account.record_gradient_changes_by_program(self.accounts)
 
     def _add_pass_to_accounts(self, contribution: Contribution) -> None:
         """Add a contribution to the accounts of all leaves whose ``.grad`` was changed by the pass.
@@ -339,7 +339,7 @@ class TorchRunWatch:
                 extended[id(pending)] = pending, (*pending, contribution)
             account.pending = extended[id(pending)][1]
         if contribution.pass_number in self.measured_passes:
-            self._measure_pass(contribution)
+            self._store_gradient_norms_of_pass(contribution)
         if contribution.pass_number > 3 and not self._optimizers:
             self._measure_finite_norm_and_record_nonfinite(
                 self._list_accounts_reached_by(contribution), contribution.site
@@ -350,7 +350,7 @@ class TorchRunWatch:
             account for account in self._close_gone_accounts_and_list_others() if contribution in account.pending[-1:]
         ]
 
-    def _measure_pass(self, contribution: Contribution) -> None:
+    def _store_gradient_norms_of_pass(self, contribution: Contribution) -> None:
         """Store the norms of the gradients that a pass reached.
 
         Args:
@@ -385,9 +385,9 @@ class TorchRunWatch:
         value = root if root.numel() == 1 else root.sum()
         self._late_losses.append((value, scale, site, self.accounts.passes))
         if value.device.type == "cpu" or len(self._late_losses) >= LATE_LOSSES:
-            self._read_waiting_losses()
+            self._record_waiting_losses()
 
-    def _read_waiting_losses(self) -> None:
+    def _record_waiting_losses(self) -> None:
         late_losses, self._late_losses = self._late_losses, []
         for tensor, scale, site, pass_number in late_losses:
             value = float(tensor.real) if tensor.is_complex() else float(tensor)
@@ -464,10 +464,12 @@ class TorchRunWatch:
             for account in accounts:
                 tensor = account.tensor_ref()
                 if account.pending and tensor is not None:
-                    account.record_changes_by_program(self.accounts)
+                    account.record_gradient_changes_by_program(self.accounts)
                     if self._closure_depth:  # The step has already read the gradients that its closure clears.
                         account.forget_pending_contributions()
-                    self.accounts.record_cleared_gradient(account, site, account.was_changed_by_program(tensor))
+                    self.accounts.record_cleared_gradient(
+                        account, site, account.check_change_and_count_lost_gradient(tensor)
+                    )
         result = clear()
         with DisableTorchFunction():
             self.remember_gradients(accounts)
@@ -506,7 +508,7 @@ class TorchRunWatch:
         known = [self.tensor_accounts.get(id(parameter)) for parameter in parameters]
         clipped = [account for account in known if account is not None and account.pending]
         for account in clipped:
-            account.record_changes_by_program(self.accounts)
+            account.record_gradient_changes_by_program(self.accounts)
         # If the limit is infinite, the program only measures the norm.
         are_used = [bool(account.used_by) for account in clipped]
         calls.after_step += limit < math.inf and any(are_used) and all(are_used)
@@ -586,7 +588,7 @@ class TorchRunWatch:
                 self._closure_depth = 0
                 self._record_step(followed, optimizer)
                 if followed.passes_before == self.accounts.passes:
-                    record_stale_closure(self.accounts, optimizer, followed)
+                    record_if_closure_is_stale(self.accounts, optimizer, followed)
             self._record_update_ratios_after_step(followed)
             self._start_rest_if_nothing_is_new()
 
@@ -631,7 +633,7 @@ class TorchRunWatch:
         route_numbers: dict[tuple[int, int, bool], int] = {}
         for account in followed.tensor_accounts:
             gradient = account.gradient
-            account.record_changes_by_program(self.accounts)
+            account.record_gradient_changes_by_program(self.accounts)
             if gradient is None:
                 continue
             if account.pending:
@@ -640,7 +642,7 @@ class TorchRunWatch:
                 key = id(account.pending), id(account.changes), is_reused
                 if key not in route_numbers:
                     actual_fate = REUSED if is_reused and fate == STEPPED else fate
-                    route_numbers[key] = self.accounts.find_route_number(account, actual_fate, site, number)
+                    route_numbers[key] = self.accounts.find_or_add_route_number(account, actual_fate, site, number)
                     for contribution in account.pending:
                         contribution.is_finite &= fate != SKIPPED
                         self._stepped_on.setdefault(contribution.pass_number, set()).add(number)
@@ -670,7 +672,7 @@ class TorchRunWatch:
         norms = measure_norms([gradient for _, gradient in measured])
         for (account, _), norm in zip(measured, norms, strict=True):
             if math.isfinite(norm):
-                account.record_norm(norm)
+                account.record_gradient_norm(norm)
             else:
                 nonfinite_accounts.append(account)
         total = math.hypot(*filter(math.isfinite, norms))
@@ -712,7 +714,7 @@ class TorchRunWatch:
         for account, update, weight in zip(sample.accounts, updates, weights, strict=True):
             if update > 0:
                 account.record_update_ratio(update / weight if weight else 0.0)
-                record_update_of_frozen_parameter(self.accounts, account, followed)
+                record_update_if_parameter_is_frozen(self.accounts, account, followed)
 
     def _record_nonfinite_weights(self, followed: FollowedOptimizer) -> None:
         tensors = (account.tensor_ref() for account in followed.tensor_accounts)

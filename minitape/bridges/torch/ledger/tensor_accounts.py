@@ -102,7 +102,7 @@ class TensorAccount(Account):
         is_same = self.grad_ref is not None and self.grad_ref() is gradient
         return is_same and int(gradient._version) == self.grad_version
 
-    def record_changes_by_program(self, accounts: RunAccounts) -> None:
+    def record_gradient_changes_by_program(self, accounts: RunAccounts) -> None:
         """Record the changes that the program itself has made to ``.grad`` since the last check.
 
         Args:
@@ -117,7 +117,7 @@ class TensorAccount(Account):
         self.remember_gradient(gradient)
         # Some programs clear gradients by assigning zeros.
         if gradient is None or not bool(get_local_part(gradient).any()):
-            accounts.record_cleared_gradient(self, (None, None), self.was_changed_by_program(tensor))
+            accounts.record_cleared_gradient(self, (None, None), self.check_change_and_count_lost_gradient(tensor))
         else:
             accounts.record_gradient_change([self], GradientChange(EDITED))
 
@@ -132,7 +132,7 @@ class TensorAccount(Account):
         is_compared = 0 < self.lost_gradients <= COMPARED_CLEARINGS
         self.pass_fingerprint = compute_fingerprint(tensor) if is_compared else None
 
-    def was_changed_by_program(self, tensor: torch.Tensor) -> bool:
+    def check_change_and_count_lost_gradient(self, tensor: torch.Tensor) -> bool:
         """Return whether the leaf has changed since the first pending contribution arrived.
 
         Args:
