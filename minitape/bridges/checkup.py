@@ -156,7 +156,7 @@ class Checkup:
             and self.target is None
             and self._find_last_sweep_reaching(source) is None
         )
-        inner_source = self.recording.find_recording_of_compiled_step(source) if is_compiled else None
+        inner_source = self.recording.find_compiled_step_recording_and_source(source) if is_compiled else None
         if inner_source is None:
             return self.replace_by_suspicion_if_any(explanation, source)
         compiled_recording, compiled_source = inner_source
@@ -364,7 +364,7 @@ class FrameworkRecording(Recording, ABC):
         """Return the target row of a backward pass in the form that a question accepts."""
         return RowNumber(sweep.target[-1])
 
-    def find_recording_of_compiled_step(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
+    def find_compiled_step_recording_and_source(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
         """Find the compiled step that computed the gradient of a source.
 
         Returns:

@@ -155,12 +155,12 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         groups = []
         for names in self.group_names_by_explanation():
             heading, role = self._build_group_heading_and_role(
-                names, self._format_numbers(names) if has_numbers else ""
+                names, self._format_numbers_of_group(names) if has_numbers else ""
             )
             groups.append(PageGroup(names, heading, role, self[names[0]]))
         return groups
 
-    def _format_numbers(self, names: list[str]) -> str:
+    def _format_numbers_of_group(self, names: list[str]) -> str:
         numbers = format_number_ranges(
             [explanation.numbers for name in names if (explanation := self[name]).numbers is not None]
         )

@@ -284,7 +284,7 @@ def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int
 def _build_source_fields(
     recording: Recording, row: int, gradient: Any, names_by_row: Mapping[int, str]
 ) -> SourceFields:
-    updated_value = _find_updated_value(recording, row)
+    updated_value = _find_value_after_optimizer_step(recording, row)
     return {
         "name": _find_display_name(recording, row, names_by_row),
         "rows": [row] if row >= 0 else [],
@@ -300,7 +300,7 @@ def _build_source_fields(
     }
 
 
-def _find_updated_value(recording: Recording, row: int) -> OptionalValue:
+def _find_value_after_optimizer_step(recording: Recording, row: int) -> OptionalValue:
     """Return the value that an optimizer step in the block gave to a row's source, or None if there was no step."""
     named_source = map_rows_to_trained_sources(recording).get(row)
     if named_source is None or recording.is_recording:

@@ -147,11 +147,11 @@ class FrameworkBlock:
             self.run_problems = [build_problem_group(explanation, [])]
         if isinstance(program_error, Exception):
             try:
-                self._keep_answers_about_error(program_error)
+                self._keep_only_explanations_about_error(program_error)
             except Exception as error:
                 warn_at_user_line(f"The error could not be explained: {type(error).__name__}: {error}")
 
-    def _keep_answers_about_error(self, program_error: Exception) -> None:
+    def _keep_only_explanations_about_error(self, program_error: Exception) -> None:
         """Keep only the explanation of the failed call, or of the requested gradients if the call is not known.
 
         Args:

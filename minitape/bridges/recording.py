@@ -272,7 +272,7 @@ class Recording(PictureSource):
             ImportError: If the graphviz package is not installed.
         """
         snapshot = cast("Snapshot", self.build_snapshot(collect_namespaces(sys._getframe(1))))
-        digraph = build_digraph(Figure(fold_layers(snapshot, describe_layers(model))))
+        digraph = build_digraph(Figure(fold_layers(snapshot, describe_layers_by_path(model))))
         digraph.attr(rankdir="TB")
         return digraph
 
@@ -461,7 +461,7 @@ class Recording(PictureSource):
         return self.explain_gradient(result["target"][0]["row"], result["sources"][0]["rows"][-1])
 
 
-def describe_layers(model: object) -> dict[str, str]:
+def describe_layers_by_path(model: object) -> dict[str, str]:
     """Return the class and the number of parameters of each layer, keyed by the layer's path in the model.
 
     Args:

@@ -80,7 +80,7 @@ ARRAYS = {
 @pytest.mark.parametrize("name", ARRAYS)
 def test_a_summary_from_a_device_agrees_with_numpy(name: str) -> None:
     """The thumbnail, the extremes and the facts are equal."""
-    from minitape.bridges.torch.device_summaries import fetch_summaries
+    from minitape.bridges.torch.device_summaries import fetch_summaries_from_devices
     from minitape.bridges.torch.kept_tensors import TorchValue
 
     tensor = ARRAYS[name]
@@ -89,7 +89,7 @@ def test_a_summary_from_a_device_agrees_with_numpy(name: str) -> None:
     others = [TorchValue(tensor.double()), TorchValue(torch.ones(5000))]  # One copy converts all to the widest type.
     for value in (released, *others):
         value.reduce_to_summary()
-    fetch_summaries([released, *others])
+    fetch_summaries_from_devices([released, *others])
     assert released.compute_zero_and_finite_flags() == kept.compute_zero_and_finite_flags()
     for part in ("thumb", "cell"):
         assert released.shown()[part] == to_value_fields(array)[part]

@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
 from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
-from minitape.bridges.recording import describe_layers  # noqa: E402
+from minitape.bridges.recording import describe_layers_by_path  # noqa: E402
 from minitape.bridges.torch import row_log  # noqa: E402
 from minitape.bridges.torch.kept_tensors import KeptTensors, TorchValue, to_numpy  # noqa: E402
 from minitape.picture.layer_folds import fold_layers  # noqa: E402
@@ -155,7 +155,7 @@ def test_each_layer_of_a_model_is_one_row_of_a_folded_picture():
         loss = net(x).sum()
         loss.backward()
     snapshot = recording.snapshot()
-    folded = fold_layers(snapshot, describe_layers(net))
+    folded = fold_layers(snapshot, describe_layers_by_path(net))
     first, relu, last, total = [row for row in folded["rows"] if row["kind"] == "operation"]
     assert (first["name"], first["label"]) == ("layer 0", "Linear, 9 parameters")
     assert (last["name"], last["label"], last["scope"]) == ("2.0", "Linear, 4 parameters", ["Sequential", "2"])
@@ -208,7 +208,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
     keeper = KeptTensors()
     values = [keeper.keep_value(torch.full((100, 100), float(k))) for k in range(40)]
     assert sum(value.content is not None for value in values) <= 10
-    keeper.fetch_device_summaries()
+    keeper.summarize_and_fetch_large_tensors()
     assert [value.shown()["stats"]["min"] for value in values] == list(range(40))
     assert values[0].compute_zero_and_finite_flags() == (True, True) and values[1].compute_zero_and_finite_flags() == (
         False,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import minitape as tf
-from minitape.bridges.recording import Recording, describe_layers
+from minitape.bridges.recording import Recording, describe_layers_by_path
 from minitape.picture.drawing import Picture
 from minitape.picture.layer_folds import fold_layers
 
@@ -79,8 +79,8 @@ def test_a_layer_says_its_class_and_how_many_parameters_it_has():
         def children(self):
             return [Linear()]
 
-    assert describe_layers(Model()) == {"first": "Linear, 2,400 parameters"}
-    assert describe_layers(None) == {}
+    assert describe_layers_by_path(Model()) == {"first": "Linear, 2,400 parameters"}
+    assert describe_layers_by_path(None) == {}
 
 
 def test_what_blocks_a_gradient_is_not_folded():

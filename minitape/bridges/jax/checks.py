@@ -303,7 +303,7 @@ def name_step_function_in_finding(question: JaxQuestion, finding: Finding, row: 
         finding.cause, finding.detail = "zero_derivative", step_function
 
 
-def build_finding_of_escape_or_earlier_break(question: JaxQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_first_escape(question: JaxQuestion, escapes: Sequence[Escape]) -> Finding:
     """Return the finding about the first value that Python read while the function was traced.
 
     Args:
@@ -545,7 +545,7 @@ JAX_CHECKS = FrameworkChecks(
     does_escape_return_or_branch=lambda question, escape: (
         True
     ),  # A trace without values does not show which escapes matter.
-    build_escape_finding=build_finding_of_escape_or_earlier_break,
+    build_escape_finding=build_finding_of_first_escape,
     find_reason_for_no_use=find_reason_for_no_use,
     build_unused_finding=build_unused_finding,
     find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_or_loop_without_share),

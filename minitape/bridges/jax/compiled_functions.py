@@ -69,7 +69,7 @@ class CompiledFunction:
         results = self._jitted(*args, **kwargs)
         if self._gradient_limit and is_outermost:
             with suppress(Exception):  # The program itself must continue.
-                self._store_explanation_of_stale_value(args)
+                self._store_explanation_if_value_is_stale(args)
         if self._gradient_limit and is_outermost and not is_due:
             record_call = partial(
                 gradient_block.record_uncompiled_and_count_gradients, self._function, gradient_limit=GRADIENT_LIMIT
@@ -77,7 +77,7 @@ class CompiledFunction:
             gradient_block.check_later_call_and_record_if_nonfinite(self._function, args, kwargs, results, record_call)
         return results
 
-    def _store_explanation_of_stale_value(self, args: tuple) -> None:
+    def _store_explanation_if_value_is_stale(self, args: tuple) -> None:
         """Store an explanation if the program has replaced a value that the function read in its last trace.
 
         Reading the values takes longer than a small step, so later calls are checked rarely.

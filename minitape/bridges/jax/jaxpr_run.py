@@ -118,7 +118,7 @@ class JaxprRunner:
             scope = (*scope, place.library_function)
         try:
             if opener is not None and any(variable.has_float_source for variable in inputs):
-                row_estimate = estimate_row_count(eqn)
+                row_estimate = estimate_max_row_count(eqn)
                 is_long_loop = eqn.primitive.name == "scan" and row_estimate > LOOP_ROW_LIMIT
                 if row_estimate + len(self.log.rows) <= ROW_LIMIT and not is_long_loop:
                     return opener(self, eqn, inputs, scope)
@@ -277,14 +277,14 @@ def find_source_file(closed_jaxpr: Any) -> str:
     return source.partition(" at ")[2].rpartition(":")[0]
 
 
-def estimate_row_count(eqn: Any) -> int:
+def estimate_max_row_count(eqn: Any) -> int:
     """Return the maximum number of rows that an equation can need if it is opened."""
     inner_count = 0
     for value in eqn.params.values():
         for part in value if isinstance(value, (tuple, list)) else (value,):
             jaxpr: Any = getattr(part, "jaxpr", part)
             if hasattr(jaxpr, "eqns"):
-                inner_count += sum(estimate_row_count(equation) for equation in jaxpr.eqns)
+                inner_count += sum(estimate_max_row_count(equation) for equation in jaxpr.eqns)
     return 1 + inner_count * (eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1)
 
 

@@ -13,7 +13,7 @@ from ...explain.reasons.suspects import (
     Suspicions,
     build_row_suspicion,
     compute_max_abs,
-    find_rows_with_tiny_adjoint,
+    find_row_and_ancestors_with_tiny_adjoint,
 )
 from ...recording.recorded_rows import RecordedRow
 from ...recording.value_summary import to_float_array
@@ -114,6 +114,6 @@ def check_cancellation(run: CheckedRun) -> Suspicions:
         largest = max((compute_max_abs(to_float_array(product)) for _, product in products), default=0.0)
         if products[1:] and 0 < residual <= EQUALITY_TOLERANCE / 10 * largest < math.inf:
             last_sender = run.rows[max(call for call, _ in products)]
-            only_rows = find_rows_with_tiny_adjoint(run, row.index, largest)
+            only_rows = find_row_and_ancestors_with_tiny_adjoint(run, row.index, largest)
             fields = {"what": run.find_display_name(last_sender), "from_": largest, "to": residual / largest}
             yield build_row_suspicion(last_sender, "rounding_only", fields, only_rows=only_rows)

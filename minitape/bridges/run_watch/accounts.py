@@ -449,7 +449,7 @@ class RunAccounts:
         """
         return [self.optimizers[number - 1] for number in sorted(account.optimizer_numbers)]
 
-    def count_fates(self, account: Account, *fates: str) -> int:
+    def count_gradients_with_fates(self, account: Account, *fates: str) -> int:
         """Return the number of times that an account's gradient had one of the given fates.
 
         Args:

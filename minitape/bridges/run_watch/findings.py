@@ -108,14 +108,16 @@ def find_gradients_cleared_before_use(run: RunAccounts) -> RunFindings:
                 yield from _report_route_cleared_more_than_used(run, account, route, count)
 
 
-def _report_route_cleared_more_than_used(run: RunAccounts, account: Account, route: Route, count: int) -> RunFindings:
+def _report_route_cleared_more_than_used(
+    run: RunAccounts, account: Account, route: Route, clearing_count: int
+) -> RunFindings:
     """Report a route that ends in clearing if it was taken at least as often as the routes that end in a step.
 
     Args:
         run: The accounts of the run.
         account: The account.
         route: The route.
-        count: The number of times the route was taken.
+        clearing_count: The number of times the route was taken.
     """
     pass_site = route.pass_sites[0]
     used = sum(
@@ -123,12 +125,12 @@ def _report_route_cleared_more_than_used(run: RunAccounts, account: Account, rou
         for other, times in run.iter_routes_and_counts(account)
         if other.fate in (STEPPED, SKIPPED) and pass_site in other.pass_sites
     )
-    fields = {"n": count, "all": count + used, "from_": format_bracketed_place(*pass_site)}
+    fields = {"n": clearing_count, "all": clearing_count + used, "from_": format_bracketed_place(*pass_site)}
     optimizers = run.list_optimizers_of(account)
     is_cleared_by_optimizer = any(optimizer.cleared_at == route.site for optimizer in optimizers)
-    if used and count >= max(2, used) and is_cleared_by_optimizer:
+    if used and clearing_count >= max(2, used) and is_cleared_by_optimizer:
         yield RunFinding("discarded", "", route.site, fields, [account.key])
-    elif not used and count > 1 and any(map(_has_almost_only_empty_steps, optimizers)):
+    elif not used and clearing_count > 1 and any(map(_has_almost_only_empty_steps, optimizers)):
         fields = {"other": format_bracketed_place(*optimizers[-1].site)}
         yield RunFinding("not_applied", "cleared", route.site, fields, [account.key])
 
@@ -229,7 +231,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
     """
     routes = [route.pass_sites for route, _ in run.iter_routes_and_counts(account)]
     lines = {site for pass_sites in routes for site in pass_sites}
-    count = max([run.count_fates(account, CLEARED, LEFT), *map(len, routes)])
+    count = max([run.count_gradients_with_fates(account, CLEARED, LEFT), *map(len, routes)])
     # If no step found a gradient, the optimizers hold the parameters of a different model.
     are_others_trained = (
         not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_almost_only_empty_steps, run.optimizers))

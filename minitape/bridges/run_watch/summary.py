@@ -83,13 +83,13 @@ def _describe_pass_and_step_counts(run: RunAccounts) -> str:
     return text
 
 
-def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
+def _describe_healthy_accounts(accounts: list[Account], total_count: int) -> str:
     if not accounts:
-        return fill("none of the {all} parameters is known to be healthy", all=count)
+        return fill("none of the {all} parameters is known to be healthy", all=total_count)
     text = fill(
         "{n} of {all} parameters got a finite gradient and changed (norm {norm}",
         n=len(accounts),
-        all=count,
+        all=total_count,
         norm=format_range(
             min(account.norms[0] for account in accounts), max(account.norms[1] for account in accounts), ".2g"
         ),

@@ -79,7 +79,7 @@ PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "P
 # -- the source ------------------------------------------------------------------------------------
 
 
-def find_undifferentiable_target(question: TensorFlowQuestion) -> OptionalFinding:
+def find_non_tensor_or_gradient_target(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a target that is not a tensor, or that is itself a gradient returned by a tape.
 
     If the target is None, check the source first.
@@ -953,7 +953,7 @@ def build_unused_finding(question: TensorFlowQuestion) -> Finding:
 
 TENSORFLOW_CHECKS = FrameworkChecks(
     build_unused_finding=build_unused_finding,
-    find_undifferentiable_target=find_undifferentiable_target,
+    find_undifferentiable_target=find_non_tensor_or_gradient_target,
     find_non_float_source=combine_checks(find_source_left_out_by_keras, find_integer_source),
     find_untracked_source=combine_checks(
         find_missing_backward_pass, find_cause_in_compiled_step, find_variable_filled_from_source, find_unwatched_source

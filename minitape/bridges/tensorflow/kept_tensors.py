@@ -166,7 +166,7 @@ class TapeHistory:
         for tensors in [tape.kept_tensors for tape in self._open_tapes] or [self._tensors_before_block]:
             tensors.append(tensor)
 
-    def release_tensors(self) -> None:
+    def release_kept_tensors(self) -> None:
         """Release all tensors at the end of the block, after which no sweep computes adjoints."""
         for tensors in (self._tensors_before_block, *(tape.kept_tensors for tape in self.tapes)):
             tensors.clear()

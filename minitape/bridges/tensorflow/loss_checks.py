@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 find_use_of_losses = re.compile(r"\.losses\b|\bcompute_loss\(|\bcompiled_loss\(").search
 
 
-def explain_unscaled_loss(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_step_with_unscaled_loss(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a ``LossScaleOptimizer`` took a step with gradients of a loss that was not scaled.
 
     Args:
@@ -49,7 +49,7 @@ def explain_unscaled_loss(recording: TensorFlowRecording) -> OptionalExplanation
     return explain_cause("tensorflow", "scaler", site, "unscaled_loss")
 
 
-def explain_remade_optimizer(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_optimizer_remade_each_step(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that each step creates a new optimizer.
 
     Args:
@@ -68,7 +68,7 @@ def explain_remade_optimizer(recording: TensorFlowRecording) -> OptionalExplanat
     return explain_cause("tensorflow", "optimizer_remade", site, fields={"n": len(recording.log.optimizer_steps)})
 
 
-def explain_forgotten_losses(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_layer_losses_missing_from_target(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that the target of a tape lacks losses that layers add through ``add_loss`` or a regularizer.
 
     Args:
@@ -129,7 +129,7 @@ def explain_use_of_initial_statistics(recording: TensorFlowRecording) -> Optiona
     return None
 
 
-def explain_unused_clipping(file: str | None) -> OptionalExplanation:
+def explain_unread_clipping_result(file: str | None) -> OptionalExplanation:
     """Explain that nothing reads the result of clipping the gradients, or return None if something does.
 
     Args:
@@ -143,7 +143,7 @@ def explain_unused_clipping(file: str | None) -> OptionalExplanation:
     return None
 
 
-def explain_ignored_rate(file: str | None) -> OptionalExplanation:
+def explain_lr_attribute_without_effect(file: str | None) -> OptionalExplanation:
     """Explain that the program sets an attribute ``lr``, which Keras optimizers do not have.
 
     Args:

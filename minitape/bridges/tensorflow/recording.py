@@ -86,7 +86,7 @@ class TensorFlowRecording(FrameworkRecording):
 
         return build_checked_run(self)
 
-    def find_recording_of_compiled_step(self, source: Any) -> tuple[TensorFlowRecording, Any] | None:
+    def find_compiled_step_recording_and_source(self, source: Any) -> tuple[TensorFlowRecording, Any] | None:
         """Return the recording of the last compiled step that computed a gradient for `source`.
 
         The step is repeated to record it. Returns a (recording, source) pair, or None if no step computed the
@@ -138,12 +138,12 @@ class TensorFlowRecording(FrameworkRecording):
     def list_run_problems(self) -> list[Explanation]:
         """Explain the problems of the run that no single gradient shows."""
         from .loss_checks import (
-            explain_forgotten_losses,
-            explain_ignored_rate,
-            explain_remade_optimizer,
+            explain_layer_losses_missing_from_target,
+            explain_lr_attribute_without_effect,
+            explain_optimizer_remade_each_step,
             explain_schedules_decayed_too_early,
-            explain_unscaled_loss,
-            explain_unused_clipping,
+            explain_step_with_unscaled_loss,
+            explain_unread_clipping_result,
             explain_use_of_initial_statistics,
             explain_wrong_loss_input,
         )
@@ -157,11 +157,11 @@ class TensorFlowRecording(FrameworkRecording):
         checks = (
             explain_wrong_loss_input(self),
             explain_use_of_initial_statistics(self),
-            explain_unscaled_loss(self),
-            explain_forgotten_losses(self),
-            explain_remade_optimizer(self),
-            explain_unused_clipping(file),
-            explain_ignored_rate(file),
+            explain_step_with_unscaled_loss(self),
+            explain_layer_losses_missing_from_target(self),
+            explain_optimizer_remade_each_step(self),
+            explain_unread_clipping_result(file),
+            explain_lr_attribute_without_effect(file),
             *explain_schedules_decayed_too_early(),
         )
         found += [explanation for explanation in checks if explanation is not None]

@@ -90,7 +90,7 @@ def update_trace_state_after_call(function: Any) -> None:
         return
     if trace_count == state.trace_count:
         for key, old_value in state.values.items():
-            if not _is_same_value(old_value, values.get(key, old_value)):
+            if not _is_unchanged_or_only_frozen(old_value, values.get(key, old_value)):
                 state.stale_key, state.stale_call, state.stale_site = key, state.call_count, find_user_site()
                 return
     else:
@@ -193,9 +193,9 @@ def find_name_in_program(wanted_object: Any) -> str:
     return next((name for name, value in list_named_program_objects() if value is wanted_object and name[0] != "_"), "")
 
 
-def _is_same_value(first: Any, second: Any) -> bool:
+def _is_unchanged_or_only_frozen(old_value: Any, new_value: Any) -> bool:
     """Return whether a value is the same, or whether all of a model's trainable variables were trainable before."""
-    if isinstance(first, dict):
+    if isinstance(old_value, dict):
         # A step may go on training variables that are frozen now, such as a discriminator before the generator's step.
-        return all(is_trainable or not second.get(key) for key, is_trainable in first.items())
-    return first is second or (isinstance(first, PYTHON_TYPES) and first == second)
+        return all(is_trainable or not new_value.get(key) for key, is_trainable in old_value.items())
+    return old_value is new_value or (isinstance(old_value, PYTHON_TYPES) and old_value == new_value)

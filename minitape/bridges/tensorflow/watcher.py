@@ -116,7 +116,7 @@ class TensorFlowWatcher(Watcher):
     def stop_watching(self) -> None:
         """Restore TensorFlow and release the tensors kept for sweeps."""
         self.log.patches.undo_all()
-        self.log.tape_history.release_tensors()
+        self.log.tape_history.release_kept_tensors()
 
     def _remove_operation_callback(self) -> None:
         """Remove the callback for operations, even if Ctrl-C interrupted an earlier attempt."""

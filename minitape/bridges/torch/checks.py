@@ -98,7 +98,7 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 # -- the source ------------------------------------------------------------------------------------
 
 
-def find_undifferentiable_target(question: TorchQuestion) -> OptionalFinding:
+def find_non_tensor_target(question: TorchQuestion) -> OptionalFinding:
     """Find a target that is not a tensor. If the target is None, check the source first.
 
     Args:
@@ -145,7 +145,7 @@ def _find_only_freezing_or_use_site(use_site: Site, is_parameter: bool) -> Site:
 REGISTER_METHODS = ("register_buffer", "register_parameter")
 
 
-def find_creation_site(question: TorchQuestion, row: RecordedRow) -> Site:
+def find_recorded_or_written_creation_site(question: TorchQuestion, row: RecordedRow) -> Site:
     """Return the line that created a tensor.
 
     If the recorder did not see the creation, search for the tensor's name in the program's text.
@@ -328,7 +328,7 @@ def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
         question: The question about the source.
     """
     copy_sites = (
-        question.adapter.log.history.find_deep_copy_site(question.rows[row].find_object(), question.source)
+        question.adapter.log.history.find_last_deep_copy_site(question.rows[row].find_object(), question.source)
         for row in sorted(_find_rows_with_path_to_target(question))
     )
     findings = (Finding("rebound", site, variant="copied") for site in copy_sites if site is not NOWHERE)
@@ -529,7 +529,7 @@ def can_locate_target(question: TorchQuestion) -> bool:
 
 TORCH_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_backward_error,
-    find_undifferentiable_target=find_undifferentiable_target,
+    find_undifferentiable_target=find_non_tensor_target,
     find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_pass),
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_copy_or_keep_finding,
@@ -563,5 +563,5 @@ def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Exp
     question.name = find_access_path(question, source) or recording.log.history.find_tensor_name(source)
     finding = run_checks(question, TORCH_CHECKS)
     if finding.row is not None and finding.cause in LEAF_CAUSES and finding.site == question.rows[finding.row].site:
-        finding.site = find_creation_site(question, question.rows[finding.row])
+        finding.site = find_recorded_or_written_creation_site(question, question.rows[finding.row])
     return to_explanation_with_fixes(question, finding)

@@ -61,7 +61,7 @@ def summarize_on_device(tensor: torch.Tensor) -> DeviceSummary:
     return DeviceSummary(numbers, thumbnail.shape[1], column_step / row_step)
 
 
-def fetch_summaries(values: Iterable[TorchValue]) -> None:
+def fetch_summaries_from_devices(values: Iterable[TorchValue]) -> None:
     """Copy the summaries of all values to the host, with one copy for each device and type of numbers.
 
     Args:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
-from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summaries, summarize_on_device
+from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summaries_from_devices, summarize_on_device
 from .distributed_tensors import get_local_part
 
 Tensors: TypeAlias = list[torch.Tensor]
@@ -59,7 +59,7 @@ class TorchValue(KeptValue):
     def compute_zero_and_finite_flags(self) -> tuple[bool, bool]:
         """Return whether all elements are zero, and whether all are finite."""
         if self.device_summary is not None:
-            fetch_summaries([self])
+            fetch_summaries_from_devices([self])
         return super().compute_zero_and_finite_flags()
 
     def reduce_to_summary(self) -> None:
@@ -111,13 +111,13 @@ class KeptTensors:
             for value in self._values_by_storage.pop(get_storage_id(tensor), ()):
                 value.replace_tensor_by_copy()
 
-    def fetch_device_summaries(self) -> None:
+    def summarize_and_fetch_large_tensors(self) -> None:
         """Copy the summaries of all large tensors to the host together, at the end of a recording."""
         for value in self._large_values:
             tensor = value.get_unchanged_tensor()
             if tensor is not None and tensor.device.type not in HOST_DEVICES and can_summarize_on_device(tensor):
                 value.device_summary = summarize_on_device(tensor)
-        fetch_summaries(self._large_values)
+        fetch_summaries_from_devices(self._large_values)
 
 
 def count_in_place_changes(tensor: torch.Tensor) -> int:

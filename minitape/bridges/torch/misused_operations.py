@@ -41,7 +41,7 @@ def check_unreachable_targets(run: CheckedRun) -> Suspicions:
             yield build_row_suspicion(prediction, "loss_input", fields, "unreached")
 
 
-def check_index_of_labels(run: CheckedRun) -> Suspicions:
+def check_rows_indexed_with_all_labels(run: CheckedRun) -> Suspicions:
     """Find ``log_probs[:, labels]``, which pairs each sample with the labels of all samples.
 
     Args:
@@ -60,7 +60,7 @@ def check_index_of_labels(run: CheckedRun) -> Suspicions:
             yield build_row_suspicion(row, "broadcast", {"n": count}, "labels")
 
 
-def check_repeated_index(run: CheckedRun) -> Suspicions:
+def check_addition_at_repeated_indices(run: CheckedRun) -> Suspicions:
     """Find ``x[index] += y`` with repeated indices, where only one of the additions to an element takes effect.
 
     Args:

@@ -42,7 +42,7 @@ def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) 
     if group.kind == "nonfinite":
         return accounts.skipped_steps > 0 and accounts.nonfinite_losses == 0
     if group.cause == "grad_cleared":
-        return accounts.count_fates(account, SKIPPED) > 0
+        return accounts.count_gradients_with_fates(account, SKIPPED) > 0
     if group.kind == "unused" or group.cause == "rebound":
         return bool(account.norms and account.norms[1] > 0)
     return False

@@ -43,7 +43,7 @@ class ParameterHistory:
         self._insertions: list[tuple[weakref.ref, Site]] = []
         self.freezing_sites: IdentityMap[Site] = IdentityMap()
 
-    def find_deep_copy_site(self, tensor: OptionalTensor, original: torch.Tensor) -> Site:
+    def find_last_deep_copy_site(self, tensor: OptionalTensor, original: torch.Tensor) -> Site:
         """Return the line of the last copy in the chain of copies from ``original`` to a leaf.
 
         Args:

@@ -408,7 +408,11 @@ class WatchedProgram:
         def find_name(key: int) -> str:
             return page_names.get(key) or self.watch.find_name(key)
 
-        unread = [group for group in groups if group.cause == "unused" and not self._is_read_in_recorded_steps(group)]
+        unread = [
+            group
+            for group in groups
+            if group.cause == "unused" and not self._is_any_parameter_read_in_recorded_steps(group)
+        ]
         report.remarks += map(str, unread)
         groups = [group for group in groups if group not in unread]
         blamed = collect_parameter_names(groups + report.anomaly_problems)
@@ -435,7 +439,7 @@ class WatchedProgram:
         else:
             report.summary = summarize_run(accounts, find_name, accused, is_well)
 
-    def _is_read_in_recorded_steps(self, group: ProblemGroup) -> bool:
+    def _is_any_parameter_read_in_recorded_steps(self, group: ProblemGroup) -> bool:
         """Return whether the recorded steps read a parameter of a problem.
 
         Args:
@@ -550,7 +554,7 @@ def _describe_effect(effect: str) -> str:
     )
 
 
-def _summarize_gradient_calls(page: ModelPage, calls: int, is_problem_free: bool) -> str:
-    seen = fill("{n} calls to torch.autograd.grad; how their results were used was not recorded", n=calls)
+def _summarize_gradient_calls(page: ModelPage, call_count: int, is_problem_free: bool) -> str:
+    seen = fill("{n} calls to torch.autograd.grad; how their results were used was not recorded", n=call_count)
     observed = fill("Observed: {what}.", what=seen)
     return f"{page}\n{observed}" if is_problem_free and page and not page.problems else observed

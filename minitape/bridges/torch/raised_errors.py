@@ -125,9 +125,11 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     return explain_cause("torch", "backward_twice", carrier.site, variant, fields)
 
 
-def _find_growing_list(name: str, carrier: RecordedRow, later_rows: list[RecordedRow], names: TensorNames) -> str:
+def _find_growing_list(
+    carrier_name: str, carrier: RecordedRow, later_rows: list[RecordedRow], names: TensorNames
+) -> str:
     """Return the name of a list that holds a value and a later value of the same line, or "" if none exists."""
-    container, bracket, _ = name.rpartition("[")
+    container, bracket, _ = carrier_name.rpartition("[")
     newer = [names.find_name_or_operation_of_row(row) for row in later_rows if bracket and row.site == carrier.site]
     return container if any(other.startswith(container + bracket) for other in newer) else ""
 
@@ -159,26 +161,26 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
     relative = rows[max(relatives)]
     fields["other"] = names.find_name_or_operation_of_row(relative)
     used_at = (row.site for row in rows if relative.index in row.inputs and row.index in used)
-    site = _find_use_in_scope(source, fields["other"]) or next(used_at, source.site)
+    site = _find_use_of_relative_in_source_function(source, fields["other"]) or next(used_at, source.site)
     return explain_cause("torch", "unused", site, "relative", fields)
 
 
-def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
+def _find_use_of_relative_in_source_function(source_row: RecordedRow, relative_name: str) -> Site | None:
     """Return the line that uses the name of a related row, in the function that created the source.
 
     Args:
-        source: The source's row.
-        name: The related row's name.
+        source_row: The source's row.
+        relative_name: The related row's name.
     """
-    start = find_statement(source.site)
-    if not start or not name.replace(".", "_").isidentifier():
+    start = find_statement(source_row.site)
+    if not start or not relative_name.replace(".", "_").isidentifier():
         return None
     sites = (
         statement.site
         for statement in list_statements(start.file)
         if statement.enclosing_functions == start.enclosing_functions
         and statement.order > start.order
-        and name in statement.read_names
+        and relative_name in statement.read_names
     )
     return next(sites, None)
 

@@ -121,7 +121,7 @@ class TorchRecording(FrameworkRecording):
             if name:
                 recorded_row.name = recorded_row.label = name
         try:
-            self.log.kept_tensors.fetch_device_summaries()
+            self.log.kept_tensors.summarize_and_fetch_large_tensors()
         except RuntimeError as error:  # A failed device must not hide the program's own error.
             self.end_with_internal_error(error)
         super().close()

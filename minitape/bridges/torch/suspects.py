@@ -31,8 +31,8 @@ from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
 from .custom_functions import can_check_derivative, measure_disagreeing_slopes
 from .misused_operations import (
-    check_index_of_labels,
-    check_repeated_index,
+    check_addition_at_repeated_indices,
+    check_rows_indexed_with_all_labels,
     check_unreachable_targets,
     record_unused_last_recurrent_layer,
 )
@@ -102,8 +102,8 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_lost_or_changed_gradients,
             check_loss_inputs,
             check_unreachable_targets,
-            check_index_of_labels,
-            check_repeated_index,
+            check_rows_indexed_with_all_labels,
+            check_addition_at_repeated_indices,
             check_custom_functions,
             check_samples_without_gradient,
             check_state_cut_in_loop,

@@ -35,7 +35,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     ),
     "soft": lambda fault, node: format_soft_comparison(fault, node),
     "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_operation_or_syntax_name(node)) else "1e-06",
-    "below": lambda fault, node: _to_source_text(_find_second_operand(node)),
+    "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
     "code": lambda fault, node: fault.source_path or fault.question.name,
     "new": lambda fault, node: _find_converted_text(fault, node),
 }
@@ -124,7 +124,7 @@ def _to_source_text(node: ast.AST | None) -> str | None:
     return None if node is None else unparse(node)
 
 
-def _find_second_operand(node: ast.BinOp | ast.Call) -> ast.expr | None:
+def _find_second_operand_or_argument(node: ast.BinOp | ast.Call) -> ast.expr | None:
     """Return the second operand of an operator or call, or None if a call has only one argument."""
     if isinstance(node, ast.BinOp):
         return node.right
@@ -170,7 +170,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
     return unparse(parse_expression(f"{_spell_path_or_keep(fault, fault.dialect.sigmoid)}({height} / 0.1)"))
 
 
-def _are_indices_of_maximum_used(fault: FaultSite, node: Any) -> bool:
+def _are_indices_used_if_maximum(fault: FaultSite, node: Any) -> bool:
     """Return whether the indices of a maximum are used: ``max(x, 1)[1]``, ``max(x).indices``, ``_, i = max(x, 1)``."""
     is_unpacked = node is fault.statement.value and len(fault.statement.bound_names) == 2
     is_part_taken = any(getattr(n, "value", None) is node for n in fault.statement.nodes)
@@ -229,7 +229,7 @@ OPERATION_FIXES = [
         "`{it}` returns integers, so its result changes only in jumps. Weight all the candidates with `{softmax}` of "
         "`{high}`, or with `{high}` itself if these are probabilities already. A classifier's scores can go to a "
         "cross-entropy loss instead.",
-        lambda fault, node: _is_source_float(fault) and _are_indices_of_maximum_used(fault, node),
+        lambda fault, node: _is_source_float(fault) and _are_indices_used_if_maximum(fault, node),
     ),
     OperationFix(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",

@@ -480,7 +480,7 @@ def _did_statement_create_both(
     return not has_computed_key and question.adapter.is_variable(question.source) == (leaf.kind == "variable")
 
 
-def find_shared_ancestors(question: Question) -> set[int]:
+def find_differentiable_shared_ancestors(question: Question) -> set[int]:
     """Return the differentiable rows from which both the source and the target were computed.
 
     Args:
@@ -500,7 +500,7 @@ def find_unused_derived_source(question: Question) -> OptionalFinding:
     Returns:
         The finding, or None if this is not the cause.
     """
-    if not question.source_rows or not find_shared_ancestors(question):
+    if not question.source_rows or not find_differentiable_shared_ancestors(question):
         return None
     is_swapped = not question.find_ancestors(question.source_rows).isdisjoint(question.target_rows)
     if is_swapped:  # The target is an ancestor of the source. A different check reports that.

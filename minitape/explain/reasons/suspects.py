@@ -419,7 +419,7 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
             activation, logits = _find_handwritten_activation(run, row)
         if logits is None:
             continue
-        maker, loss_name = _skip_sign_and_shift(run, logits), _find_called_loss_name(row.site)
+        maker, loss_name = _find_row_before_signs_and_shifts(run, logits), _find_called_loss_name(row.site)
         if run.find_activation_name(maker) == activation:
             fields = {"what": loss_name, "one": activation, "other": format_bracketed_place(*maker.site)}
             yield build_row_suspicion(row, "activation_twice", fields)
@@ -459,7 +459,7 @@ def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str
     activation = "sigmoid" if row.op.lower() == "log1p" else ""
     inputs = row.inputs[:1]
     while inputs:
-        inner = _skip_sign_and_shift(run, inputs[0])
+        inner = _find_row_before_signs_and_shifts(run, inputs[0])
         if inner.op.lower() == "exp":
             return activation, inner.inputs[0] if activation else None
         is_addition = "add" in inner.op.lower()
@@ -470,7 +470,7 @@ def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str
     return "", None
 
 
-def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
+def _find_row_before_signs_and_shifts(run: CheckedRun, index: int) -> RecordedRow:
     """Return the row to which only sign changes and shifts by a maximum or a constant were applied."""
     while True:
         row = run.find_row_before_reshapes(index)
@@ -667,7 +667,7 @@ def check_strongest_repeated_scaling(run: CheckedRun) -> Suspicions:
         "n": len(series),
         "ratio": ratio,
     }
-    only_rows = () if affects_all else find_rows_with_tiny_adjoint(run, first.row, first.size)
+    only_rows = () if affects_all else find_row_and_ancestors_with_tiny_adjoint(run, first.row, first.size)
     yield build_row_suspicion(row, cause, fields, only_rows=only_rows)
 
 
@@ -714,7 +714,7 @@ def check_saturation(run: CheckedRun) -> Suspicions:
             continue
         if _has_small_slope(run, row, adjoint):
             fields = {"what": run.find_display_name(row), "from_": received, "to": sent, "ratio": sent / received}
-            only_rows = find_rows_with_tiny_adjoint(run, row.index, received)
+            only_rows = find_row_and_ancestors_with_tiny_adjoint(run, row.index, received)
             yield build_row_suspicion(row, "vanishing", fields, "saturated", only_rows)
 
 
@@ -745,7 +745,7 @@ def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) 
     return compute_root_mean_square(adjoint * slope) < 10 * VANISHING_RATIO * compute_root_mean_square(adjoint)
 
 
-def find_rows_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> set[int]:
+def find_row_and_ancestors_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> set[int]:
     """Return a row and those of its ancestors that received almost no adjoint.
 
     An input of every repetition, such as a solver parameter, is not included, because it receives its gradient from the

@@ -498,7 +498,7 @@ class TapeAdapter(Adapter):
             return called_name
         return fill("{operation} in {function}(...)", operation=label, function=called_name)
 
-    def list_site_of_last_use(self, source: Any) -> list[Site]:
+    def list_last_use_site_if_any(self, source: Any) -> list[Site]:
         """Return the last line under the tape that computed a value from a source.
 
         Args:

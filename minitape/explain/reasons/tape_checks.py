@@ -51,7 +51,7 @@ def find_unwatched_source(question: TapeQuestion) -> OptionalFinding:
     Returns:
         The finding, or None if this is not the cause.
     """
-    if not question.used_source_rows or _is_broken_before_tape(question):
+    if not question.used_source_rows or _is_first_step_on_tape_a_reported_break(question):
         return None
     used_rows = [question.rows[row] for row in question.used_source_rows]
     is_on_tape = any(question.adapter.reachability.is_on_tape(row.extra) and row.tracked for row in used_rows)
@@ -88,7 +88,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
     return None
 
 
-def _is_broken_before_tape(question: TapeQuestion) -> bool:
+def _is_first_step_on_tape_a_reported_break(question: TapeQuestion) -> bool:
     """Return whether the path's first step on this tape is a break that another check reports.
 
     Args:
@@ -197,7 +197,7 @@ def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding, row: Rec
     finding.site = checks.find_call_stack_divergence(row.call_stack[start:], block_call_stack)
 
 
-def find_unused_layer(question: TapeQuestion) -> OptionalFinding:
+def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
     """Find a layer that was not called, if the source is one of its variables.
 
     Args:
@@ -274,7 +274,7 @@ TAPE_CHECKS = FrameworkChecks(
         checks.find_leaf_replacing_source, checks.find_unused_derived_source, find_leaf_equal_to_source
     ),
     find_dropped_result=find_nothing,  # The sentence for "independent" names the last use.
-    find_uncalled_layer=find_unused_layer,
+    find_uncalled_layer=find_uncalled_layer_of_source,
     find_lost_gradient=checks.build_unused_finding,
 )
 

@@ -276,8 +276,8 @@ class TorchRunWatch:
         with DisableTorchFunction(), self.errors:
             scale = self._scaler_watch.find_loss_scale(roots)
             if not self.is_resting:
-                self._add_pass_to_accounts(Contribution(self.accounts.passes, site, scale))
-            self._record_loss(roots, scale, site)
+                self._add_contribution_where_gradient_changed(Contribution(self.accounts.passes, site, scale))
+            self._store_loss_and_record_when_due(roots, scale, site)
             if self.is_resting:
                 self._resting_passes -= 1
                 if not self.is_resting:
@@ -312,7 +312,7 @@ class TorchRunWatch:
         for account in self._close_gone_accounts_and_list_others():
             account.record_gradient_changes_by_program(self.accounts)
 
-    def _add_pass_to_accounts(self, contribution: Contribution) -> None:
+    def _add_contribution_where_gradient_changed(self, contribution: Contribution) -> None:
         """Add a contribution to the accounts of all leaves whose ``.grad`` was changed by the pass.
 
         Args:
@@ -378,7 +378,7 @@ class TorchRunWatch:
             key = old_contribution.site, new_contribution.site, account.key
             self.accounts.sent_by_another[key] = None
 
-    def _record_loss(self, roots: Tensors, scale: float | None, site: Site) -> None:
+    def _store_loss_and_record_when_due(self, roots: Tensors, scale: float | None, site: Site) -> None:
         if not roots:
             return
         root = roots[0].detach()
@@ -559,7 +559,7 @@ class TorchRunWatch:
             if followed is not None:
                 followed.account.steps += 1
                 with DisableTorchFunction():
-                    self._record_rates(followed.account, optimizer)
+                    self._record_learning_rates(followed.account, optimizer)
                 return
             self._resting_passes = 0  # A new optimizer leads to new routes, so the watch must not rest yet.
             with DisableTorchFunction(), self.errors:
@@ -594,7 +594,7 @@ class TorchRunWatch:
 
     def _record_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
         account = followed.account
-        self._record_rates(account, optimizer)
+        self._record_learning_rates(account, optimizer)
         account.steps += 1
         account.followed_steps += 1
         used = self.record_use_and_list_accounts_with_gradient(followed, STEPPED, account.site)
@@ -604,7 +604,7 @@ class TorchRunWatch:
         if is_due and not is_checked_by_scaler:
             account.norms.append(self._measure_finite_norm_and_record_nonfinite(used, account.site))
 
-    def _record_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
+    def _record_learning_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
         rates = [group.get("lr", 1.0) for group in optimizer.param_groups]
         if self.is_resting and not all(isinstance(rate, float) for rate in rates):
             return  # Reading a tensor would make the step wait for the device.

@@ -101,15 +101,15 @@ class ScheduleWatch:
                 mode.fixed_calls = 0
             else:
                 mode.unrecorded_calls += 1
-                mode.site = _find_line_outside_modules()
+                mode.site = _find_line_outside_forward_methods()
         elif layer.training and not isinstance(layer, nn.Dropout) and layer.affine and layer.track_running_stats:
             mode = self._find_or_open_mode(layer)
             mode.frozen_calls += 1
-            mode.site = _find_line_outside_modules()
+            mode.site = _find_line_outside_forward_methods()
         return original(layer, *args, **kwargs)
 
 
-def _find_line_outside_modules() -> Site:
+def _find_line_outside_forward_methods() -> Site:
     """Return the line that is running in the program's innermost function that is not a module's ``forward``."""
     frame = find_user_frame(sys._getframe(1))
     while frame is not None and frame.f_code.co_name == "forward":
