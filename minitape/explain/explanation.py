@@ -147,12 +147,12 @@ class Explanation:
             parts.append("  " + (fill("{place}:  {code}", place=place, code=self.code) if self.code else place))
         if self.fix:
             parts.append("  " + fill("Fix: {fix}", fix=self.fix))
-        parts += ["  " + fill("Also: {text}", text=text) for text in self._list_texts_of_other_breaks()]
+        parts += ["  " + fill("Also: {text}", text=text) for text in self._list_texts_of_other_breaks_with_fixes()]
         if self.cause != "connected":
             parts.append("  " + fill(MORE, cause=self.cause))
         return "\n".join(parts)
 
-    def _list_texts_of_other_breaks(self) -> list[str]:
+    def _list_texts_of_other_breaks_with_fixes(self) -> list[str]:
         """Return the other breaks with their fixes. A fix that two breaks share appears only once."""
         fixes = [self.fix]
         texts = []
@@ -176,7 +176,7 @@ class Explanation:
             )
         if self.fix:
             rows.append(f"<i>{escape(self.fix)}</i>")
-        rows += [escape(fill("Also: {text}", text=text)) for text in self._list_texts_of_other_breaks()]
+        rows += [escape(fill("Also: {text}", text=text)) for text in self._list_texts_of_other_breaks_with_fixes()]
         if self.cause != "connected":
             rows.append(f'<span style="opacity:.7">{escape(fill(MORE, cause=self.cause))}</span>')
         rows.append(_draw_tape_as_html(self))

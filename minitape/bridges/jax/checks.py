@@ -220,7 +220,7 @@ def find_cause_of_backward_error(question: JaxQuestion) -> OptionalFinding:
 # -- the argument ----------------------------------------------------------------------------------
 
 
-def find_integer_source(question: JaxQuestion) -> OptionalFinding:
+def find_differentiated_non_float_argument(question: JaxQuestion) -> OptionalFinding:
     """Find a differentiated argument that does not contain floats.
 
     Args:
@@ -261,7 +261,7 @@ def find_undifferentiated_argument(question: JaxQuestion) -> OptionalFinding:
     )
 
 
-def find_array_from_outside(question: JaxQuestion) -> OptionalFinding:
+def find_source_read_from_outside(question: JaxQuestion) -> OptionalFinding:
     """Find a source that the function reads from an enclosing scope instead of taking it as an argument.
 
     Args:
@@ -536,9 +536,9 @@ def build_unused_finding(question: JaxQuestion) -> Finding:
 
 JAX_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_trace_error,
-    find_non_float_source=find_integer_source,
+    find_non_float_source=find_differentiated_non_float_argument,
     find_untracked_source=combine_checks(
-        find_result_other_than_real_scalar, find_undifferentiated_argument, find_array_from_outside
+        find_result_other_than_real_scalar, find_undifferentiated_argument, find_source_read_from_outside
     ),
     specialize_break=name_step_function_in_finding,
     rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),

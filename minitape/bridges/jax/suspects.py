@@ -115,5 +115,9 @@ def check_cancellation(run: CheckedRun) -> Suspicions:
         if products[1:] and 0 < residual <= EQUALITY_TOLERANCE / 10 * largest < math.inf:
             last_sender = run.rows[max(call for call, _ in products)]
             only_rows = find_row_and_ancestors_with_tiny_adjoint(run, row.index, largest)
-            fields = {"what": run.find_display_name(last_sender), "from_": largest, "to": residual / largest}
+            fields = {
+                "what": run.find_activation_or_operation_name(last_sender),
+                "from_": largest,
+                "to": residual / largest,
+            }
             yield build_row_suspicion(last_sender, "rounding_only", fields, only_rows=only_rows)

@@ -241,11 +241,11 @@ class TensorFlowAdapter(FrameworkAdapter):
         creates_object = any(find_last_name(call.func)[:1].isupper() for call in statement.calls)
         return (
             creates_object
-            and not self.is_named(row.find_object())
+            and not self.is_named_in_program(row.find_object())
             and not self.is_in_living_layer(to_handle_or_value(question.source))
         )
 
-    def is_named(self, obj: Any) -> bool:
+    def is_named_in_program(self, obj: Any) -> bool:
         """Return whether any name in the program refers to a variable or to a container that holds it."""
         return any(
             self.to_handle(part) is obj
@@ -262,7 +262,7 @@ class TensorFlowAdapter(FrameworkAdapter):
 
     def is_named_or_in_layer(self, obj: Any) -> bool:
         """Return whether one of the program's names or an existing layer refers to a variable."""
-        return self.is_named(obj) or self.is_in_living_layer(obj)
+        return self.is_named_in_program(obj) or self.is_in_living_layer(obj)
 
 
 class TensorFlowQuestion(Question):

@@ -101,7 +101,7 @@ def find_non_tensor_or_gradient_target(question: TensorFlowQuestion) -> Optional
     return Finding("computed_after_tape", site, detail="tape.gradient", variant="gradient")
 
 
-def find_integer_source(question: TensorFlowQuestion) -> OptionalFinding:
+def find_non_float_source_and_creation_site(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a source that is not a float, and the line that created it, even if only the source code shows this.
 
     Args:
@@ -419,12 +419,12 @@ def _is_recorded_by_asked_tape(
     return row.kind == "operation" and question.adapter.find_tape_state_at_row(row.index)[0] == "records"
 
 
-def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: RecordedRow | None) -> Site:
+def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded_use: RecordedRow | None) -> Site:
     """Return the line that uses a tensor, or the line in the block that led to this use.
 
     Args:
         question: The question about the source.
-        first_recorded: The first use that the tape recorded, or None.
+        first_recorded_use: The first use that the tape recorded, or None.
     """
     first_use = find_statement(find_recorded_or_first_use_site(question))
     block = find_statement(question.adapter.find_block_site())
@@ -432,7 +432,7 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
     if not is_outside:
         return find_recorded_or_first_use_site(question)
     block_stack = question.adapter.find_block_begin_call_stack()
-    call_stack = () if first_recorded is None else first_recorded.extra.call_stack
+    call_stack = () if first_recorded_use is None else first_recorded_use.extra.call_stack
     return find_call_stack_divergence(call_stack, block_stack) if call_stack else block_stack[-1]
 
 
@@ -954,7 +954,7 @@ def build_unused_finding(question: TensorFlowQuestion) -> Finding:
 TENSORFLOW_CHECKS = FrameworkChecks(
     build_unused_finding=build_unused_finding,
     find_undifferentiable_target=find_non_tensor_or_gradient_target,
-    find_non_float_source=combine_checks(find_source_left_out_by_keras, find_integer_source),
+    find_non_float_source=combine_checks(find_source_left_out_by_keras, find_non_float_source_and_creation_site),
     find_untracked_source=combine_checks(
         find_missing_backward_pass, find_cause_in_compiled_step, find_variable_filled_from_source, find_unwatched_source
     ),

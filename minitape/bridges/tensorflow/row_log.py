@@ -310,7 +310,7 @@ class TensorFlowLog:
             for row in self.tensor_rows.list_rows(state_variable)[-1:]
         ]
 
-    def fill_variable_if_without_value(self, variable: Any) -> None:
+    def fill_variable_with_placeholder_if_empty(self, variable: Any) -> None:
         """Assign a placeholder value to a variable that has no value in a repeated call.
 
         Such a variable was created during a trace that raised an error.

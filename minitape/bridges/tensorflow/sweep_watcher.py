@@ -39,7 +39,7 @@ class SweepWatcher:
     def list_owners_names_and_handlers(self) -> tuple:
         """Return an (owner, name, handler) triple for each function to wrap in TensorFlow's sweeps."""
         return (
-            (backprop, "_gradient_function", self._keep_shares_of_operation),
+            (backprop, "_gradient_function", self._compute_and_keep_shares_of_operation),
             (imperative_grad, "imperative_grad", self._run_sweep_with_ancestors_as_sources),
             (_TapeGradientFunctions, "_wrap_backward_function", self._wrap_backward_to_keep_shares),
         )
@@ -137,7 +137,7 @@ class SweepWatcher:
             and (tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype == tf.resource)
         ]
 
-    def _keep_shares_of_operation(
+    def _compute_and_keep_shares_of_operation(
         self,
         original: Any,
         op_name: str,

@@ -89,7 +89,7 @@ class TensorFlowWatcher(Watcher):
             (tape_class, "stop_recording", self._stop_recording_and_record_pause),
             (tape_class, "reset", self._record_tape_event_and_run),
             (custom_gradient, "_eager_mode_decorator", self._record_custom_function_as_one_row),
-            (record, "record_operation", self._keep_shares_of_custom_gradient),
+            (record, "record_operation", self._record_call_and_keep_custom_shares),
             (iterator_ops.OwnedIterator, "_create_iterator", self._create_and_record_iterator),
             (script_ops, "py_func_common", self._record_escapes_and_run_function),
             *((ops._EagerTensorBase, name, self._build_escape_handler(name)) for name in ESCAPE_METHODS),
@@ -220,7 +220,7 @@ class TensorFlowWatcher(Watcher):
         with TemporaryAttributes(self, _running_custom_op=(op, rule.__name__)):
             return original(call_rule, args, kwargs)
 
-    def _keep_shares_of_custom_gradient(
+    def _record_call_and_keep_custom_shares(
         self, original: Any, name: str, outputs: Any, inputs: Any, backward: Any, *extra_arguments: Any
     ) -> Any:
         """Keep the shares sent by the program's custom gradient function during a sweep."""
@@ -312,7 +312,7 @@ class TensorFlowWatcher(Watcher):
 
     def _register_accessed_variable(self, original: Any, variable: Any) -> Any:
         if self.recording.is_rerun and id(variable.handle) not in self.log.tensor_rows.variables_by_handle:
-            self.writer.run_safely(self.log.fill_variable_if_without_value, variable)
+            self.writer.run_safely(self.log.fill_variable_with_placeholder_if_empty, variable)
         self.log.tensor_rows.register_variable(variable)
         return original(variable)
 

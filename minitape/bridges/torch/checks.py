@@ -309,7 +309,7 @@ def find_replaced_source(question: TorchQuestion) -> OptionalFinding:
     return Finding("unknown", variant="before") if uses_unseen_rows else None
 
 
-def _find_rows_with_path_to_target(question: TorchQuestion) -> set[int]:
+def _find_rows_with_open_path_or_all_ancestors(question: TorchQuestion) -> set[int]:
     """Return the rows with a gradient path to the target, or all ancestors of the target if no such row exists.
 
     The program does not train a copy without such a path, such as a target network.
@@ -329,7 +329,7 @@ def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
     """
     copy_sites = (
         question.adapter.log.history.find_last_deep_copy_site(question.rows[row].find_object(), question.source)
-        for row in sorted(_find_rows_with_path_to_target(question))
+        for row in sorted(_find_rows_with_open_path_or_all_ancestors(question))
     )
     findings = (Finding("rebound", site, variant="copied") for site in copy_sites if site is not NOWHERE)
     return next(findings, None)

@@ -17,28 +17,28 @@ UNCHECKED_NAMES = set(
 find_declaration = re.compile(r"STE(?![a-z])|(?i:straight|surrogate|revers|guided|approx|quanti|binar|spik)").search
 
 
-def can_check_derivative(function: Any, args: Sequence[Any]) -> bool:
+def can_check_derivative(function_class: Any, call_args: Sequence[Any]) -> bool:
     """Return whether a call can be repeated and ``backward()`` is meant to be the derivative of ``forward()``.
 
     The result is False if the name or docstring says otherwise, or if ``forward()`` has jumps or side effects.
 
     Args:
-        function: The class of the Function.
-        args: The arguments of the call.
+        function_class: The class of the Function.
+        call_args: The arguments of the call.
     """
-    if not all(isinstance(arg, (torch.Tensor, int, float, str)) for arg in args):
+    if not all(isinstance(arg, (torch.Tensor, int, float, str)) for arg in call_args):
         return False
-    if find_declaration(f"{function.__name__} {vars(function).get('__doc__')}"):
+    if find_declaration(f"{function_class.__name__} {vars(function_class).get('__doc__')}"):
         return False
-    return UNCHECKED_NAMES.isdisjoint(function.forward.__code__.co_names)
+    return UNCHECKED_NAMES.isdisjoint(function_class.forward.__code__.co_names)
 
 
-def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[float, float] | None:
+def measure_disagreeing_slopes(function_class: Any, call_args: Sequence[Any]) -> tuple[float, float] | None:
     """Measure, in double precision, the slope of a Function that has one output along a random direction.
 
     Args:
-        function: The class of the Function.
-        args: The arguments of a call.
+        function_class: The class of the Function.
+        call_args: The arguments of a call.
 
     Returns:
         The slope according to ``backward()``, and the slope according to finite differences. None if they agree, or if
@@ -47,13 +47,13 @@ def measure_disagreeing_slopes(function: Any, args: Sequence[Any]) -> tuple[floa
     Raises:
         Exception: If the Function does not accept such arguments, or has several outputs.
     """
-    points = [*map(_copy_shifted_in_double_precision, args)]
-    result = function.apply(*points)
+    points = [*map(_copy_shifted_in_double_precision, call_args)]
+    result = function_class.apply(*points)
     weight = torch.randn_like(result) if result.dim() else torch.ones_like(result)
 
     def apply_to_moved(step: float) -> Any:
         moved = [point + step * move if move is not None else point for point, move in zip(points, moves, strict=True)]
-        return function.apply(*moved)
+        return function_class.apply(*moved)
 
     with torch.no_grad():
         gradients, opposites = (_list_input_gradients_of_function(result, each) for each in (weight, -weight))

@@ -35,7 +35,7 @@ def collect_model_parameters(module: torch.nn.Module) -> SourcesByName:
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
-def collect_unregistered_parameters(recording: TorchRecording, module: torch.nn.Module) -> SourcesByName:
+def collect_used_unregistered_parameters(recording: TorchRecording, module: torch.nn.Module) -> SourcesByName:
     """Return the module's parameters that the block used but ``module.parameters()`` does not list.
 
     Args:

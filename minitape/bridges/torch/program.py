@@ -386,7 +386,7 @@ class WatchedProgram:
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
-            self._add_anomaly(report, accounts.anomaly, recording)
+            self._add_anomaly_and_its_problems(report, accounts.anomaly, recording)
         self._add_problems_and_summary(report, groups)
         if not report.error:
             self._try_patches(report)
@@ -523,7 +523,7 @@ class WatchedProgram:
         raised = (answer or {}).get("raised")
         return None if raised is None else ProblemGroup(**raised)
 
-    def _add_anomaly(self, report: RunReport, anomaly: Anomaly, recording: Any) -> None:
+    def _add_anomaly_and_its_problems(self, report: RunReport, anomaly: Anomaly, recording: Any) -> None:
         """Add what is known about the first non-finite value to a report.
 
         Args:

@@ -118,14 +118,14 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     variant = "carried" if ran_again else "made_once"
     use = next((row.site for row in later if carrier.index in row.inputs), NOWHERE)
     fields = {"what": name, "other": format_bracketed_place(*use)}
-    container = _find_growing_list(name, carrier, later, names)
+    container = _find_name_of_growing_list(name, carrier, later, names)
     if container:
         fields = {"what": name, "other": format_bracketed_place(*carrier.site), "list": container}
         return explain_cause("torch", "backward_twice", use, "stored", fields)
     return explain_cause("torch", "backward_twice", carrier.site, variant, fields)
 
 
-def _find_growing_list(
+def _find_name_of_growing_list(
     carrier_name: str, carrier: RecordedRow, later_rows: list[RecordedRow], names: TensorNames
 ) -> str:
     """Return the name of a list that holds a value and a later value of the same line, or "" if none exists."""

@@ -148,7 +148,7 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
     watch = recording.log.run_watch
     step_sites = {optimizer.site for optimizer in watch.accounts.optimizers}
     if finding.variant in ("rate", "decayed") and finding.site in step_sites:
-        return finding._replace(site=find_learning_rate_site(finding.site))
+        return finding._replace(site=find_learning_rate_or_schedule_site(finding.site))
     if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
         return finding
     tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
@@ -159,7 +159,7 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
     return finding._replace(site=site, variant=variant)
 
 
-def find_learning_rate_site(step_site: Site) -> Site:
+def find_learning_rate_or_schedule_site(step_site: Site) -> Site:
     """Return the line that sets the learning rate or creates its schedule.
 
     Args:

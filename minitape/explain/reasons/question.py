@@ -334,12 +334,12 @@ def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set
     return tracked
 
 
-def does_cut_remove_scalar_term(question: Question, row: int) -> bool:
+def does_cut_remove_scalar_term(question: Question, cut_row: int) -> bool:
     """Return whether a cut removes a whole scalar term from a sum.
 
     Such a cut is rarely intended, because ``loss + penalty.detach()`` trains as if there were no penalty.
     """
-    consumers = (question.rows[consumer] for consumer in find_nearest_tracked_consumers(question.rows, row))
+    consumers = (question.rows[consumer] for consumer in find_nearest_tracked_consumers(question.rows, cut_row))
     return all(consumer.op in ADD_OPS and not consumer.shape for consumer in consumers)
 
 

@@ -215,7 +215,7 @@ class CheckedRun:
             return "sigmoid"
         return "softmax" if numerator.op.lower() == "exp" and denominator.op in self.op_names.sum_ops else ""
 
-    def find_display_name(self, row: RecordedRow) -> str:
+    def find_activation_or_operation_name(self, row: RecordedRow) -> str:
         """Return the common name of an operation, such as "softmax".
 
         Args:
@@ -282,7 +282,9 @@ def check_broadcast(run: CheckedRun) -> Suspicions:
             continue
         # If the table is constant, such as a table of targets, the gradient arrives at the operation that reads the
         # table.
-        affected = [index for index in _find_rows_up_to_sum(run, row) if index in run.reached_operations]
+        affected = [
+            index for index in _find_rows_from_table_to_sum_unless_intended(run, row) if index in run.reached_operations
+        ]
         if not affected:
             continue
         shapes = [tuple(operand.shape) for operand in operands]
@@ -334,7 +336,7 @@ def _find_operands_and_column(run: CheckedRun, row: RecordedRow) -> tuple[list[R
     return operands, None
 
 
-def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
+def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: RecordedRow) -> set[int]:
     """Return the rows that lead from a table to the sum of all its elements.
 
     Returns:
@@ -342,7 +344,7 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
         intended if the program reduces it along one axis, passes it to a softmax, or combines it with a table of
         different elements.
     """
-    table, waiting, shape = {row.index}, [row], tuple(row.shape)
+    table, waiting, shape = {table_row.index}, [table_row], tuple(table_row.shape)
     is_summed = False
     while waiting:
         current = waiting.pop()
@@ -359,7 +361,7 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
             if is_table and consumer.index not in table:
                 table.add(consumer.index)
                 waiting.append(consumer)
-    if not is_summed or _is_combined_with_other_table(run, row, table):
+    if not is_summed or _is_combined_with_other_table(run, table_row, table):
         return set()
     return table
 
@@ -383,14 +385,14 @@ def _is_combined_with_other_table(run: CheckedRun, row: RecordedRow, table: set[
     return False
 
 
-def _is_made_from_columns_and_vectors(run: CheckedRun, row: RecordedRow) -> bool:
+def _is_made_from_columns_and_vectors(run: CheckedRun, table_row: RecordedRow) -> bool:
     """Return whether a table was computed only from tables that combine a column with a vector, as the mistake does.
 
     Args:
         run: The run to check.
-        row: The table.
+        table_row: The table.
     """
-    waiting, seen, shape = [row.index], set[int](), tuple(row.shape)
+    waiting, seen, shape = [table_row.index], set[int](), tuple(table_row.shape)
     while waiting:
         current = run.rows[waiting.pop()]
         if current.index in seen or _find_operands_and_column(run, current)[1] is not None:
@@ -525,7 +527,13 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     if get_kind_name(cause) == "cut" and reached.isdisjoint(tracked_inputs):
         consumers = find_nearest_tracked_consumers(run.rows, row.index) & reached
         if consumers and consumers.issubset(terms):
-            yield Suspicion("in_part", row.site, {"what": run.find_display_name(row)}, tracked_inputs[0], variant="cut")
+            yield Suspicion(
+                "in_part",
+                row.site,
+                {"what": run.find_activation_or_operation_name(row)},
+                tracked_inputs[0],
+                variant="cut",
+            )
 
 
 def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspicions:
@@ -613,7 +621,11 @@ def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
         is_nonzero = 0 < largest_received < math.inf and largest_sent > 0
         if is_nonzero and largest_sent <= limit and min(deviations, default=largest_received) <= limit:
             ratio = largest_sent / largest_received
-            fields_by_row[row.index] = {"what": run.find_display_name(row), "from_": largest_received, "to": ratio}
+            fields_by_row[row.index] = {
+                "what": run.find_activation_or_operation_name(row),
+                "from_": largest_received,
+                "to": ratio,
+            }
     targets = [row for sweep in run.sweeps for row in sweep.target] if fields_by_row else []
     rows_with_other_path = (
         collect_connected_ancestors(run.rows, targets, stop_rows=fields_by_row) - fields_by_row.keys()
@@ -661,7 +673,7 @@ def check_strongest_repeated_scaling(run: CheckedRun) -> Suspicions:
     affects_all = ratio > 1 or (ratio < VANISHING_RATIO**2 and _does_select_new_part(run, first.row, second.row))
     cause = "vanishing" if ratio < 1 else "exploding"
     fields = {
-        "what": run.find_display_name(row),
+        "what": run.find_activation_or_operation_name(row),
         "from_": first.size,
         "to": last.size,
         "n": len(series),
@@ -710,15 +722,20 @@ def check_saturation(run: CheckedRun) -> Suspicions:
         )
         if not 0 < sent < VANISHING_RATIO * received < math.inf:
             continue
-        if sent >= VANISHING_RATIO * _find_smallest_adjoint_size_after(run, row.index):
+        if sent >= VANISHING_RATIO * _find_smallest_adjoint_size_from_row_to_target(run, row.index):
             continue
         if _has_small_slope(run, row, adjoint):
-            fields = {"what": run.find_display_name(row), "from_": received, "to": sent, "ratio": sent / received}
+            fields = {
+                "what": run.find_activation_or_operation_name(row),
+                "from_": received,
+                "to": sent,
+                "ratio": sent / received,
+            }
             only_rows = find_row_and_ancestors_with_tiny_adjoint(run, row.index, received)
             yield build_row_suspicion(row, "vanishing", fields, "saturated", only_rows)
 
 
-def _find_smallest_adjoint_size_after(run: CheckedRun, row: int) -> float:
+def _find_smallest_adjoint_size_from_row_to_target(run: CheckedRun, row: int) -> float:
     """Return the size of the smallest adjoint between the target and a row.
 
     Before a logarithm, the adjoint is large if a probability is small, so the adjoint at the row alone is misleading.
@@ -741,7 +758,7 @@ def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) 
     value = run.find_array(row.index)
     if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
-    slope = 1 - value * value if run.find_display_name(row) == "tanh" else value * (1 - value)
+    slope = 1 - value * value if run.find_activation_or_operation_name(row) == "tanh" else value * (1 - value)
     return compute_root_mean_square(adjoint * slope) < 10 * VANISHING_RATIO * compute_root_mean_square(adjoint)
 
 

@@ -289,9 +289,9 @@ def _find_row_made_nan_by_mask_or_consumer(question: Question, nonfinite: Iterab
     return min(has_nan, default=consumer)
 
 
-def may_product_overflow(question: Question, row: int, factors: Iterable[OptionalArray]) -> bool:
+def may_product_overflow(question: Question, product_row: int, factors: Iterable[OptionalArray]) -> bool:
     """Return whether the product of some elements would exceed the range of the row's type."""
-    dtype = question.rows[row].dtype.replace("bfloat16", "float32")
+    dtype = question.rows[product_row].dtype.replace("bfloat16", "float32")
     if dtype not in ("float32", "float64"):
         return False
     limit = np.finfo(dtype).max ** 0.45
@@ -396,19 +396,22 @@ def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
     return explain_zero_of_operation(question, culprit)
 
 
-def explain_cancellation(question: Question, call: int, row: int) -> Finding:
+def explain_cancellation(question: Question, last_sender: int, cancelled_row: int) -> Finding:
     """Explain why the shares that arrived at a row cancel: through a normalizing function or in the program itself.
 
     Args:
         question: The question about the gradient.
-        call: The operation that sent the last share.
-        row: The row whose shares cancel.
+        last_sender: The operation that sent the last share.
+        cancelled_row: The row whose shares cancel.
     """
     adapter = question.adapter
-    if question.rows[call].op in adapter.zero_mechanisms["zero_cancels"] - SUBTRACT_OPS:
-        return build_row_finding(question, "zero_cancels", call)
+    if question.rows[last_sender].op in adapter.zero_mechanisms["zero_cancels"] - SUBTRACT_OPS:
+        return build_row_finding(question, "zero_cancels", last_sender)
     senders = [
-        sender for sender, shares in question.required_sweep.edges.items() for share in shares if share.row == row
+        sender
+        for sender, shares in question.required_sweep.edges.items()
+        for share in shares
+        if share.row == cancelled_row
     ]
     scopes = [question.rows[sender].scope for sender in senders]
     for depth, name in enumerate(scopes[0] if scopes else (), 1):
@@ -417,8 +420,8 @@ def explain_cancellation(question: Question, call: int, row: int) -> Finding:
         if is_normalization and all(other[:depth] == scope for other in scopes):
             exponentials = [other for other in question.rows if other.op == "exp" and other.scope[:depth] == scope]
             saturates = any(is_softmax_one_hot(question, exponential.index) for exponential in exponentials)
-            return build_row_finding(question, "saturated" if saturates else "zero_cancels", call, detail=name)
-    return build_row_finding(question, "zero_sum", call, "elements" if len(senders) == 1 else "")
+            return build_row_finding(question, "saturated" if saturates else "zero_cancels", last_sender, detail=name)
+    return build_row_finding(question, "zero_sum", last_sender, "elements" if len(senders) == 1 else "")
 
 
 def find_zero_mechanism(question: Question, row: int) -> str:
@@ -543,34 +546,34 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
     return build_row_finding(question, "not_selected" if takes_other else "saturated", row)
 
 
-def are_other_factors_nonzero(question: Question, row: int) -> bool:
+def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
     """Return whether all other factors of a product are known and free of zeros.
 
     If this is true, the shares of a broadcast factor are zero because they cancel in a sum.
 
     Args:
         question: The question about the gradient.
-        row: The row of the product.
+        product_row: The row of the product.
     """
-    inputs = [index for index in question.rows[row].inputs if index not in question.descendants]
+    inputs = [index for index in question.rows[product_row].inputs if index not in question.descendants]
     factors = collect_known_arrays(question, inputs)
     return bool(factors) and len(factors) == len(inputs) and all(np.all(factor != 0) for factor in factors)
 
 
-def does_product_underflow(question: Question, row: int, factors: Iterable[np.ndarray]) -> bool:
+def does_product_underflow(question: Question, product_row: int, other_factors: Iterable[np.ndarray]) -> bool:
     """Return whether the product of a nonzero adjoint and a nonzero factor is too small for the row's type.
 
     Args:
         question: The question that contains the backward pass.
-        row: The row of the product.
-        factors: The other factors of the product.
+        product_row: The row of the product.
+        other_factors: The other factors of the product.
     """
-    adjoint = find_adjoint(question, row)
-    dtype = question.rows[row].dtype.replace("bfloat16", "float32")
+    adjoint = find_adjoint(question, product_row)
+    dtype = question.rows[product_row].dtype.replace("bfloat16", "float32")
     if adjoint is None or not dtype.startswith("float"):
         return False
     largest_adjoint = np.abs(adjoint).max(initial=0.0)
-    products = (largest_adjoint * np.abs(factor).max(initial=0.0) for factor in factors)
+    products = (largest_adjoint * np.abs(factor).max(initial=0.0) for factor in other_factors)
     return any(0 < product < np.finfo(dtype).smallest_subnormal for product in products)
 
 
@@ -615,28 +618,28 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
     return True
 
 
-def is_relu_inactive(question: Question, row: int) -> bool:
+def is_relu_inactive(question: Question, relu_row: int) -> bool:
     """Return whether a relu yields zero for every element that received an adjoint.
 
     If the result is False, the value is at another limit, such as the upper limit of a relu6 or a hard sigmoid.
 
     Args:
         question: The question that contains the backward pass.
-        row: The row of the relu.
+        relu_row: The row of the relu.
     """
-    value = question.rows[row].array
-    adjoint = find_adjoint(question, row)
+    value = question.rows[relu_row].array
+    adjoint = find_adjoint(question, relu_row)
     if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
     return not value[adjoint != 0].any()
 
 
-def is_softmax_one_hot(question: Question, row: int) -> bool:
+def is_softmax_one_hot(question: Question, softmax_row: int) -> bool:
     """Return whether a softmax over several classes assigns all the probability to one of them.
 
     Args:
         question: The question that contains the row.
-        row: The row of the softmax.
+        softmax_row: The row of the softmax.
     """
-    value = question.rows[row].array
+    value = question.rows[softmax_row].array
     return value is not None and bool((value == 1).any() and (value == 0).any())

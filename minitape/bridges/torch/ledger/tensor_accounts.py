@@ -206,7 +206,7 @@ class WeightSample:
 
     def __init__(self, accounts: Sequence[TensorAccount]) -> None:
         """Choose the elements, and keep views of them, which reflect later changes to the parameters."""
-        self.accounts = [account for account in accounts if _is_sampled(account.tensor_ref())]
+        self.accounts = [account for account in accounts if _can_be_sampled(account.tensor_ref())]
         tensors = [tensor for account in self.accounts if (tensor := account.tensor_ref()) is not None]
         self._views = [_view_sample(tensor) for tensor in tensors]
         self.sizes = [view.numel() for view in self._views]
@@ -240,7 +240,7 @@ class WeightSample:
         return list(vector.split(self.sizes))
 
 
-def _is_sampled(tensor: OptionalTensor) -> bool:
+def _can_be_sampled(tensor: OptionalTensor) -> bool:
     return (
         tensor is not None
         and tensor.layout is torch.strided
