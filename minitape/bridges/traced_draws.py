@@ -33,14 +33,14 @@ class TracedDraws:
         self._draws: DrawStates = {}
         self._repeated_calls = 0
 
-    def update_after_call(self, after: DrawStates, was_traced: bool) -> None:
+    def update_after_call(self, states_after: DrawStates, was_traced: bool) -> None:
         """Compare the states of the generators before and after a call.
 
         Args:
-            after: The states after the call.
+            states_after: The states after the call.
             was_traced: Whether the function was traced in this call.
         """
-        moved = dict(after.items() - self.before.items())
+        moved = dict(states_after.items() - self.before.items())
         if was_traced:
             self._draws, self._repeated_calls = moved, 0
         else:

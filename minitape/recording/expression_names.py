@@ -90,14 +90,14 @@ def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
     result_names: dict[ast.AST, str | None] = {}
     for node in ast.walk(tree):  # Statements are visited before their expressions.
         if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-            result_names[node.value] = unparse_if_name(node.target)
+            result_names[node.value] = unparse_if_name_attribute_or_item(node.target)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-            result_names[node.value] = unparse_if_name(node.targets[0])
+            result_names[node.value] = unparse_if_name_attribute_or_item(node.targets[0])
         elif (operands := _list_operands_or_arguments(node)) and isinstance(node, ast.expr):
-            function = unparse_if_name(node.func) or "" if isinstance(node, ast.Call) else ""
+            function = unparse_if_name_attribute_or_item(node.func) or "" if isinstance(node, ast.Call) else ""
             names = ExpressionNames(
                 function.rpartition(".")[2],
-                tuple(map(unparse_if_name, operands)),
+                tuple(map(unparse_if_name_attribute_or_item, operands)),
                 result_names.get(node),
             )
             program.names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = names
@@ -119,21 +119,22 @@ def _list_operands_or_arguments(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def unparse_if_name(node: ast.expr) -> str | None:
+def unparse_if_name_attribute_or_item(node: ast.expr) -> str | None:
     """Return the text of a name, of an attribute or of an element with a constant index, or None for any other node.
 
     Args:
         node: The expression.
 
-    >>> [unparse_if_name(ast.parse(text, mode="eval").body) for text in ("self.w", "ws[0].b", "f(x).w", "ws[i]")]
+    >>> nodes = [ast.parse(text, mode="eval").body for text in ("self.w", "ws[0].b", "f(x).w", "ws[i]")]
+    >>> [unparse_if_name_attribute_or_item(node) for node in nodes]
     ['self.w', 'ws[0].b', None, None]
     """
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        owner = unparse_if_name(node.value)
+        owner = unparse_if_name_attribute_or_item(node.value)
         return owner and f"{owner}.{node.attr}"
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        owner = unparse_if_name(node.value)
+        owner = unparse_if_name_attribute_or_item(node.value)
         return owner and f"{owner}[{node.slice.value!r}]"
     return None

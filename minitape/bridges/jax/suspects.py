@@ -49,7 +49,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=JaxAdapter(recording),
-        checks=(check_gradients_without_effect, check_cancellation),
+        checks=(check_gradients_without_effect, check_cancelling_shares),
         find_source_rows=recording.list_rows,
         find_operand_before_broadcast=find_operand_before_broadcast,
         find_logits_row=find_logits_row,
@@ -99,7 +99,7 @@ def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
     yield Suspicion("not_applied", site, fields, min(unchanged_counts), only_rows=unchanged_counts, variant=variant)
 
 
-def check_cancellation(run: CheckedRun) -> Suspicions:
+def check_cancelling_shares(run: CheckedRun) -> Suspicions:
     """Find shares that arrive at a value on several paths and cancel, except for rounding errors.
 
     This happens in a softmax or a normalization, whose steps are separate rows in JAX.

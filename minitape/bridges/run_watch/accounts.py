@@ -133,7 +133,7 @@ class Account:
     optimizer_numbers: set[int] = field(default_factory=set)
     got_gradient: bool = False
 
-    def read_facts(self) -> ParameterFacts:
+    def read_current_parameter_facts(self) -> ParameterFacts:
         """Return the facts about the parameter in its current state.
 
         Returns:

@@ -197,7 +197,9 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
     unoptimized = [
         account
         for account in run.accounts.values()
-        if not account.optimizer_numbers and account.got_gradient and account.read_facts().is_parameter
+        if not account.optimizer_numbers
+        and account.got_gradient
+        and account.read_current_parameter_facts().is_parameter
     ]
     # A layer that is recreated in each step gets one gradient before another layer takes its place.
     single_registrations = {
@@ -303,7 +305,7 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
         if account.undone_moves > 2:
             yield RunFinding("not_applied", "undone", optimizer.site, {}, keys)
         elif (
-            account.read_facts().dtype_name in HALF_DTYPES
+            account.read_current_parameter_facts().dtype_name in HALF_DTYPES
             and account.norms[1] > max(SMALL_NORM, 1e-3 * largest)
             and optimizer.rates[1] > 0
             and not account.moves[0]
@@ -313,7 +315,7 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
                 "n": optimizer.steps,
                 "rate": optimizer.rates[1],
                 "norm": account.norms[1],
-                "dtype": account.read_facts().dtype_name,
+                "dtype": account.read_current_parameter_facts().dtype_name,
             }
             yield RunFinding("not_applied", "rounded", optimizer.site, fields, keys)
 

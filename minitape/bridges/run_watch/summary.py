@@ -61,7 +61,7 @@ def _group_accounts_by_missing_gradient_or_update(
 
 def _is_trained(account: Account) -> bool:
     """Return whether the program trains a leaf, rather than only differentiating with respect to it."""
-    facts = account.read_facts()
+    facts = account.read_current_parameter_facts()
     is_input = not facts.is_parameter and account.is_unchanged_since_first_gradient()
     has_gradient = account.got_gradient and not is_input
     return not facts.is_elsewhere and bool(account.optimizer_numbers or has_gradient)
@@ -107,7 +107,7 @@ def _describe_missing_gradient_or_update(account: Account) -> str:
     Args:
         account: The account of the parameter.
     """
-    facts = account.read_facts()
+    facts = account.read_current_parameter_facts()
     if facts.is_gone:
         return fill("no longer used by the program")
     if not facts.is_trainable:

@@ -70,14 +70,16 @@ class WaitingCopy:
         self._requests = os.fdopen(requests, "wb")
         self._answers = os.fdopen(answers, "rb")
 
-    def send_request_and_read_answer(self, fields: Message) -> Any:  # The type is Any, because the answer is JSON.
+    def send_request_and_read_answer(
+        self, request_fields: Message
+    ) -> Any:  # The type is Any, because the answer is JSON.
         """Wake the copy and return its answer, or None if it ended without answering.
 
         Args:
-            fields: The request. "seconds" limits the copy's running time.
+            request_fields: The request. "seconds" limits the copy's running time.
         """
         try:
-            self._requests.write(json.dumps(fields).encode() + b"\n")
+            self._requests.write(json.dumps(request_fields).encode() + b"\n")
             self._requests.flush()
             answer = self._answers.readline()
         except OSError:

@@ -106,18 +106,18 @@ class TensorFlowRecording(FrameworkRecording):
 
         return read_weights_around_last_step(self, source)
 
-    def explain_failed_gradient_call(self, args: tuple, kwargs: Mapping[str, Any]) -> OptionalExplanation:
+    def explain_failed_gradient_call(self, call_args: tuple, call_kwargs: Mapping[str, Any]) -> OptionalExplanation:
         """Explain why ``tape.gradient`` raised an error.
 
         Args:
-            args: The positional arguments of the call, including the tape.
-            kwargs: Its keyword arguments.
+            call_args: The positional arguments of the call, including the tape.
+            call_kwargs: Its keyword arguments.
 
         Returns:
             The explanation for the first source; None if the call had no target or source, or if the call is not to
             blame.
         """
-        asked = dict(zip(("tape", "target", "sources"), args, strict=False)) | dict(kwargs)
+        asked = dict(zip(("tape", "target", "sources"), call_args, strict=False)) | dict(call_kwargs)
         sources = tensorflow.nest.flatten(asked.get("sources"))
         if not isinstance(asked["tape"], tensorflow.GradientTape) or asked.get("target") is None or not sources:
             return None

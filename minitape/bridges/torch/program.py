@@ -313,36 +313,36 @@ class WatchedProgram:
             anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
         )
 
-    def _send_to_last_copy_before(self, pass_number: int, fields: Message) -> Message | None:
+    def _send_to_last_copy_before(self, pass_number: int, request_fields: Message) -> Message | None:
         """Send a request to the last copy before a pass. If none exists, set ``obstacle`` and return None."""
         seconds = time.monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < pass_number]
         is_quick = seconds < QUICK_REPEAT_SECONDS
         if usable and (not is_quick or (self.side_effects.first and not self.may_repeat)):
-            answer = self._send_to_waiting_copy(usable[-1], fields)
+            answer = self._send_to_waiting_copy(usable[-1], request_fields)
             if answer is not None:
                 return answer
-        answer = self._send_to_start_copy(fields, seconds)
+        answer = self._send_to_start_copy(request_fields, seconds)
         if answer is not None and usable and find_first_pass_with_different_loss(answer, self.watch.accounts.losses):
-            return self._send_to_waiting_copy(usable[-1], fields) or answer
+            return self._send_to_waiting_copy(usable[-1], request_fields) or answer
         return answer
 
-    def _send_to_waiting_copy(self, copy: WaitingCopy, fields: Message) -> Message | None:
+    def _send_to_waiting_copy(self, copy: WaitingCopy, request_fields: Message) -> Message | None:
         """Send a JSON request to a copy that has waited since an earlier pass, and return its JSON answer.
 
         Args:
             copy: The copy.
-            fields: The request.
+            request_fields: The request.
         """
-        answer = copy.send_request_and_read_answer(fields | {"seconds": MAX_REPEAT_SECONDS})
+        answer = copy.send_request_and_read_answer(request_fields | {"seconds": MAX_REPEAT_SECONDS})
         return None if not answer or answer.get("stopped_by") else {**answer, "from_pass": copy.pass_number}
 
-    def _send_to_start_copy(self, fields: Message, seconds: float) -> Message | None:
+    def _send_to_start_copy(self, request_fields: Message, running_seconds: float) -> Message | None:
         """Send a JSON request to the copy that runs the program from its start, and return its JSON answer.
 
         Args:
-            fields: The request.
-            seconds: The program's running time so far.
+            request_fields: The request.
+            running_seconds: The program's running time so far.
         """
         effect = "" if self.may_repeat else self.side_effects.first
         if self._start_copy is None:
@@ -350,14 +350,14 @@ class WatchedProgram:
         if effect:
             self.obstacle = _describe_effect(effect)
             return None
-        if seconds > MAX_REPEAT_SECONDS and not self.may_repeat:
+        if running_seconds > MAX_REPEAT_SECONDS and not self.may_repeat:
             self.obstacle = fill(
                 "the program took {n} minutes to reach this step; use --rerun to run it again anyway",
-                n=round(seconds / 60),
+                n=round(running_seconds / 60),
             )
             return None
         limit = MAX_REPEAT_SECONDS if not self.may_repeat else 100 * MAX_REPEAT_SECONDS
-        answer = self._start_copy.send_request_and_read_answer(fields | {"seconds": limit})
+        answer = self._start_copy.send_request_and_read_answer(request_fields | {"seconds": limit})
         if answer is None:
             self.obstacle = fill("the second run did not reach this step")
             return None
@@ -478,17 +478,17 @@ class WatchedProgram:
                     if groups[index].is_patch_offered:
                         break
 
-    def _send_trial_if_possible(self, fields: Message) -> Message | None:
+    def _send_trial_if_possible(self, request_fields: Message) -> Message | None:
         """Send a request to a copy that runs the program from its start, or return None if that is not possible.
 
         Args:
-            fields: The request.
+            request_fields: The request.
         """
         accounts = self.watch.accounts
-        seconds = (time.monotonic() - self._began) * fields["high"] / max(1, accounts.passes)
+        seconds = (time.monotonic() - self._began) * request_fields["high"] / max(1, accounts.passes)
         if self._start_copy is None or seconds > MAX_TRIAL_SECONDS or (self.side_effects.first and not self.may_repeat):
             return None
-        answer = self._start_copy.send_request_and_read_answer(fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
+        answer = self._start_copy.send_request_and_read_answer(request_fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
         return None if answer is None or answer.get("stopped_by") else answer
 
     def _explain_error_without_recording(self, error: BaseException) -> ProblemGroup | None:

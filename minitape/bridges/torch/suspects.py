@@ -100,11 +100,11 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         adapter=TorchAdapter(recording),
         checks=(
             check_lost_or_changed_gradients,
-            check_loss_inputs,
+            check_range_of_loss_inputs,
             check_unreachable_targets,
             check_rows_indexed_with_all_labels,
             check_addition_at_repeated_indices,
-            check_custom_functions,
+            check_derivatives_of_custom_functions,
             check_samples_without_gradient,
             check_state_cut_in_loop,
         ),
@@ -206,7 +206,7 @@ def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -
 # -- custom derivatives ----------------------------------------------------------------------------
 
 
-def check_custom_functions(run: CheckedRun) -> Suspicions:
+def check_derivatives_of_custom_functions(run: CheckedRun) -> Suspicions:
     """Find autograd Functions of the program whose ``backward()`` is not the derivative of ``forward()``.
 
     Args:
@@ -339,7 +339,7 @@ def _is_log_prob_row(row: RecordedRow) -> bool:
 # -- losses ----------------------------------------------------------------------------------------
 
 
-def check_loss_inputs(run: CheckedRun) -> Suspicions:
+def check_range_of_loss_inputs(run: CheckedRun) -> Suspicions:
     """Find inputs or targets outside the range that a loss expects.
 
     Args:

@@ -509,13 +509,13 @@ class TorchWatcher(Watcher):
                     self._run_safely(self.log.record_assignment_event, tensor)
 
 
-def iter_tensors_in_arguments(values: Any) -> Iterable[torch.Tensor]:
+def iter_tensors_in_arguments(arguments: Any) -> Iterable[torch.Tensor]:
     """Yield the tensors in arguments, including those in nested tuples, lists, dictionaries and slices.
 
     >>> [t.item() for t in iter_tensors_in_arguments((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
     [1, 2, 3]
     """
-    for value in values.values() if isinstance(values, dict) else values:
+    for value in arguments.values() if isinstance(arguments, dict) else arguments:
         part = (value.start, value.stop, value.step) if isinstance(value, slice) else value
         if isinstance(part, torch.Tensor):
             yield part

@@ -90,7 +90,7 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def is_literal(self, row: RecordedRow) -> bool:
+    def is_from_number_literal(self, row: RecordedRow) -> bool:
         """Return whether a row comes from a number literal in the program. Most frameworks do not record that.
 
         Args:

@@ -269,7 +269,9 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
     if not start:
         return True
     rows = (question.rows[row] for row in question.ancestors.difference(question.source_rows))
-    later_rows = (row for row in rows if row.was_created_after(escape) and not question.adapter.is_literal(row))
+    later_rows = (
+        row for row in rows if row.was_created_after(escape) and not question.adapter.is_from_number_literal(row)
+    )
     sites = {site for row in later_rows for site in (row.site, *row.call_stack)}
     reached = trace_value_to_statements(start, [site[0] for site in sites], follow_branches)
     for site in sites:
@@ -429,7 +431,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
     own_statements = _list_assignments_up_to_caller_of_setup(created.call_stack)
     for leaf in question.list_leaves_besides_source():
         leaf_created = question.adapter.find_leaf_creation(leaf)
-        if question.adapter.is_literal(leaf) or leaf_created.clock == created.clock:
+        if question.adapter.is_from_number_literal(leaf) or leaf_created.clock == created.clock:
             continue
         leaf_is_newer = leaf_created.clock > created.clock
         leaf_statements = [(find_statement(site), site) for site in reversed(leaf_created.call_stack)]
@@ -529,7 +531,7 @@ def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     source_is_watched = is_tensor and any(adapter.is_watched(question.rows[row]) for row in question.source_rows)
     for leaf in question.list_leaves_besides_source():
         values = leaf.array
-        if values is None or adapter.is_literal(leaf):
+        if values is None or adapter.is_from_number_literal(leaf):
             continue
         is_watched = source_is_watched or (is_tensor and adapter.is_watched(leaf))
         if not (is_watched or _has_distinct_elements(values)):

@@ -265,7 +265,7 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-def check_broadcast(run: CheckedRun) -> Suspicions:
+def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
     """Find an operation on a column (N, 1) and a row (N,) that makes the loss average N × N terms by mistake.
 
     Args:
@@ -708,7 +708,7 @@ def _does_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
     return any(find_selection_word(run.rows[index].op) and run.consumers[index][0] > previous for index in rows)
 
 
-def check_saturation(run: CheckedRun) -> Suspicions:
+def check_saturated_activations(run: CheckedRun) -> Suspicions:
     """Find an activation that passed on almost none of the adjoint.
 
     Args:
@@ -781,7 +781,7 @@ def find_row_and_ancestors_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_
     return rows
 
 
-def check_growing_gradients(run: CheckedRun) -> Suspicions:
+def check_gradients_growing_between_steps(run: CheckedRun) -> Suspicions:
     """Find a source whose gradient and value grow from one optimizer step to the next.
 
     Args:
@@ -807,13 +807,13 @@ def check_growing_gradients(run: CheckedRun) -> Suspicions:
             return
 
 
-LEADING_CHECKS: tuple[Check, ...] = (check_broadcast, check_activation_before_logits_loss)
+LEADING_CHECKS: tuple[Check, ...] = (check_accidental_broadcast, check_activation_before_logits_loss)
 TRAILING_CHECKS: tuple[Check, ...] = (
-    check_growing_gradients,
+    check_gradients_growing_between_steps,
     check_term_without_gradient,
     check_gradient_of_rounding_errors,
     check_strongest_repeated_scaling,
-    check_saturation,
+    check_saturated_activations,
 )
 
 

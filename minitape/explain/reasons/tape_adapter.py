@@ -331,7 +331,7 @@ class TapeAdapter(Adapter):
             TENSORFLOW_OPERATIONS,
             lambda how: tape_sentences.ESCAPE_WORDS.get(how, how),
         )
-        suspicions = [*suspects.check_broadcast(run), *suspects.check_activation_before_logits_loss(run)]
+        suspicions = [*suspects.check_accidental_broadcast(run), *suspects.check_activation_before_logits_loss(run)]
         return [*suspicions, *suspects.check_term_without_gradient(run)]
 
     def list_names_and_values(self) -> NamesAndValues:
@@ -405,7 +405,7 @@ class TapeAdapter(Adapter):
             clock = max((begin.clock for begin in self.reachability.block_begins), default=0) + 1
         return Creation(clock, list(row.call_stack))
 
-    def is_literal(self, row: RecordedRow) -> bool:
+    def is_from_number_literal(self, row: RecordedRow) -> bool:
         """Return whether a row comes from a number literal in the program. All equal numbers share one row.
 
         Args:

@@ -86,7 +86,9 @@ def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, follow
         accounts.record_finding("no_effect", "optimizer", site, name="lr", one=used, two=rate)
     if followed.account.steps != SETTINGS_STEP:
         return
-    trained = {account.key for account in held if account.moves[0] and account.read_facts().is_trainable}
+    trained = {
+        account.key for account in held if account.moves[0] and account.read_current_parameter_facts().is_trainable
+    }
     for owner in (*iter_living_instances(nn.Module), *(account.tensor_ref() for account in held)):
         for name in FREEZING_NAMES & vars(owner).keys():
             parameters = owner.parameters() if isinstance(owner, nn.Module) else [owner]

@@ -58,7 +58,7 @@ class TensorAccount(Account):
         self.is_parameter = isinstance(tensor, torch.nn.Parameter)
         self._dtype = str(tensor.dtype).removeprefix("torch.")
 
-    def read_facts(self) -> ParameterFacts:
+    def read_current_parameter_facts(self) -> ParameterFacts:
         """Return the facts about the leaf in its current state.
 
         Returns:
