@@ -361,8 +361,8 @@ class FrameworkRecording(Recording, ABC):
         return None, None
 
     def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return the target row of a backward pass in the form that a question accepts."""
-        return RowNumber(sweep.target[-1])
+        """Return the target row of a backward pass, or None if a question itself finds the pass of its source."""
+        return None
 
     def find_compiled_step_recording_and_source(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
         """Find the compiled step that computed the gradient of a source.

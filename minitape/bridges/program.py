@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
 from ..explain.caller import warn_at_user_line
-from ..explain.explanation import Explanation, explain_cause
+from ..explain.explanation import OptionalExplanation, explain_cause
 from .known_errors import explain_error_by_message
 from .model_page import ModelPage, is_problem
 from .run_watch.report import ProblemGroup, build_problem_group
@@ -195,8 +195,8 @@ class FrameworkBlock:
             self.page = self.recording.explain()
             self.remarks = getattr(self.recording, "list_remarks", list)()
             if not any(explanation.kind in ("nonfinite", "error") for explanation in self.page.problems):
-                explanations: list[Explanation] = getattr(self.recording, "list_run_problems", list)()
-                self.run_problems = [build_problem_group(explanation, []) for explanation in explanations]
+                explanations: Iterable[OptionalExplanation] = getattr(self.recording, "iter_run_problems", list)()
+                self.run_problems = [build_problem_group(each, []) for each in explanations if each is not None]
             if self.page.problems:
                 notify(self.page)
         except Exception as error:  # An error in an explanation must not end the training run.

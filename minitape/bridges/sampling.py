@@ -33,6 +33,22 @@ def _identify_running_expression_and_call(frame: FrameType | None) -> Place:
     return [(id(used_frame.f_code), used_frame.f_lasti) for used_frame in frames if used_frame is not None]
 
 
+def require_positive_step_count(step_count: Any, option_name: str, example: str) -> int:
+    """Check that an option's value is a positive number of steps, and return it.
+
+    Args:
+        step_count: The value of the option.
+        option_name: The name of the option, for the message.
+        example: A correct use of the option, for the message.
+
+    Raises:
+        ValueError: If the value is not a positive int.
+    """
+    if not isinstance(step_count, int) or isinstance(step_count, bool) or step_count < 1:
+        raise ValueError(f"{option_name}={step_count!r} is not a number of steps: {example}.")
+    return step_count
+
+
 class SampledSteps:
     """A block that records only some steps of a training loop.
 
@@ -49,8 +65,6 @@ class SampledSteps:
         first: The number of initial steps to record as one recording, or None if ``every`` is used.
         steps: The total number of steps so far.
         latest: The latest recording, or None if no step has been recorded.
-        measure_step: Returns the loss of a step that is not recorded, given the arguments and the results of the call
-            that computed its gradients. The loss is NaN if a gradient is not finite, and None if it is unknown.
         watched_count: The number of unrecorded steps whose loss was measured.
         bad_step: The number of the first unrecorded step with a non-finite loss or gradient, or None.
         failed_call: The arguments and the error of the last call that raised an error instead of returning gradients.
@@ -65,14 +79,36 @@ class SampledSteps:
         step_ends: Sequence[tuple[Any, str]],
         is_ready: Callable[[], bool] = lambda: True,
         gives_gradients: Callable[..., bool] = lambda *owner: True,
+        measure_step: Callable[[Any, tuple, Any], float | None] = lambda *call: None,
     ) -> None:
-        """Prepare the block; see :func:`build_sampled_steps` for the parameters."""
+        """Prepare the block.
+
+        Args:
+            every: Record the first step and then every ``every``-th step.
+            first: Record the first ``first`` steps as one recording. Exactly one of the two options is given.
+            build_block: A function that creates a block for one recorded step.
+            step_ends: The (owner, name) pair of each framework function that computes gradients and may therefore end
+                a step.
+            is_ready: Returns whether the block should observe calls. Until then, calls run unobserved.
+            gives_gradients: Returns whether a call computes gradients, given the call's first argument.
+            measure_step: Returns the loss of a step that is not recorded, given the latest recording and the arguments
+                and results of the call that computed its gradients. The loss is NaN if a gradient is not finite, and
+                None if it is unknown.
+
+        Raises:
+            ValueError: If both options are given, or if an option is not a positive int.
+        """
+        if every is not None and first is not None:
+            raise ValueError("every= and first= both choose the steps. Pass only one of them.")
+        if first is None:
+            require_positive_step_count(every, "every", "every=100 records each hundredth")
+        else:
+            require_positive_step_count(first, "first", "first=5 records five")
         self.every = every
         self.first = first
         self.steps = 0
         self.latest: FrameworkRecording | None = None
         self.on_recorded: Action | None = None
-        self.measure_step: Callable[[tuple, Any], float | None] | None = None
         self.watched_count = 0
         self.bad_step: int | None = None
         self.failed_call: tuple[tuple, dict[str, Any], Exception] | None = None
@@ -80,6 +116,7 @@ class SampledSteps:
         self._step_ends = step_ends
         self._is_ready = is_ready
         self._gives_gradients = gives_gradients
+        self._measure_step = measure_step
         self._patches = FrameworkPatches()
         self._open_block: AbstractContextManager | None = None
         self._previous_recording: FrameworkRecording | None = None
@@ -111,8 +148,8 @@ class SampledSteps:
         self._is_passing_through = True
         try:
             results = original(*args, **kwargs)
-            if self.measure_step and self._open_block is None and self._gives_gradients(*args[:1]):
-                self._check_loss_of_unrecorded_step(self.measure_step(args, results))
+            if not self.is_recording and self._gives_gradients(*args[:1]):
+                self._check_loss_of_unrecorded_step(self._measure_step(self.latest, args, results))
             return results
         except Exception as error:
             self.failed_call = args, kwargs, error
@@ -125,7 +162,7 @@ class SampledSteps:
                 self.steps = 0
                 self._step_end_place = None
                 self._places_since_end = []
-                if self._open_block is None:
+                if not self.is_recording:
                     self._begin_recording()
             self._has_backward_calls |= is_backward_call
             if (
@@ -133,7 +170,7 @@ class SampledSteps:
                 and self._gives_gradients(*args[:1])
                 and self._count_step_and_check_recording_end(_identify_running_expression_and_call(sys._getframe(2)))
             ):
-                if self._open_block is not None:
+                if self.is_recording:
                     self._end_recording()
                 if self._is_step_due():
                     self._begin_recording()
@@ -169,6 +206,21 @@ class SampledSteps:
         recorded = -(-self.steps // self.every) if self.every else min(self.steps, self.first or 0)
         return recorded, self.watched_count
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether the running step is being recorded."""
+        return self._open_block is not None
+
+    def record_more_steps(self, count: int) -> None:
+        """Record the next steps as a new recording, unless steps are being recorded already.
+
+        Args:
+            count: The number of steps.
+        """
+        if not self.is_recording:
+            self.first = self.steps + count
+            self._begin_recording()
+
     def _begin_recording(self) -> None:
         self._open_block = self._build_block()
         self._previous_recording = self.latest
@@ -188,7 +240,7 @@ class SampledSteps:
     def _exit_block(self, *error: object) -> None:
         if not self.steps and self._places_since_end:
             self.steps = 1
-        if self._open_block is not None:
+        if self.is_recording:
             self._end_recording()
             # The block ended right after a step began, so the recording of that step is empty.
             if self.latest is not None and not self.latest.sweeps and error[:1] == (None,):
@@ -210,55 +262,3 @@ class SampledSteps:
         if self.latest is None:
             raise RuntimeError("No step has been recorded yet.")
         return getattr(self.latest, name)
-
-
-def require_positive_step_count(step_count: Any, option_name: str, example: str) -> int:
-    """Check that an option's value is a positive number of steps, and return it.
-
-    Args:
-        step_count: The value of the option.
-        option_name: The name of the option, for the message.
-        example: A correct use of the option, for the message.
-
-    Raises:
-        ValueError: If the value is not a positive int.
-    """
-    if not isinstance(step_count, int) or isinstance(step_count, bool) or step_count < 1:
-        raise ValueError(f"{option_name}={step_count!r} is not a number of steps: {example}.")
-    return step_count
-
-
-def build_sampled_steps(
-    every: int | None,
-    first: int | None,
-    build_block: Callable[[], AbstractContextManager],
-    step_ends: Sequence[tuple[Any, str]],
-    is_ready: Callable[[], bool] = lambda: True,
-    gives_gradients: Callable[..., bool] = lambda *owner: True,
-) -> SampledSteps | None:
-    """Return the block selected by the ``every`` or ``first`` option of ``record``.
-
-    Args:
-        every: Record the first step and then every ``every``-th step.
-        first: Record the first ``first`` steps as one recording.
-        build_block: A function that creates a block for one recorded step.
-        step_ends: The (owner, name) pair of each framework function that computes gradients and may therefore end a
-            step.
-        is_ready: Returns whether the block should observe calls. Until then, calls run unobserved.
-        gives_gradients: Returns whether a call computes gradients, given the call's first argument.
-
-    Returns:
-        The block, or None if neither option is given.
-
-    Raises:
-        ValueError: If both options are given, or if an option is not a positive int.
-    """
-    if every is not None and first is not None:
-        raise ValueError("every= and first= both choose the steps. Pass only one of them.")
-    if every is not None:
-        step_count = require_positive_step_count(every, "every", "every=100 records each hundredth")
-        return SampledSteps(step_count, None, build_block, step_ends, is_ready, gives_gradients)
-    if first is not None:
-        step_count = require_positive_step_count(first, "first", "first=5 records five")
-        return SampledSteps(None, step_count, build_block, step_ends, is_ready, gives_gradients)
-    return None

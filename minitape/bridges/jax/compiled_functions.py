@@ -47,8 +47,10 @@ class CompiledFunction:
         gradient_block = self._gradient_block
         if self._later_call_count < CLOSE_CHECKS:
             self._draws.before = read_generator_states(self._function)
-        is_outermost = gradient_block._remaining_gradients is None
-        is_due = bool(self._gradient_limit) and is_outermost and gradient_block.can_record_call((args, kwargs))
+        # Inside a function that is run only to record it, the compiled function is part of the recording.
+        if not self._gradient_limit or gradient_block._remaining_gradients is not None:
+            return self._jitted(*args, **kwargs)
+        is_due = gradient_block.can_record_call((args, kwargs))
         if is_due:
             restore_state = save_mutable_state(self._function, *args)
             if self._call_count == 0:  # JAX caches this trace for the program's own call.
@@ -67,10 +69,11 @@ class CompiledFunction:
             restore_after_trace()
             self._call_count += 1
         results = self._jitted(*args, **kwargs)
-        if self._gradient_limit and is_outermost:
-            with suppress(Exception):  # The program itself must continue.
-                self._store_explanation_if_value_is_stale(args)
-        if self._gradient_limit and is_outermost and not is_due:
+        if not self._gradient_limit:
+            return results
+        with suppress(Exception):  # The program itself must continue.
+            self._store_explanation_if_value_is_stale(args)
+        if not is_due:
             record_call = partial(
                 gradient_block.record_uncompiled_and_count_gradients, self._function, gradient_limit=GRADIENT_LIMIT
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import partial, wraps
 from io import StringIO
@@ -16,8 +16,8 @@ from jax.tree_util import tree_leaves, tree_map
 
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
 from ...explain.caller import format_bracketed_place, warn_at_user_line
-from ...explain.explanation import Explanation, explain_cause
-from ...explain.reasons.program_text import find_statement, list_statements
+from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
+from ...explain.reasons.program_text import find_statement, list_call_sites
 from ...explain.translated_sentences import fill
 from ...recording.sites import Site, find_user_call_stack, find_user_site
 from ..framework_adapter import is_any_name_read_later
@@ -80,6 +80,12 @@ def _get_leaf_path_and_shape(recording: JaxRecording, name: str) -> tuple[str, S
     row = recording.find_row(name)
     path = re.sub(r"^\w+", "", name) or name
     return path, () if row is None else recording.rows[row].shape
+
+
+def _get_code_or_function(function: Any) -> Any:
+    """Return the code of the program's function, which stays the same if the function is defined again in each step."""
+    user_function = unwrap_function(function)
+    return getattr(user_function, "__code__", user_function)
 
 
 class FirstGradients:
@@ -231,36 +237,35 @@ class FirstGradients:
         """Return the number of recorded steps, and the number of later steps whose results were checked."""
         return self.steps, self.watched_count
 
-    def list_run_problems(self) -> list[Explanation]:
-        """Explain the problems of the run that no single gradient shows."""
-        explanations = [
+    def iter_run_problems(self) -> Iterator[OptionalExplanation]:
+        """Yield the explanation of each problem that no single gradient shows, and None for each absent problem."""
+        recordings = list(self._latest_recordings.values())
+        nonfinite = (
             explain_nonfinite_target(recording, recording.target_row)
-            for recording in self._latest_recordings.values()
+            for recording in recordings
             if recording.target_row is not None
-        ]
-        static_fields = map(explain_array_in_static_field, self._latest_recordings.values())
-        found = list(filter(None, explanations))[:1] + list(filter(None, static_fields))
+        )
+        yield next(filter(None, nonfinite), None)
+        yield from map(explain_array_in_static_field, recordings)
         # At these lines, the new parameters are dropped too. The explanation of the parameters covers this.
         dropped_sites = {
             update.site
-            for recording in self._latest_recordings.values()
+            for recording in recordings
             for row, update in recording.updates.items()
             if update.is_moved and recording.unchanged_counts.get(row)
         }
         for site, facts in self._states.items():
             if facts.has_raw_updates:
-                statements = list_statements(site[0])
-                masks = [statement.site for statement in statements if statement.find_call("masked")]
-                found.append(explain_cause("jax", "not_applied", (masks or [site])[-1], "raw"))
+                masks = list_call_sites(site[0], "masked")
+                yield explain_cause("jax", "not_applied", (masks or [site])[-1], "raw")
             # If a line drops all its new values, the lost state is not a separate problem.
             elif facts.call_count > 2 and site not in dropped_sites:
-                fields = {"n": facts.call_count}
-                found.append(explain_cause("jax", "state_not_kept", site, fields=fields))
+                yield explain_cause("jax", "state_not_kept", site, fields={"n": facts.call_count})
+        yield from self.stale_values
+        yield from (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
         spent = explain_schedules_decayed_too_early() if self.watched_count else []  # The search takes some time.
-        others = [draws.explain_first_repeated_draw("jax") for draws in self.traced_draws]
         # With several schedules, it is unknown which one belongs to which number of updates.
-        others += [] if None in spent else spent
-        return found + self.stale_values + [explanation for explanation in others if explanation is not None]
+        yield from () if None in spent else spent
 
     def list_remarks(self) -> list[str]:
         """Return additional sentences about the run."""
@@ -300,6 +305,18 @@ class FirstGradients:
         """Return whether a call with these arguments is the program's own and computes numbers."""
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in tree_leaves(arguments))
         return self._patches.is_active_in_this_thread and not self._is_recording and not any(is_traced_flags)
+
+    @property
+    def _is_step_due(self) -> bool:
+        """Whether the gradient of the next call should be recorded, if the call may be recorded at all."""
+        return self._remaining_gradients is not None or self._taken_count % self.every == 0
+
+    def _count_taken_gradient(self) -> None:
+        """Count a gradient of the program, or of a function that is run only to record it."""
+        if self._remaining_gradients is None:
+            self._taken_count += 1
+        else:
+            self._remaining_gradients -= 1
 
     def check_later_call_and_record_if_nonfinite(
         self, function: Any, args: tuple, kwargs: dict, results: Any, record_call: Callable[[tuple, dict], object]
@@ -374,14 +391,12 @@ class FirstGradients:
             self.gradient_count += 1
             self._watch_update_functions()
             if self.can_record_call((args, kwargs)):
-                if self._remaining_gradients is not None or self._taken_count % self.every == 0:
+                if self._is_step_due:
                     self._record_gradient(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)
-                if self._remaining_gradients is None:
-                    self._taken_count += 1
-                else:
-                    self._remaining_gradients -= 1
-                    if not self._remaining_gradients or self.steps == self.first:
-                        raise StopIteration
+                self._count_taken_gradient()
+                is_replay = self._remaining_gradients is not None
+                if is_replay and (not self._remaining_gradients or self.steps == self.first):
+                    raise StopIteration
                 return original_gradient(*args, **kwargs)
             gradients = original_gradient(*args, **kwargs)
             self.check_later_call_and_record_if_nonfinite(
@@ -399,9 +414,7 @@ class FirstGradients:
         self, original: Any, function: Any, in_axes: Any = 0, out_axes: Any = 0, **options: Any
     ) -> Any:
         mapped = original(function, in_axes, out_axes, **options)
-
-        user_function = unwrap_function(function)
-        key = getattr(user_function, "__code__", user_function)
+        key = _get_code_or_function(function)
 
         @wraps(mapped)
         def map_and_record_an_example(*args: Any, **kwargs: Any) -> Any:
@@ -410,10 +423,9 @@ class FirstGradients:
             restore_state = save_mutable_state(function, *args)
             previous_count = self.gradient_count
             results = mapped(*args, **kwargs)
-            is_replay = self._remaining_gradients is not None
             if self.gradient_count == previous_count:
                 self._functions_without_gradients[id(key)] = key
-            elif is_replay or self._taken_count % self.every == 0:
+            elif self._is_step_due:
                 restore_after_results = save_mutable_state(function, *args)
                 restore_state()
                 try:
@@ -467,11 +479,9 @@ class FirstGradients:
         @wraps(original_jacobian)
         def record_and_compute_jacobian(*args: Any, **kwargs: Any) -> Any:
             self.gradient_count += 1
-            is_due = self._remaining_gradients is not None or self._taken_count % self.every == 0
-            if not (is_due and self.can_record_call((args, kwargs)) and not isinstance(argnums, (tuple, list))):
-                return original_jacobian(*args, **kwargs)
             jacobian = original_jacobian(*args, **kwargs)
-
+            if not self._is_step_due or isinstance(argnums, (tuple, list)) or not self.can_record_call((args, kwargs)):
+                return jacobian
             computed = jax.grad(function, argnums, has_aux) if is_second else function
 
             @wraps(function)
@@ -483,10 +493,7 @@ class FirstGradients:
                 index = find_first_nonfinite_or_first_row(jacobian[0] if has_aux else jacobian, args[argnums])
                 self._record_gradient(compute_one_result, args, argnums, has_aux=False)
             finally:
-                if self._remaining_gradients is None:
-                    self._taken_count += 1
-                else:
-                    self._remaining_gradients -= 1
+                self._count_taken_gradient()
             return jacobian
 
         return record_and_compute_jacobian
@@ -496,8 +503,7 @@ class FirstGradients:
         try:
             with redirect_stdout(StringIO()):
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
-            user_function = unwrap_function(function)
-            key = getattr(user_function, "__code__", user_function)
+            key = _get_code_or_function(function)
             if not self._are_gradients_collected:
                 recording.copy_updates_and_count_unchanged_arguments(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording

@@ -12,7 +12,7 @@ import numpy as np
 from jax.tree_util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
 from ...explain.reasons.program_text import find_statement
-from ...recording.recorded_rows import BackwardPass, Escape
+from ...recording.recorded_rows import Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..checkup import FrameworkRecording
 from ..known_errors import find_error_site
@@ -193,10 +193,6 @@ class JaxRecording(FrameworkRecording):
         from .suspects import build_checked_run
 
         return build_checked_run(self)
-
-    def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return None, because the question finds its target itself."""
-        return None
 
     def list_rows(self, source: Any) -> list[int]:
         """Return the rows that a source of ``explain`` stands for.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ...explain.caller import format_bracketed_place
 from ...explain.explanation import OptionalExplanation, explain_cause
-from ...explain.reasons.program_text import list_statements
+from ...explain.reasons.program_text import list_call_sites
 from ...recording.sites import NOWHERE, Site
 from .accounts import OptimizerAccount, RunAccounts
 from .run_finding import RunFinding, RunFindings
@@ -133,9 +133,7 @@ def explain_schedule_decayed_too_early(
         last = max(step for step, rate in zip(steps, rates, strict=True) if rate > TINY_RATE * max(rates))
         if step_count > 2 * FEW_STEPS and last < step_count / 2:
             file = getattr(sys.modules["__main__"], "__file__", None)
-            sites = [
-                statement.site for statement in list_statements(file) if statement.find_call(*schedule_maker_names)
-            ]
+            sites = list_call_sites(file, *schedule_maker_names)
             fields = {"n": last + steps.step, "all": step_count, "from_": max(rates), "rate": rates[-1]}
             return explain_cause(framework, "not_applied", (sites or [NOWHERE])[-1], "decayed", fields)
     return None

@@ -200,6 +200,16 @@ def list_recording_and_reruns(recording: TensorFlowRecording) -> list[TensorFlow
     return [recording, *(step.recording for step in replay_one_call_per_compiled_step(recording))]
 
 
+def iter_targets_with_recordings(
+    recording: TensorFlowRecording,
+) -> Iterator[tuple[TensorFlowRecording, RecordedRow]]:
+    """Yield the recording and the row of each target of a sweep, including the targets in compiled steps."""
+    for item in list_recording_and_reruns(recording):
+        for sweep in item.sweeps:
+            for row in sweep.target:
+                yield item, item.rows[row]
+
+
 def replay_one_call_per_compiled_step(recording: TensorFlowRecording) -> list[StepRerun]:
     """Repeat one call of each compiled step function in a block, and return the steps with their recordings.
 

@@ -12,11 +12,17 @@ import tensorflow as tf
 
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
-from ...explain.reasons.program_text import find_statement, list_statements, unparse
+from ...explain.reasons.program_text import (
+    find_statement,
+    list_binding_sites,
+    list_call_sites,
+    list_statements,
+    unparse,
+)
 from ...recording.sites import NOWHERE
 from ..framework_adapter import is_any_name_read_later
 from ..run_watch.schedules import explain_schedule_decayed_too_early
-from .function_calls import list_recording_and_reruns
+from .function_calls import iter_targets_with_recordings, list_recording_and_reruns
 from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
 from .operation_log import to_handle_or_value
 from .traced_values import find_name_in_program
@@ -41,11 +47,9 @@ def explain_step_with_unscaled_loss(recording: TensorFlowRecording) -> OptionalE
     if step == NOWHERE:
         return None
     # While TensorFlow traces a function, the decorator may be the line that is running.
-    lines = [statement.line for statement in list_statements(step[0]) if statement.find_call("gradient")]
-    step_line = step[1] or 0
-    earlier = [line for line in lines if line <= step_line]
-    later = [line for line in lines if line > step_line]
-    site = step[0], max(earlier, default=min(later, default=step[1]))
+    sites = list_call_sites(step[0], "gradient")
+    earlier = [site for site in sites if site <= step]
+    site = max(earlier, default=min(sites, default=step))
     return explain_cause("tensorflow", "scaler", site, "unscaled_loss")
 
 
@@ -61,9 +65,7 @@ def explain_optimizer_remade_each_step(recording: TensorFlowRecording) -> Option
     steps = recording.log.optimizer_steps[-3:]
     if len(steps) < 3 or not all(step.new_class and step.site == steps[0].site for step in steps):
         return None
-    creations = [
-        statement.site for statement in list_statements(steps[0].site[0]) if statement.find_call(steps[0].new_class)
-    ]
+    creations = list_call_sites(steps[0].site[0], steps[0].new_class)
     site = (creations or [steps[0].site])[-1]
     return explain_cause("tensorflow", "optimizer_remade", site, fields={"n": len(recording.log.optimizer_steps)})
 
@@ -77,12 +79,7 @@ def explain_layer_losses_missing_from_target(recording: TensorFlowRecording) -> 
     Returns:
         The explanation, or None if no layer has such losses, or if the program reads them.
     """
-    sites = [
-        item.rows[row].site
-        for item in list_recording_and_reruns(recording)
-        for sweep in item.sweeps
-        for row in sweep.target
-    ]
+    sites = [row.site for _, row in iter_targets_with_recordings(recording)]
     site = sites[-1] if sites else NOWHERE
     source = "\n".join(unparse(statement.node) for statement in list_statements(site[0]))
     if "GradientTape" not in source or find_use_of_losses(source):
@@ -104,9 +101,9 @@ def explain_wrong_loss_input(recording: TensorFlowRecording) -> OptionalExplanat
     """
     for site, variant in (item.log.wrong_loss_input for item in list_recording_and_reruns(recording)):
         if site != NOWHERE:
-            compiled = [each for each in list_statements(site[0]) if each.find_call("compile")]
+            compiled = list_call_sites(site[0], "compile")
             is_fitted = find_statement(site).find_call("fit", "train_on_batch")
-            site = compiled[-1].site if is_fitted and compiled else site
+            site = compiled[-1] if is_fitted and compiled else site
             return explain_cause("tensorflow", "loss_input", site, variant)
     return None
 
@@ -150,11 +147,11 @@ def explain_lr_attribute_without_effect(file: str | None) -> OptionalExplanation
         file: The program's file.
     """
     optimizers = [item for item in iter_living_instances(tf.keras.optimizers.Optimizer) if "lr" in vars(item)]
-    for statement in list_statements(file) if optimizers else ():
-        if any(name.endswith(".lr") for name in statement.bound_names):
-            fields = {"rate": float(optimizers[0].learning_rate)}
-            return explain_cause("tensorflow", "schedule", statement.site, "attribute", fields)
-    return None
+    sites = list_binding_sites(file, ".lr") if optimizers else []
+    if not sites:
+        return None
+    fields = {"rate": float(optimizers[0].learning_rate)}
+    return explain_cause("tensorflow", "schedule", sites[0], "attribute", fields)
 
 
 def explain_schedules_decayed_too_early() -> Iterator[OptionalExplanation]:

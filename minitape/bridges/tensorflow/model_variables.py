@@ -9,11 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
-from ...recording.recorded_rows import OptionalArray, collect_ancestors
+from ...recording.recorded_rows import OptionalArray, collect_ancestors, collect_connected_ancestors
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
-from .function_calls import list_recording_and_reruns
+from .function_calls import iter_targets_with_recordings, list_recording_and_reruns
 from .operation_log import find_variable_name, to_handle_or_value
 
 if TYPE_CHECKING:
@@ -193,15 +193,12 @@ def find_first_use_site_on_target_path(recording: TensorFlowRecording, variable:
         recording: The recording. Its compiled steps are included.
         variable: The variable.
     """
-    for item in list_recording_and_reruns(recording):
-        run = item.build_checked_run()
-        source_rows = run.find_source_rows(variable)
-        for target in (row for sweep in item.sweeps for row in sweep.target):
-            # No gradient flows to a variable that is not trainable.
-            reached = (
-                run.find_connected_ancestors(target) if variable.trainable else collect_ancestors(item.rows, [target])
-            )
-            for row in item.rows if reached.intersection(source_rows) else ():
-                if row.index in reached and not set(source_rows).isdisjoint(row.inputs):
-                    return row.site
+    # No gradient flows to a variable that is not trainable.
+    collect = collect_connected_ancestors if variable.trainable else collect_ancestors
+    for item, target in iter_targets_with_recordings(recording):
+        source_rows = item.list_rows(variable)
+        reached = collect(item.rows, [target.index])
+        for row in item.rows if reached.intersection(source_rows) else ():
+            if row.index in reached and not set(source_rows).isdisjoint(row.inputs):
+                return row.site
     return NOWHERE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from ...recording.recorded_rows import BackwardPass, OptionalArray
 from ..checkup import FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..nonfinite_values import explain_nonfinite_target
-from ..sampling import build_sampled_steps
+from ..sampling import SampledSteps
 from .function_graphs import is_tape_or_step_function
 from .operation_log import to_handle_or_value
 from .row_log import TensorFlowLog
@@ -135,8 +135,8 @@ class TensorFlowRecording(FrameworkRecording):
             if id(to_handle_or_value(source)) not in requested
         }
 
-    def list_run_problems(self) -> list[Explanation]:
-        """Explain the problems of the run that no single gradient shows."""
+    def iter_run_problems(self) -> Iterator[OptionalExplanation]:
+        """Yield the explanation of each problem that no single gradient shows, and None for each absent problem."""
         from .loss_checks import (
             explain_layer_losses_missing_from_target,
             explain_lr_attribute_without_effect,
@@ -148,27 +148,19 @@ class TensorFlowRecording(FrameworkRecording):
             explain_wrong_loss_input,
         )
 
-        targets = dict.fromkeys(row for sweep in self.sweeps for row in sweep.target)
-        explanations = (explain_nonfinite_target(self, row) for row in targets)
-        functions = {call.function for call in self.log.function_calls if call.function is not None}
-        functions |= self.log.later_functions
-        found = [explanation for explanation in explanations if explanation is not None][:1]
+        nonfinite = (explain_nonfinite_target(self, row) for sweep in self.sweeps for row in sweep.target)
+        yield next(filter(None, nonfinite), None)
+        yield explain_wrong_loss_input(self)
+        yield explain_use_of_initial_statistics(self)
+        yield explain_step_with_unscaled_loss(self)
+        yield explain_layer_losses_missing_from_target(self)
+        yield explain_optimizer_remade_each_step(self)
         file = getattr(sys.modules["__main__"], "__file__", None)
-        checks = (
-            explain_wrong_loss_input(self),
-            explain_use_of_initial_statistics(self),
-            explain_step_with_unscaled_loss(self),
-            explain_layer_losses_missing_from_target(self),
-            explain_optimizer_remade_each_step(self),
-            explain_unread_clipping_result(file),
-            explain_lr_attribute_without_effect(file),
-            *explain_schedules_decayed_too_early(),
-        )
-        found += [explanation for explanation in checks if explanation is not None]
-        return found + [stale for function in functions if (stale := explain_stale_trace(function)) is not None]
-
-    def find_target_row(self, sweep: BackwardPass) -> None:
-        """Return None, because the question itself finds the backward pass of its source."""
+        yield explain_unread_clipping_result(file)
+        yield explain_lr_attribute_without_effect(file)
+        yield from explain_schedules_decayed_too_early()
+        functions = {call.function for call in self.log.function_calls if call.function is not None}
+        yield from map(explain_stale_trace, functions | self.log.later_functions)
 
     def list_insides(self, target: Any = None, row: int | None = None) -> list:
         """Return the insides of ``tf.function`` calls by repeating their Python functions.
@@ -266,19 +258,18 @@ def record(
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'y']
     """
-    sampling_options = (
-        lambda: record(open_functions=open_functions),
-        STEP_ENDS,
-        TFE_Py_TapeSetIsEmpty,
-        is_tape_or_step_function,
-    )
-    sampled_steps = build_sampled_steps(every, first, *sampling_options)
-    if sampled_steps is not None:
-        sampled_steps.measure_step = lambda args, results: _read_loss_or_nan_of_step(
-            sampled_steps.latest, args, results
+    if every is not None or first is not None:
+        return SampledSteps(
+            every,
+            first,
+            lambda: record(open_functions=open_functions),
+            STEP_ENDS,
+            TFE_Py_TapeSetIsEmpty,
+            is_tape_or_step_function,
+            _read_loss_or_nan_of_step,
         )
     recording = TensorFlowRecording()
-    return sampled_steps or RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))
+    return RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))
 
 
 def why(loss: Callable[[], Any], model: Any = None) -> Any:

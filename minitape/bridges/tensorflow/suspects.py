@@ -13,14 +13,14 @@ import tensorflow as tf
 
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import TENSORFLOW_OPERATIONS
-from ...explain.reasons.program_text import Statement, find_statement, list_statements, unparse
+from ...explain.reasons.program_text import Statement, find_statement, list_binding_sites, list_statements, unparse
 from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import BackwardPass, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
-from .function_calls import list_recording_and_reruns
+from .function_calls import iter_targets_with_recordings
 from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
 from .operation_log import to_handle_or_value
 from .traced_values import find_name_in_program
@@ -191,10 +191,7 @@ def check_untracked_variables(run: CheckedRun) -> Suspicions:
             if re.search(rf"\b{re.escape(name)}\.assign", "".join(recording.read_source_lines(file))):
                 continue
             call_stack = recording.log.find_variable_creation(to_handle_or_value(variable)).call_stack
-            bindings = [
-                statement.site for statement in list_statements(file) if f"self.{name}" in statement.bound_names
-            ]
-            site = next(iter([*call_stack[-1:], *bindings]), NOWHERE)
+            site = next(iter([*call_stack[-1:], *list_binding_sites(file, f"self.{name}")]), NOWHERE)
             fields = {"what": f"{type(layer).__name__}.{name}"}
             yield Suspicion("not_optimized", site, fields, source_keys={key}, variant="untracked")
 
@@ -213,12 +210,7 @@ def _check_trainable_variables_of_target(run: CheckedRun, candidates: list[tuple
         candidates: The key and the variable of each variable without a requested gradient.
     """
     recording: TensorFlowRecording = run.recording
-    files = {
-        item.rows[row].site[0]
-        for item in list_recording_and_reruns(recording)
-        for sweep in item.sweeps
-        for row in sweep.target
-    }
+    files = {row.site[0] for _, row in iter_targets_with_recordings(recording)}
     statements = [statement for file in files for statement in list_statements(file)]
     for key, variable in candidates:
         name = find_name_in_program(variable)

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.explanation import OptionalExplanation, explain_cause
-from ...explain.reasons.program_text import list_statements, list_statements_of_code, unparse
+from ...explain.reasons.program_text import list_binding_sites, list_statements_of_code, unparse
 from ...recording.sites import Site, find_user_site
 from ..framework_adapter import list_named_program_objects
 from ..outside_values import (
@@ -117,12 +117,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     if not name.endswith(VARIABLES_NAME):
         is_state = isinstance(state.values[state.stale_key], (tf.Variable, tf.keras.optimizers.Optimizer))
         return explain_stale_value("tensorflow", reader, name, state.stale_call, "state" if is_state else "")
-    switches = [
-        statement.site
-        for statement in list_statements(state.stale_site[0])
-        if any(bound.endswith(".trainable") for bound in statement.bound_names)
-    ]
-    site = (switches or [state.stale_site])[-1]
+    site = (list_binding_sites(state.stale_site[0], ".trainable") or [state.stale_site])[-1]
     fields = {"n": state.stale_call, "name": name.partition(".")[0]}
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 

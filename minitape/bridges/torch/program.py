@@ -105,8 +105,7 @@ class WatchedProgram:
         self.side_effects = SideEffects()
         self.anomaly_answer: Message | None = None
         self.obstacle = ""
-        self._anomaly_is_new = True
-        self._anomaly_was_recorded = False
+        self._anomaly_was_recorded: bool | None = None  # None until there is an anomaly.
         self._start_copy: WaitingCopy | None = None
         self._copies: list[WaitingCopy] = []
         self._began = self._copied_at = time.monotonic()
@@ -152,7 +151,7 @@ class WatchedProgram:
                 for block in self.other_blocks:
                     stack.enter_context(block)
                 self._recording = recording
-                self._recording.on_recorded = lambda: self._explain_first_steps(recording, on_problem)
+                self._recording.on_recorded = self._explain_first_steps
 
                 def finish_run(error: BaseException | None) -> None:
                     if self._copy_window is not None:
@@ -161,7 +160,7 @@ class WatchedProgram:
                     for block in self.other_blocks:
                         block.finish_recording_and_explain(error)
                     nonlocal report
-                    report = self._build_report(recording, error)
+                    report = self._build_report(error)
 
                 execute_program(self.text, finish_run)
         finally:
@@ -186,17 +185,12 @@ class WatchedProgram:
         finally:
             self.watch.patches.undo_all()
 
-    def _explain_first_steps(self, recording: Any, on_problem: Callable[[RunReport], object] | None) -> None:
-        """Explain the recorded steps, and prepare a report in case the program keeps running for a long time.
-
-        Args:
-            recording: The recorded steps.
-            on_problem: A function to call later with the report, or None if the program has ended.
-        """
+    def _explain_first_steps(self) -> None:
+        """Explain the recorded steps, and prepare a report in case the program keeps running for a long time."""
         if self._pages and self._pages[0].problems:
             return
         try:
-            latest: TorchRecording = recording.latest
+            latest: TorchRecording = self._recording.latest
             latest.explains_steps = False  # The accounts cover the whole run, not only its first steps.
             run = build_checked_run(latest)
             record_findings_of_operations(run, self.watch.accounts)
@@ -206,20 +200,19 @@ class WatchedProgram:
                 record_first_suspicion_of_each_source(run, self.watch.accounts)
                 return
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
-            page = recording.explain()
-            self._optimizer_lines = 0 if page.problems or not recording.first else optimizer_lines
+            page = self._recording.explain()
+            self._optimizer_lines = 0 if page.problems or not self._recording.first else optimizer_lines
         except Exception as error:  # An error in an explanation must not end the training run.
             warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
             return
         self._pages[:] = [page]
-        if on_problem is not None:
-            report = RunReport(page)
-            self._add_problems_and_summary(report, list_problem_groups(page))
-            # A step may still use these gradients, because a program may sum the gradients of many passes before its
-            # first step.
-            report.problems = [group for group in report.problems if group.cause != "not_applied"]
-            if any(group.kind not in ("unused", "error") for group in report.problems):
-                self._early_report = report
+        report = RunReport(page)
+        self._add_problems_and_summary(report, list_problem_groups(page))
+        # A step may still use these gradients, because a program may sum the gradients of many passes before its first
+        # step.
+        report.problems = [group for group in report.problems if group.cause != "not_applied"]
+        if any(group.kind not in ("unused", "error") for group in report.problems):
+            self._early_report = report
 
     # -- copies ------------------------------------------------------------------------------------
 
@@ -241,16 +234,13 @@ class WatchedProgram:
             if not accounts.skipped_steps:
                 self._on_problem(report)
         if accounts.anomaly is not None:
-            if self._anomaly_is_new:
-                self._anomaly_is_new = False
-                self._anomaly_was_recorded = self._recording._open_block is not None
+            if self._anomaly_was_recorded is None:
+                self._anomaly_was_recorded = self._recording.is_recording
             if not self._anomaly_was_recorded and self.anomaly_answer is None and not self.obstacle:
                 self.anomaly_answer = self._ask_copy_about_anomaly(accounts.anomaly)
             return
-        is_new = len({*accounts.optimizer_sites}) > self._optimizer_lines > 0
-        if is_new and self._recording._open_block is None:
-            self._recording.first = self._recording.steps + self.options["first"]
-            self._recording._begin_recording()
+        if len({*accounts.optimizer_sites}) > self._optimizer_lines > 0:
+            self._recording.record_more_steps(self.options["first"])
         if time.monotonic() - self._copied_at > COPY_INTERVAL:
             self._copied_at = time.monotonic()
             self._copy_program_if_possible(pass_number)
@@ -368,25 +358,22 @@ class WatchedProgram:
 
     # -- the report --------------------------------------------------------------------------------
 
-    def _build_report(self, recording: Any, error: BaseException | None) -> RunReport:
+    def _build_report(self, error: BaseException | None) -> RunReport:
         """Return the report about the finished run."""
         accounts = self.watch.accounts
-        if self._anomaly_is_new:
-            self._anomaly_was_recorded = recording._open_block is not None
-        recording.on_recorded = lambda: self._explain_first_steps(recording, None)
-        recording.__exit__(type(error) if error else None, error, None)
+        if self._anomaly_was_recorded is None:
+            self._anomaly_was_recorded = self._recording.is_recording
+        self._recording.__exit__(type(error) if error else None, error, None)
         page = self._pages[0] if self._pages else ModelPage()
         report = RunReport(page, error, passes=accounts.passes, steps=accounts.taken_steps)
         groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
         if isinstance(error, (Exception, KeyboardInterrupt)):
-            report.raised = self._explain_error_without_recording(error) or self._explain_autograd_error(
-                recording, error
-            )
+            report.raised = self._explain_error_without_recording(error) or self._explain_autograd_error(error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
-            self._add_anomaly_and_its_problems(report, accounts.anomaly, recording)
+            self._add_anomaly_and_its_problems(report, accounts.anomaly)
         self._add_problems_and_summary(report, groups)
         if not report.error:
             self._try_patches(report)
@@ -500,15 +487,10 @@ class WatchedProgram:
         ]
         return next((build_problem_group(explanation, []) for explanation in explanations if explanation), None)
 
-    def _explain_autograd_error(self, recording: Any, error: BaseException) -> ProblemGroup | None:
-        """Explain the error that ended the program if autograd raised it.
-
-        Args:
-            recording: The recorded steps.
-            error: The error.
-        """
+    def _explain_autograd_error(self, error: BaseException) -> ProblemGroup | None:
+        """Explain the error that ended the program if autograd raised it."""
         is_from_autograd = self.watch.failure is error or "leaf Variable" in str(error) or is_about_none(error)
-        latest: TorchRecording | None = recording.latest
+        latest: TorchRecording | None = self._recording.latest
         if latest is None or not is_from_autograd:
             return None
         was_recorded = latest.error is not None and latest.error[0] is error
@@ -523,22 +505,20 @@ class WatchedProgram:
         raised = (answer or {}).get("raised")
         return None if raised is None else ProblemGroup(**raised)
 
-    def _add_anomaly_and_its_problems(self, report: RunReport, anomaly: Anomaly, recording: Any) -> None:
+    def _add_anomaly_and_its_problems(self, report: RunReport, anomaly: Anomaly) -> None:
         """Add what is known about the first non-finite value to a report.
 
         Args:
             report: The report to extend.
             anomaly: The first non-finite value.
-            recording: The recorded steps.
         """
         report.anomaly = describe_anomaly(anomaly, self.watch.accounts.losses)
         answer = self.anomaly_answer
         if answer is None and not self._anomaly_was_recorded and not self.obstacle:
             answer = self._ask_copy_about_anomaly(anomaly)
         if answer is None:
-            latest: TorchRecording | None = recording.latest
-            is_recorded = latest is not None and self._anomaly_was_recorded
-            explanation = explain_first_nonfinite_value(latest) if is_recorded and latest is not None else None
+            latest: TorchRecording | None = self._recording.latest if self._anomaly_was_recorded else None
+            explanation = None if latest is None else explain_first_nonfinite_value(latest)
             if explanation is not None:
                 report.anomaly_problems = [build_problem_group(explanation, [])]
             elif self.obstacle:

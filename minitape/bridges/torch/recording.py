@@ -14,7 +14,7 @@ from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ..checkup import Checkup, FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..recording import RowNumber, SourcesByName
-from ..sampling import build_sampled_steps
+from ..sampling import SampledSteps
 from .row_log import TorchLog
 from .watcher import TorchWatcher
 
@@ -99,6 +99,10 @@ class TorchRecording(FrameworkRecording):
         """Return the target row of the last backward pass, even if it failed, or None if no backward pass ran."""
         return RowNumber(self.failed_target_rows[-1]) if self.failed_target_rows else super().find_last_target_row()
 
+    def find_target_row(self, sweep: BackwardPass) -> RowNumber:
+        """Return the target row of a backward pass."""
+        return RowNumber(sweep.target[-1])
+
     def find_row(self, value: Any) -> int | None:
         """Return the last row that stands for a tensor or has a given number, or None if no such row exists."""
         if isinstance(value, torch.Tensor):
@@ -159,9 +163,10 @@ def record(*, every: int | None = None, first: int | None = None) -> AbstractCon
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'sin', 'y']
     """
-    sampled_steps = build_sampled_steps(every, first, record, STEP_ENDS)
+    if every is not None or first is not None:
+        return SampledSteps(every, first, record, STEP_ENDS)
     recording = TorchRecording()
-    return sampled_steps or RecordingBlock(recording, TorchWatcher(recording))
+    return RecordingBlock(recording, TorchWatcher(recording))
 
 
 @contextmanager

@@ -352,6 +352,30 @@ def list_statements(file: str | None) -> list[Statement]:
 NO_STATEMENT = Statement(ast.Pass(lineno=0, end_lineno=0), "", (), -1, -1)
 
 
+def list_call_sites(file: str | None, *names: str) -> list[Site]:
+    """Return the lines of a program that call one of the given functions.
+
+    Args:
+        file: One of the program's files.
+        *names: The last names of the functions, such as "compile" for ``model.compile``.
+    """
+    return [statement.site for statement in list_statements(file) if statement.find_call(*names)]
+
+
+def list_binding_sites(file: str | None, *endings: str) -> list[Site]:
+    """Return the lines of a program that bind a name with one of the given endings.
+
+    Args:
+        file: One of the program's files.
+        *endings: The ends of the names, such as ".trainable" for the attribute of any object.
+    """
+    return [
+        statement.site
+        for statement in list_statements(file)
+        if any(name.endswith(endings) for name in statement.bound_names)
+    ]
+
+
 def find_statement(site: Site) -> Statement:
     """Return the innermost statement at a site, or `NO_STATEMENT`, which is falsy, if the statement is unknown.
 

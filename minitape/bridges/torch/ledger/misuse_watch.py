@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from ....explain.layer_lookup import iter_living_instances
-from ....explain.reasons.program_text import list_statements
+from ....explain.reasons.program_text import list_binding_sites
 from ....recording.sites import NOWHERE, Site
 from ...run_watch.accounts import RunAccounts
 from .tensor_accounts import TensorAccount
@@ -99,7 +99,4 @@ def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, follow
 
 def _find_assignment_site(name: str, file: str | None) -> Site:
     """Return the first line of a file that assigns to an attribute."""
-    for statement in list_statements(file):
-        if any(bound.endswith(f".{name}") for bound in statement.bound_names):
-            return statement.site
-    return NOWHERE
+    return next(iter(list_binding_sites(file, f".{name}")), NOWHERE)
