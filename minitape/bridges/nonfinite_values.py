@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..explain.explanation import Explanation, OptionalExplanation, explain_cause
+from ..explain.explanation import OptionalExplanation, explain_cause
 from ..recording.recorded_rows import RecordedRow, collect_ancestors
 from ..recording.value_summary import ValueSummary
 
@@ -35,9 +36,7 @@ def explain_first_nonfinite_value(recording: Recording) -> OptionalExplanation:
     Returns:
         The explanation, or None if all results are finite or the program's inputs are not.
     """
-    return next(
-        (_explain_row(recording, row) for row in recording.rows if _is_origin_of_nonfinite_value(recording, row)), None
-    )
+    return _explain_first_origin(recording, recording.rows)
 
 
 def explain_nonfinite_target(recording: Recording, target: int) -> OptionalExplanation:
@@ -55,22 +54,17 @@ def explain_nonfinite_target(recording: Recording, target: int) -> OptionalExpla
     if _is_finite(rows[target]):
         return None
     nonfinite = collect_ancestors(rows, [target], lambda row, edge: not _is_finite(rows[edge.input_row]))
-    origins = (rows[index] for index in sorted(nonfinite) if _is_origin_of_nonfinite_value(recording, rows[index]))
-    return next((_explain_row(recording, row) for row in origins), None)
+    return _explain_first_origin(recording, [rows[index] for index in sorted(nonfinite)])
 
 
-def _is_origin_of_nonfinite_value(recording: Recording, row: RecordedRow) -> bool:
-    """Return whether an operation computed a non-finite value from finite values."""
-    return (
-        row.kind == "operation"
-        and not _is_finite(row)
-        and all(_is_finite(recording.rows[index]) for index in row.inputs)
-    )
-
-
-def _explain_row(recording: Recording, row: RecordedRow) -> Explanation:
-    variant = next((name for name, ops in VARIANTS.items() if row.op.lower() in ops.split()), "")
-    return explain_cause(recording.framework, "nonfinite_value", row.site, variant, {"what": row.op})
+def _explain_first_origin(recording: Recording, rows: Sequence[RecordedRow]) -> OptionalExplanation:
+    """Explain the first operation that computed a non-finite value from finite values, or return None."""
+    for row in rows:
+        has_finite_inputs = all(_is_finite(recording.rows[index]) for index in row.inputs)
+        if row.kind == "operation" and has_finite_inputs and not _is_finite(row):
+            variant = next((name for name, ops in VARIANTS.items() if row.op.lower() in ops.split()), "")
+            return explain_cause(recording.framework, "nonfinite_value", row.site, variant, {"what": row.op})
+    return None
 
 
 def _is_finite(row: RecordedRow) -> bool:

@@ -44,6 +44,13 @@ ROW_LIMIT = 20_000
 SourcesByName: TypeAlias = dict[str, Any]  # The parameters or arguments of a program. A framework defines their type.
 # Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
+# The kind of break that pictures show for each cause of a break.
+CUT_BY_CAUSE = {
+    **dict.fromkeys(("stop_gradient", "detach", "data", "copied"), "stop_gradient"),
+    **dict.fromkeys(("no_grad", "inference_mode", "create_graph", "not_recorded"), "paused"),
+    **dict.fromkeys(("integer_cast", "integer_dtype"), "integer"),
+    **dict.fromkeys(("nondifferentiable", "no_derivative", "zero_derivative"), "nondifferentiable"),
+}
 
 
 class Recording(PictureSource):
@@ -170,6 +177,8 @@ class Recording(PictureSource):
         Returns:
             The new row's number.
         """
+        if self.is_any_tracked(inputs):
+            facts.setdefault("cut", CUT_BY_CAUSE.get(facts.get("cause", "")))
         row = RecordedRow(
             len(self.rows),
             op,
@@ -184,6 +193,10 @@ class Recording(PictureSource):
         )
         self.rows.append(row)
         return row.index
+
+    def is_any_tracked(self, rows: Iterable[int]) -> bool:
+        """Return whether a gradient can continue from any of the given rows."""
+        return any(self.rows[row].tracked for row in rows)
 
     def record_escape(self, row: int, method: str, site: Site) -> None:
         """Record that a value leaves the framework.

@@ -260,26 +260,17 @@ class JaxLog:
         unbroadcast_row = (
             None if variable.before_broadcast is None else self.find_or_add_array_row(variable.before_broadcast)
         )
+        value = self.keep_value(variable.value)
+        facts: dict[str, Any] = read_dtype_and_shape(variable.value)
+        facts |= {
+            "site": variable.site,
+            "tracked": False,
+            "extra": JaxExtra(outside_arrays=variable.outside_arrays),
+        }
         if unbroadcast_row is None:
-            row = self.recording.add_leaf(
-                self.keep_value(variable.value),
-                kind="constant",
-                site=variable.site,
-                tracked=False,
-                extra=JaxExtra(outside_arrays=variable.outside_arrays),
-                **read_dtype_and_shape(variable.value),
-            )
-            self.rows[row].label = "const"
+            row = self.recording.add_leaf(value, kind="constant", **facts)
         else:
-            row = self.recording.add_operation(
-                "broadcast_in_dim",
-                [unbroadcast_row],
-                self.keep_value(variable.value),
-                site=variable.site,
-                tracked=False,
-                extra=JaxExtra(outside_arrays=variable.outside_arrays),
-                **read_dtype_and_shape(variable.value),
-            )
+            row = self.recording.add_operation("broadcast_in_dim", [unbroadcast_row], value, **facts)
         self._constant_rows[id(variable.value)] = variable.value, row
         return row
 
@@ -324,7 +315,7 @@ class JaxLog:
                 unrecorded_results[0].before_broadcast = inputs[0]
             return unrecorded_results
         input_rows = [row for variable in inputs if (row := self.find_or_add_array_row(variable)) is not None]
-        has_tracked_input = any(self.rows[row].tracked for row in input_rows)
+        has_tracked_input = self.recording.is_any_tracked(input_rows)
         has_float_source = any(variable.has_float_source for variable in inputs)
         label = self._format_label_with_number(label or LABELS.get(op, op), op, inputs)
         output_rows: list[int] = []
@@ -342,7 +333,6 @@ class JaxLog:
                 output=output,
                 site=site,
                 scope=scope,
-                cut=CUT_BY_CAUSE.get(cause) if has_tracked_input else None,
                 tracked=has_tracked_input and not cause,
                 cause=cause,
                 extra=JaxExtra(custom_rule),
@@ -391,14 +381,6 @@ class JaxLog:
                 value, np.size(array), np.size(array) * np.dtype(array.dtype).itemsize
             )
         return value
-
-
-CUT_BY_CAUSE = {
-    "stop_gradient": "stop_gradient",
-    "integer_cast": "integer",
-    "no_derivative": "nondifferentiable",
-    "zero_derivative": "nondifferentiable",
-}
 
 
 def is_random_key(value: Any) -> bool:

@@ -45,13 +45,6 @@ OPS_WITH_PARAMETERS = set(
 SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs", "VarIsInitializedOp"}
 _match_default_name = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
-CUT_BY_CAUSE = {
-    "stop_gradient": "stop_gradient",
-    "integer_dtype": "integer",
-    "nondifferentiable": "nondifferentiable",
-    "not_recorded": "paused",
-}
-
 
 def find_variable_name(variable: Any) -> str | None:
     """Return the name that the program gave a variable, or None if the variable has TensorFlow's default name.

@@ -33,7 +33,6 @@ from .kept_tensors import (
     pause_recording,
 )
 from .operation_log import (
-    CUT_BY_CAUSE,
     LABELS,
     OPS_WITH_PARAMETERS,
     SHAPE_OPS,
@@ -197,7 +196,7 @@ class TensorFlowLog:
             self._record_operation(op, rows, outputs, function_call)
 
     def _record_operation(self, op: str, input_rows: list[int], outputs: Sequence, function_call: Any = None) -> None:
-        has_tracked_input = any(self.rows[row].tracked for row in input_rows)
+        has_tracked_input = self.recording.is_any_tracked(input_rows)
         site = self.running_line.find_site()
         scope = [*self.running_line.list_open_scopes()]
         call_id: int | None = None
@@ -223,7 +222,6 @@ class TensorFlowLog:
                 output=output,
                 site=site,
                 scope=scope,
-                cut=CUT_BY_CAUSE.get(cause) if has_tracked_input else None,
                 tracked=is_watched and not cause,
                 cause=cause,
                 extra=extra,

@@ -165,9 +165,8 @@ class WatchedProgram:
                 execute_program(self.text, finish_run)
         finally:
             self.side_effects.stop_watching()
-            for waiting_copy in [self._start_copy, *self._copies]:
-                if waiting_copy is not None:
-                    waiting_copy.end_copy()
+            for waiting_copy in self._list_waiting_copies():
+                waiting_copy.end_copy()
         return report
 
     def _record_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
@@ -261,11 +260,13 @@ class WatchedProgram:
                 old.end_copy()
             del self._copies[:-MAX_COPIES]
             return
-        for inherited in [self._start_copy, *self._copies]:
-            if inherited is not None:
-                inherited.close_pipes()
+        for inherited in self._list_waiting_copies():
+            inherited.close_pipes()
         torch.set_num_threads(1)  # Only the original process has the threads of the pool.
         self._continue_as_copy(copy)
+
+    def _list_waiting_copies(self) -> list[WaitingCopy]:
+        return [copy for copy in (self._start_copy, *self._copies) if copy is not None]
 
     def _continue_as_copy(self, request: CopyRequest) -> None:
         """Continue the program in this process to answer a request.

@@ -331,7 +331,7 @@ class TorchLog:
             extra=TorchExtra(tensor, is_wrapped=cause == "wrapped"),
         )
         self.register_row(tensor, row)
-        if tensor.requires_grad and not any(self.rows[earlier_row].tracked for earlier_row in earlier_rows):
+        if tensor.requires_grad and not self.recording.is_any_tracked(earlier_rows):
             self._leaves_by_storage[get_storage_id(tensor)] = weakref.ref(tensor)
             self.graph.attach_adjoint_hook_to_leaf(tensor)
         return row
@@ -367,7 +367,7 @@ class TorchLog:
             The rows of the results, in the same order.
         """
         site = find_user_site() if site is NOWHERE else site
-        has_tracked_input = any(self.rows[row].tracked for row in input_rows)
+        has_tracked_input = self.recording.is_any_tracked(input_rows)
         name = op.strip("_") or op
         label = LABELS.get(name, name)
         rows: list[int] = []
@@ -391,7 +391,6 @@ class TorchLog:
                 dtype=format_dtype(tensor),
                 shape=tensor.shape,
                 scope=self.scope,
-                cut=CUT_BY_CAUSE.get(result_cause) if has_tracked_input else None,
                 tracked=is_tracked,
                 cause=result_cause,
                 extra=TorchExtra(
@@ -435,16 +434,6 @@ class TorchLog:
 
 
 PAUSE_BLOCKS = ("no_grad", "inference_mode")  # Autograd records nothing in these blocks and decorated functions.
-CUT_BY_CAUSE = {
-    "detach": "stop_gradient",
-    "data": "stop_gradient",
-    "copied": "stop_gradient",
-    "no_grad": "paused",
-    "inference_mode": "paused",
-    "create_graph": "paused",
-    "integer_cast": "integer",
-    "no_derivative": "nondifferentiable",
-}
 
 
 def is_differentiable(dtype: torch.dtype) -> bool:

@@ -232,12 +232,16 @@ def check_samples_without_gradient(run: CheckedRun) -> Suspicions:
     """Find a sample that blocks gradients, and that the target uses for more than its log-probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
-        has_tracked_input = any(run.rows[edge.input_row].tracked for edge in row.edges)
         is_sample = any(edge.cause == "no_grad" for edge in row.edges) and ".sample(" in read_line_at_site(row.site)
         is_float = row.kind == "operation" and row.dtype.startswith(("float", "bfloat"))
         # Autograd sends zeros back through torch.normal.
         is_normal = row.op == "normal"
-        if not (is_sample or is_normal) or not is_float or not has_tracked_input or _is_paused_by_program(row):
+        if (
+            not (is_sample or is_normal)
+            or not is_float
+            or not run.list_tracked_inputs(row)
+            or _is_paused_by_program(row)
+        ):
             continue
         uses = _split_uses_by_log_prob(run, row)
         if uses.other_rows.isdisjoint(targets):
@@ -391,7 +395,7 @@ def record_targets_with_gradients(run: CheckedRun, accounts: RunAccounts) -> Non
     # A differential equation may also add data to a derivative.
     compare_ops = () if any(sweep.function_name == "grad" for sweep in run.sweeps) else names.compare_ops
     for row in run.iter_reached_operations_named({*names.loss_ops, *compare_ops, *names.product_ops}):
-        tracked = [index for index in row.inputs if run.rows[index].tracked]
+        tracked = run.list_tracked_inputs(row)
         for one, other in permutations(tracked, 2) if len(tracked) == 2 else ():
             candidates, variant = [run.find_row_before_reshapes(one)], ""
             if row.op in names.product_ops:

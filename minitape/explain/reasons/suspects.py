@@ -174,6 +174,10 @@ class CheckedRun:
         rows = (self.rows[row] for row in sorted(self.reached_operations, reverse=True))
         return (row for row in rows if row.op in ops)
 
+    def list_tracked_inputs(self, row: RecordedRow) -> list[int]:
+        """Return the inputs of a row through which a gradient can pass."""
+        return [index for index in row.inputs if self.rows[index].tracked]
+
     def find_array(self, row: int) -> OptionalArray:
         """Return the elements of a row as float64, or None if they are unknown or placeholders.
 
@@ -468,7 +472,7 @@ def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str
         if not is_addition and inner.op not in run.op_names.sum_ops:
             break
         activation = "sigmoid" if is_addition else "softmax"
-        inputs = [index for index in inner.inputs if run.rows[index].tracked]
+        inputs = run.list_tracked_inputs(inner)
     return "", None
 
 
@@ -509,7 +513,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     cause = next((edge.cause for edge in row.edges if edge.cause), "flat")
     # A computed gradient that the program uses again appears as a leaf.
     is_computed = cause == "create_graph" or (row.kind == "operation") != (cause == "not_recorded")
-    tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
+    tracked_inputs = run.list_tracked_inputs(row)
     if not is_computed or not tracked_inputs:
         return
     is_discrete = get_kind_name(cause) != "paused" and row.dtype in ("bool", "int32", "int64")
@@ -568,7 +572,7 @@ def _iter_target_terms(run: CheckedRun, sweep: BackwardPass) -> Iterator[Recorde
         is_product = row.op in run.op_names.product_ops
         if is_product and any(_is_zero_constant(run, factor) for factor in row.inputs):
             continue  # A term that is zero contributes nothing, so its missing gradient does not matter.
-        tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
+        tracked_inputs = run.list_tracked_inputs(row)
         if not row.tracked:
             if not tracked_inputs:
                 waiting += row.inputs
@@ -716,10 +720,8 @@ def check_saturated_activations(run: CheckedRun) -> Suspicions:
     """
     for row in run.iter_reached_operations_named(run.op_names.saturating_ops):
         adjoint = run.find_adjoint(row.index)
-        received, sent = (
-            compute_root_mean_square(adjoint),
-            compute_root_mean_square(run.find_share_sent_to_first_input(row)),
-        )
+        received = compute_root_mean_square(adjoint)
+        sent = compute_root_mean_square(run.find_share_sent_to_first_input(row))
         if not 0 < sent < VANISHING_RATIO * received < math.inf:
             continue
         if sent >= VANISHING_RATIO * _find_smallest_adjoint_size_from_row_to_target(run, row.index):
