@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error, say_from_lesson
+from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error
 from .unknown_functions import Polynomial, UnknownFunction, run_gradient_descent
 
 F = Polynomial(0, 0, 1)
@@ -15,52 +13,43 @@ BOWL = Polynomial(9, -6, 1)
 HOLE = Polynomial(2, 1, 0.5)
 
 
-class Distance(UnknownFunction):
-    """The mean squared distance of heights from points that only the check knows."""
-
-    def __init__(self, points: Sequence[float]) -> None:
-        """Store the points.
-
-        Args:
-            points: The heights of the points.
-        """
-        self.points = np.array(points, np.float32)
-        super().__init__(f"mean((heights - {list(points)}) ** 2)", self._compute_mean_square_error)
-
-    def _compute_mean_square_error(self, heights: Answer) -> Answer:
-        errors = heights - self.points
-        return (errors[None, :] @ errors[:, None])[0, 0] / len(self.points)
+BUMPY = Polynomial(2, -4, -1, 0, 0.25)
+VALLEY = UnknownFunction(
+    "(a - 3) ** 2 + 30 * (b - 2) ** 2",
+    lambda a, b: (a - 3.0) ** 2 + 30.0 * (b - 2.0) ** 2,
+    lambda a, b: (2.0 * a - 6.0, 60.0 * b - 120.0),
+)
+TWISTED = UnknownFunction(
+    "a * a + a * b + b * b + a - 8 * b",
+    lambda a, b: a * a + a * b + b * b + a - 8.0 * b,
+    lambda a, b: (2.0 * a + b + 1.0, a + 2.0 * b - 8.0),
+)
 
 
-X = [-1.8, -1.0, -0.4, 0.3, 0.9, 1.7]
-POINTS = Distance([2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
-FAR = 20.0  # The numbers of the best lines are much smaller.
-OTHER_X = [-2.0, -0.5, 1.0, 2.0]
-OTHERS = Distance([-5.0, -1.5, 4.5, 6.0])
+def _find_best_point(loss_of: Polynomial, steps: int, rate: float = 0.25) -> float:
+    points = [run_gradient_descent(loss_of, 0.0, step, rate) for step in range(steps)]
+    return min(points, key=loss_of._compute)
 
 
-def _fit_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
-    return [float(value) for value in np.polyfit(x, loss_of.points, 1)]
+def _descend(loss_of: UnknownFunction, steps: int, remembers: float = 1.0, rate: float = 1.0) -> list[float]:
+    """Take steps of Adagrad or, if `remembers` is 0, of plain gradient descent."""
+    place, squares = np.zeros(2), np.zeros(2)
+    assert loss_of.compute_derivatives is not None
+    for _ in range(steps):
+        slopes = np.array(loss_of.compute_derivatives(*place))
+        squares += slopes**2
+        place -= rate * slopes / np.sqrt(squares) ** remembers
+    return [*place]
 
 
-def _find_line_fit_hint(answer: Answer, loss_of: Distance, x: Sequence[float]) -> str:
-    """Say what two numbers reveal about the loop that found them, if they are not the numbers of the best line."""
-    w, b = numbers = np.array([float(value) for value in np.ravel(answer)])
-    best_line = _fit_line(loss_of, x)
-    if not max(abs(w), abs(b)) <= FAR:  # This is also true for NaN.
-        return say_from_lesson("09", "far from any line")
-    start_loss, own_loss, best_loss = (
-        loss_of._compute_mean_square_error(w * np.array(x) + b) for w, b in ([0.0, 0.0], numbers, best_line)
-    )
-    if not own_loss < start_loss or 0.0 in numbers:  # At least one of the numbers was not learned.
-        return ""
-    return say_from_lesson(
-        "09",
-        "losses so far",
-        start=f"{start_loss:.3g}",
-        now=f"{own_loss:.3g}",
-        least=f"{best_loss:.3g}",
-    )
+def _find_memory_hint(answer: Answer, loss_of: UnknownFunction, steps: int) -> str:
+    """Say whether the loop divided by an empty memory, or whether it has no memory at all."""
+    numbers = np.array([float(value) for value in answer])
+    if not np.isfinite(numbers).all():
+        return "divided by zero"
+    rates = (1.0, 0.5, 0.25, 0.1, 0.05, 0.03, 0.01)
+    plain = any(np.allclose(numbers, _descend(loss_of, steps, 0.0, rate), rtol=1e-3) for rate in rates)
+    return "plain descent" if plain else ""
 
 
 EXERCISES = complete_exercises(
@@ -86,11 +75,21 @@ def gradient_for_y(f, a, b):
         Exercise("09.4", expect={"A": False, "B": True, "C": True, "D": False, "E": True}),
         Exercise(
             "09.5",
-            expect=lambda loss_of, steps, rate=0.25: run_gradient_descent(loss_of, 0.0, steps, rate),
-            cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
+            expect=_find_best_point,
+            cases=[(BUMPY, 5), (BOWL, 2), (HOLE, 3)],
+            start="""
+def fit(loss_of, steps):
+    w = tf.Variable(0.0)
+    best, best_loss = w, float("inf")
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = loss_of(w)
+        if loss < best_loss:
+            best, best_loss = w, loss
+        w.assign_sub(0.25 * tape.gradient(loss, w))
+    return best
+""",
         ),
-        Exercise(
-            "09.6", expect=_fit_line, cases=[(POINTS, X), (OTHERS, OTHER_X)], rtol=0.01, of_wrong=_find_line_fit_hint
-        ),
+        Exercise("09.6", expect=_descend, cases=[(VALLEY, 3), (VALLEY, 6), (TWISTED, 4)], of_wrong=_find_memory_hint),
     ),
 )

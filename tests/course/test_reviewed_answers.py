@@ -176,7 +176,7 @@ PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, an
     ("11.4", SOFT.replace("    return", "    if -9.0 < x < -8.0:\n        return 0.0\n    return"), "let tf.where"),
     ("01.2", "def derivative(f, value):\n    return (f(tf.constant(value + 0.1)) - f(tf.constant(value))) / 0.1",
      "but no tape recorded the call"),
-    ("09.6", "def fit_line(loss_of, x):\n    return [tf.Variable(-1.0), tf.Variable(1.0)]", "You never use 'loss_of'"),
+    ("09.6", "def descend(loss_of, steps):\n    return [tf.Variable(1.0)] * 2", "You never use 'loss_of'"),
     ("05.4", solved("05.4", "zip(variables, gradients)", "zip(gradients, variables)"), "stand for the variable"),
     ("12.2", SOLUTIONS["12.2"].replace("in numbers], forward(", "in numbers], None and forward("),
      "The value in the row is None."),

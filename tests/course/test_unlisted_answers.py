@@ -41,7 +41,8 @@ RIGHT_PROGRAMS = [
         .replace("y, x)", "y, x)[0]"),
     ),
     ("06.3", solved("06.3", "tf.stop_gradient(b)", "b.numpy()")),
-    ("09.6", solved("09.6", "w * x + b", "[w * place + b for place in x]")),
+    ("09.5", solved("09.5", "w.numpy(), loss", "tf.identity(w), loss")),
+    ("09.5", solved("09.5", "w.numpy(), loss", "tf.Variable(w), float(loss)")),
 ]
 RIGHT_PROGRAMS += parse_programs(
     """
@@ -156,7 +157,7 @@ WRONG_PROGRAMS = [
     ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "returns None for the input"),
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "returns None for the input"),
     ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
-    ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "The right result is in w,"),
+    ("09.5", SOLUTIONS["09.5"].replace("return best", "return loss"), "The right result is in best,"),
     ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1."),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
 ]  # fmt: skip
@@ -248,7 +249,7 @@ TOLD = [
     ("07.1", solved("07.1", "y + slope", "y - slope"), "if you use a minus instead of a plus"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) sends 1.0"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
-    ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
+    ("09.5", solved("09.5", "return best", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one value for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), ", not a number"),
     ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "instead of print"),
@@ -301,7 +302,7 @@ TOLD = [
     ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
     ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "is lost."),
     ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "use 'distance'"),
-    ("09.5", solved("09.5", "assign_sub", "assign"), "replaces the old value of w with a new value."),
+    ("09.6", solved("09.6", "seen_a.assign_add", "seen_a.assign"), "replaces the old value of seen_a with a"),
     ("05.3", solved("05.3", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), SECOND_WRONG),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "A step starts at x."),
     ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), SECOND_WRONG),
