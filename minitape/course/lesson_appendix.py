@@ -31,7 +31,7 @@ def _find_missing_tensor_hint(answer: Program, observed_runs: ObservedRuns) -> s
 
 def _find_missing_update_hint(answer: Program, observed_runs: ObservedRuns) -> str:
     """Say that the numbers are not in a tensor, or that a different function made the tensor."""
-    if not hasattr(answer([1.0, 2.0]), "numpy"):
+    if not hasattr(answer([[1.0, 2.0], [3.0, 4.0]]), "numpy"):
         return "no tensor"
     source = find_function_source(answer)
     return "another function" if source and "tensor_scatter_nd_update" not in source else ""
@@ -49,8 +49,8 @@ EXERCISES = complete_exercises(
         ),
         Exercise(
             "appendix.3",
-            expect=lambda numbers: [0.0, *numbers[1:-1], 0.0],
-            cases=[([1.0, 2.0, 3.0],), ([5.0, 6.0],), ([1.0, -1.0, 2.0, -2.0],)],
+            expect=lambda table: np.where(np.eye(len(table)), 0.0, table),
+            cases=[([[1.0, 2.0], [3.0, 4.0]],), ([[5.0, 1.0, 2.0], [3.0, 6.0, 4.0], [7.0, 8.0, 9.0]],)],
             also=_find_missing_update_hint,
             mistakes=[Mistake(raise_error, named="places are lists", error="InvalidArgumentError")],
         ),
@@ -68,5 +68,6 @@ EXERCISES = complete_exercises(
             cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
             mistakes=[Mistake(raise_error, named="row for a column", error="shapes")],
         ),
+        Exercise("appendix.9", expect={"A": 12.0, "B": -10.0, "C": [0.0, 2.0], "D": 8.0}),
     ),
 )

@@ -310,7 +310,28 @@ def list_smooth_lines():
     return [letter for letter, line in lines.items() if has_gradient(line)]
 
 
+def compute_gradients_by_example():
+    """Answer the four questions about JAX with tapes."""
+
+    def loss(w, x):
+        return (w * x - 1.0) ** 2
+
+    w, xs, starts = tf.constant(2.0), tf.constant([1.0, 2.0, 3.0]), tf.constant([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([w, starts])
+        losses, shared = loss(w, xs), loss(starts, 1.0)
+        slope = tape.gradient(loss(w, xs[1]), w)
+    first, second = ([0.0, 1.0, 0.0], [1.0, -1.0, 0.0])
+    return {
+        "A": tape.gradient(losses, w, output_gradients=tf.constant(first)),
+        "B": tape.gradient(losses, w, output_gradients=tf.constant(second)),
+        "C": tape.gradient(shared, starts),
+        "D": tape.gradient(slope, w),
+    }
+
+
 PROGRAMS = {
+    "appendix.9": compute_gradients_by_example,
     "14.2": list_smooth_lines,
     "10.1": compute_gradients_of_branches,
     "10.5": count_traces,

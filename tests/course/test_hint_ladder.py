@@ -140,7 +140,7 @@ def test_a_rounded_number_hears_that_it_is_right(name, answer, words):
         ),
         (
             "appendix.3",
-            "def with_zero_ends(numbers):\n    return tf.concat([[0.0], tf.constant(numbers)[1:-1], [0.0]], 0)",
+            "def with_zero_diagonal(table):\n    return tf.constant(table) * (1.0 - tf.eye(len(table)))",
             "tf.tensor_scatter_nd_update",
         ),
         ("07.3", "def third(f, value):\n    x = tf.constant(value)\n    return derivative", "never call it"),
