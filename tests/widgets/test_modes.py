@@ -1,5 +1,6 @@
 """What is off until it is asked for: the cut, slopes inside of the nodes, and why a cell is as it is."""
 
+import itertools
 import re
 
 import numpy as np
@@ -165,6 +166,26 @@ def test_heights_of_slopes_tell_the_numbers_and_curves_name_their_input(show):
     legend = page.locator(".mt-slopenote").inner_text()
     assert "what a nudge of x by 1 has become" in legend and "what comes back from y" in legend
     assert "∂y/∂x = 60" in legend  # the last blue bar and the sum of the last orange ones
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_bars_of_two_edges_between_the_same_rows_stand_apart(width, show, page):
+    page.set_viewport_size({"width": width, "height": 844})
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        h = x * x
+        y = h * h
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "s", "End")
+    for kind in (".mt-nudge", ".mt-sentback"):
+        bars = page.locator(f"{kind} path").evaluate_all(BOXES)
+        assert len(bars) == 4
+        for one, other in itertools.combinations(bars, 2):
+            across, down = (
+                min(one[end], other[end]) - max(one[start], other[start])
+                for start, end in (("left", "right"), ("top", "bottom"))
+            )
+            assert min(across, down) <= 1
 
 
 @pytest.mark.parametrize("key", ["s", "k"])

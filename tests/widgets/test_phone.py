@@ -123,7 +123,7 @@ def test_no_card_lies_over_the_caption_of_a_frame(show, page):
     assert sum(cards for cards, _ in seen) > 6 and sum(covered for _, covered in seen) == 0
 
 
-def test_a_sum_leaves_the_arrowheads_below_a_node_free_and_a_card_lies_between_two_nodes(show, page):
+def test_a_sum_leaves_the_arrowheads_above_a_node_free_and_a_card_lies_between_two_nodes(show, page):
     page.set_viewport_size(PHONE)
     x = tf.Variable(0.7, name="x")
     with tf.GradientTape() as tape:
@@ -137,5 +137,5 @@ def test_a_sum_leaves_the_arrowheads_below_a_node_free_and_a_card_lies_between_t
     above, below = (page.locator(f".mt-node[data-id=r{row}] .mt-box").bounding_box() for row in (1, 2))
     total, card = (page.locator(name).bounding_box() for name in (".mt-addends tspan", ".mt-product rect"))
     scale = above["width"] / 132
-    assert total["y"] > above["y"] + above["height"] + 7 * scale  # the height of an arrowhead
+    assert total["y"] + total["height"] < above["y"] - 7 * scale  # the height of an arrowhead
     assert card["y"] + card["height"] <= below["y"] + 2

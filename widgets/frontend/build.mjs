@@ -29,6 +29,12 @@ function sourceHash(...folders) {
   return hash.digest("hex").slice(0, 16);
 }
 
+const shortNames = {
+  ...{ timeline: "tl", nodeOf: "nf", spanFrom: "sf", camera: "cm", writeByte: "wb" },
+  ...{ parseOperand: "po", actions: "ac", fitting: "ft", scroller: "sr", readFirst: "rf" },
+  ...{ unfinished: "uf", schedule: "sd" },
+};
+
 const options = {
   bundle: true,
   target: "es2022",
@@ -36,11 +42,8 @@ const options = {
   charset: "utf8",
   legalComments: "none",
   // what the view reads most often has shorter names, the same in all bundles
-  mangleProps: /^(timeline|nodeOf|spanFrom|camera|writeByte|parseOperand)$/,
-  mangleCache: {
-    ...{ timeline: "tl", nodeOf: "nf", spanFrom: "sf" },
-    ...{ camera: "cm", writeByte: "wb", parseOperand: "po" },
-  },
+  mangleProps: new RegExp(`^(${Object.keys(shortNames).join("|")})$`),
+  mangleCache: shortNames,
   write: false,
 };
 

@@ -3,7 +3,7 @@ import { s } from "./dom";
 import type { Box } from "./camera"; // here x and y are those of its middle
 import { TIGHT, type Graph } from "./graph";
 import { signedMap } from "./heatmap";
-import { LETTER, LINE, MAP, type Label } from "./labels";
+import { INSET, LETTER, LINE, MAP, type Label } from "./labels";
 import type { Row, Value } from "./schema";
 import { isShort } from "./shapes";
 import { sizeOf } from "./value";
@@ -30,7 +30,7 @@ export function label({ id, x, y, w, h, lines, map, leader }: Label): SVGGElemen
   if (leader)
     el.prepend(s("path", { class: "mt-leader", d: `M${x} ${y}L${leader[0]} ${leader[1]}` }));
   lines.forEach((line, k) => {
-    let end = x + w / 2 - 5;
+    let end = x + w / 2 - INSET;
     for (const text of [...line].reverse()) {
       const kind =
         text.startsWith("=") || lines.length * line.length === 1
@@ -50,7 +50,7 @@ export function label({ id, x, y, w, h, lines, map, leader }: Label): SVGGElemen
       end -= LETTER * (text.length + 1);
     }
   });
-  const picture = signedMap(map, x - w / 2 + 5, y + h / 2 - MAP - 4, w - 10, MAP);
+  const picture = signedMap(map, x - w / 2 + INSET, y + h / 2 - MAP - 4, w - 2 * INSET, MAP);
   if (picture) el.append(picture);
   return el;
 }

@@ -4,7 +4,7 @@ import type { Box } from "./camera"; // here x and y are those of its middle
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepEdge, Value } from "./schema";
-import { edgeCurve, entersRight, farChips, type Point } from "./shapes";
+import { backHead, edgeCurve, entersRight, farChips, type Point } from "./shapes";
 import { wide } from "./words";
 
 export interface Label extends Box {
@@ -16,6 +16,7 @@ export interface Label extends Box {
 
 export const LINE = 15; // height of a line of text
 export const LETTER = 7.25;
+export const INSET = 4; // of the text, from the left and the right side of its card
 export const MAP = 18; // height of the picture of an array
 // characters of a line; beside the edges of a turned graph there is more room than above them
 const [ROOM, WIDE] = [12, 17];
@@ -35,6 +36,8 @@ const OFF = 620;
 const TOUCH = 3; // so deep an edge enters the label that lies on it
 // and that the label lies over another edge; one that has a single place
 const [COVERED, ALONE] = [295, 130];
+const HEAD = 8; // length of an arrowhead, with what is before it
+const HIDDEN = 200; // and over an arrowhead
 const NEAR = 4; // an edge that is only so much nearer runs beside the own one
 
 /** A label on its way to its place: `own` are the points of its edge, `at` is where it began. */
@@ -95,6 +98,9 @@ export function placeLabels(
       h: NODE_H,
     })),
   ];
+  const heads = wanted.flatMap(({ edge, twin }) =>
+    [edge, twin].flatMap((one) => (one && !one.far ? [backHead(graph, one)] : [])),
+  );
   for (const chip of chips.values())
     boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 18 });
   for (const { x, y, label, line } of graph.frames)
@@ -102,9 +108,12 @@ export function placeLabels(
       boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
   const placing = (room: number): [number, Label[]] => {
     const labels = wanted.map(({ edge, texts, map, twin }) => {
-      const lines = together(texts, room);
+      const lines = together(
+        texts.map((text) => (text.length > room ? text.replace(" ", "") : text)),
+        room,
+      );
       const [w, h] = [
-        Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10,
+        Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 2 * INSET,
         6 + LINE * lines.length + (map ? MAP + 3 : 0),
       ];
       const id = edgeId(edge);
@@ -137,24 +146,13 @@ export function placeLabels(
         a.edge.via.length - b.edge.via.length ||
         a.edge.port - b.edge.port,
     )) {
+      const without = (isOwn: (id: string) => boolean): Point[][] =>
+        [...curves].filter(([id]) => !isOwn(id)).map(([, curve]) => curve);
       // of the same two nodes there may be several edges, side by side
       const pair = label.id.split(":")[0];
-      const foreign = [...curves]
-        .filter(([id]) => id.split(":")[0] !== pair)
-        .map(([, curve]) => curve);
-      const others = label.twin
-        ? foreign
-        : [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
-      const [x, y, cost] = best(
-        label,
-        label.own,
-        others,
-        foreign,
-        placed,
-        boxes,
-        [label.x - label.at[0], label.y - label.at[1]],
-        graph,
-      );
+      const foreign = without((id) => id.split(":")[0] === pair);
+      const others = label.twin ? foreign : without((id) => id === label.id);
+      const [x, y, cost] = best(label, others, foreign, placed, boxes, heads, graph);
       [label.x, label.y, total] = [x, y, total + cost];
       if (!crosses(label.own, label, TOUCH)) label.leader = nearest(label.own, label);
       placed.push(label);
@@ -164,7 +162,7 @@ export function placeLabels(
   const roomy = placing(graph.turned ? WIDE : ROOM);
   if (roomy[0] < FREE) return roomy[1];
   const narrow = placing(
-    graph.turned ? ROOM : Math.floor((graph.pitch - NODE_W - 2 * GAP - 10) / LETTER),
+    graph.turned ? ROOM : Math.floor((graph.pitch - NODE_W - 2 * GAP - 2 * INSET - HEAD) / LETTER),
   );
   return narrow[0] < roomy[0] ? narrow[1] : roomy[1];
 }
@@ -228,40 +226,51 @@ function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): N
  * as a number.
  */
 function best(
-  label: Box,
-  own: Point[],
+  label: Placing,
   others: Point[][],
   foreign: Point[][],
   placed: Label[],
   boxes: Box[],
-  [sideways, aside]: number[],
+  heads: Box[],
   { turned, left, right }: Graph,
 ): [number, number, number] {
+  const { own, w, h } = label;
   let [found, cost] = [own[0], Infinity];
   const covered = own.length > 1 ? COVERED : ALONE; // what has one place alone stays near it
+  const consider = (at: Box, wrong: number): void => {
+    let sum = wrong;
+    if (turned) at.x = Math.max(left + w / 2, Math.min(right - w / 2, at.x));
+    sum += HIDDEN * heads.filter((head) => overlap(at, head, 0)).length;
+    if (sum >= cost) return;
+    for (const box of [...placed, ...boxes]) sum += 90 * overlap(at, box, 2);
+    if (sum >= cost) return;
+    if (!crosses(own, at, TOUCH)) sum += OFF;
+    const mine = distance(own, at);
+    sum += covered * foreign.filter((curve) => crosses(curve, at, 0)).length;
+    if (sum >= cost) return;
+    if (others.some((curve) => distance(curve, at) < mine - NEAR)) sum += FOREIGN;
+    if (sum < cost) [found, cost] = [[at.x, at.y], sum];
+  };
   for (const share of own.length > LONG ? SHARES : own.length > 1 ? SHARES.slice(0, -4) : [0]) {
     const [x, y] = own[Math.round(share * (own.length - 1))];
     for (const away of AWAY) {
-      const beside = x + sideways + (turned ? away : 0);
       const at: Box = {
-        x: turned ? Math.max(left + label.w / 2, Math.min(right - label.w / 2, beside)) : beside,
-        y: y + aside + (turned ? 0 : away),
-        w: label.w,
-        h: label.h,
+        x: x + label.x - label.at[0] + (turned ? away : 0),
+        y: y + label.y - label.at[1] + (turned ? 0 : away),
+        w,
+        h,
       };
-      let sum =
+      const wrong =
         60 * Math.abs(share - 0.5) * Number(own.length > 1) +
         Math.abs(away) +
         5 * Math.max(0, Math.abs(away) - BESIDE);
-      if (sum >= cost) continue;
-      for (const box of [...placed, ...boxes]) sum += 90 * overlap(at, box, 2);
-      if (sum >= cost) continue;
-      if (!crosses(own, at, TOUCH)) sum += OFF;
-      const mine = distance(own, at);
-      sum += covered * foreign.filter((curve) => crosses(curve, at, 0)).length;
-      if (sum >= cost) continue;
-      if (others.some((curve) => distance(curve, at) < mine - NEAR)) sum += FOREIGN;
-      if (sum < cost) [found, cost] = [[at.x, at.y], sum];
+      consider(at, wrong);
+      // beside an arrowhead
+      for (const head of heads)
+        if (!turned && overlap(at, head, 0)) {
+          const aside = ((w + head.w) / 2) * (at.x < head.x ? -1 : 1);
+          consider({ ...at, x: head.x + aside }, wrong + Math.abs(head.x + aside - at.x));
+        }
     }
   }
   return [...found, cost];

@@ -1,4 +1,5 @@
 // Geometry and short texts of nodes and edges, shared by the live scene and by exported pictures.
+import type { Box } from "./camera"; // here x and y are those of its middle
 import { groupTitle } from "./fold";
 import { HALF, NODE_H, NODE_W, isBare, type Graph, type Group, type Node } from "./graph";
 import type { Edge } from "./place";
@@ -193,6 +194,13 @@ export function edgePath(graph: Graph, edge: Edge, back = false): string {
   return back
     ? tip(start, -first) + d
     : d + tip(parts[parts.length - 1].to, graph.nodes[edge.to].storey ? -1 : 1);
+}
+
+/** Where the arrowhead of an edge is that points back. */
+export function backHead(graph: Graph, edge: Edge): Box {
+  const [x, y] = pieces(graph, edge)[0].from;
+  const away = graph.nodes[edge.from].storey ? -4.75 : 4.75;
+  return graph.turned ? { x, y: y + away, w: 7, h: 5.5 } : { x: x + away, y, w: 5.5, h: 7 };
 }
 
 const STEP = 8; // pixels between the points of a curve

@@ -3,7 +3,7 @@
 import type { Box } from "./camera";
 import { NODE_H, NODE_W, isBare, TIGHT, type Graph } from "./graph";
 import { edgeId } from "./labels";
-import { edgeCurve, entersRight, farChips, type Point } from "./shapes";
+import { backHead, edgeCurve, entersRight, farChips, type Point } from "./shapes";
 
 export const [SHARE_W, SHARE_H] = [62, 15]; // of a number with seven characters and a ±
 const NARROW = 40; // of one with five
@@ -12,8 +12,9 @@ const MOST = 600; // nodes: of a larger graph no edge has its number
 // of the edge's length, the best first
 const PLACES = [0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26, 0.82, 0.18, 0.88, 0.12];
 const [LONG, ENDS] = [40, 6]; // points of an edge, and from its end
-// what it costs to lie on a point of another edge, and on a node or a number
+// what it costs to lie on a point of another edge, and on a node, a number or an arrowhead
 const [COVERED, MUCH] = [20, 1000];
+const ASIDE: number[] = [0, 5, -5]; // of the middle of an edge, in pixels
 
 /** Do two boxes, given by their middles, overlap? */
 export const meets = (a: Box, b: Box): boolean =>
@@ -63,7 +64,10 @@ export function sharePlaces(graph: Graph): Map<string, [number, number, number]>
         ]);
     }
     for (const edge of graph.edges(node.index))
-      if (!edge.far) curves.push([edgeId(edge), edgeCurve(graph, edge)]);
+      if (!edge.far) {
+        curves.push([edgeId(edge), edgeCurve(graph, edge)]);
+        put(backHead(graph, edge));
+      }
   }
   for (const [id, curve] of curves)
     for (const [x, y] of curve)
@@ -78,27 +82,33 @@ export function sharePlaces(graph: Graph): Map<string, [number, number, number]>
     }
     return sum;
   };
-  for (const [id, curve] of curves) {
+  const placeOn = (curve: Point[], id: string): [number, number, number] | null => {
     let [best, least]: [[number, number, number] | null, number] = [null, COVERED];
     const shares: number[] =
       // beside the nodes it runs alone
       curve.length > LONG ? [...PLACES, ENDS / curve.length, 1 - ENDS / curve.length] : PLACES;
     for (const w of widths)
-      for (const share of best ? [] : shares) {
-        const [x, y]: Point = curve[Math.round(share * (curve.length - 1))];
-        if (x - w / 2 < graph.left || x + w / 2 > graph.right) continue;
-        const sum = cost({ x, y, w, h: SHARE_H }, id) + 10 * Math.abs(share - 0.5);
-        if (sum < least) [best, least] = [[x, y, w], sum];
-      }
-    if (!best) continue;
-    found.set(id, best);
-    put({ x: best[0], y: best[1], w: best[2], h: SHARE_H });
-  }
-  for (const [id, places] of chips) {
-    const free = places.find(([x, y, w]) => cost({ x, y, w, h: SHARE_H }, id) < COVERED);
-    if (!free) continue;
-    found.set(id, free);
-    put({ x: free[0], y: free[1], w: free[2], h: SHARE_H });
-  }
+      for (const share of best ? [] : shares)
+        for (const aside of ASIDE) {
+          const [left, y]: Point = curve[Math.round(share * (curve.length - 1))];
+          const x: number = left + aside;
+          const away: number = 10 * Math.abs(share - 0.5) + Math.abs(aside);
+          if (away >= least || x - w / 2 < graph.left || x + w / 2 > graph.right) continue;
+          const sum = cost({ x, y, w, h: SHARE_H }, id) + away;
+          if (sum < least) [best, least] = [[x, y, w], sum];
+        }
+    return best;
+  };
+  const take = (id: string, place: [number, number, number] | null | undefined): void => {
+    if (!place) return;
+    found.set(id, place);
+    put({ x: place[0], y: place[1], w: place[2], h: SHARE_H });
+  };
+  for (const [id, curve] of curves) take(id, placeOn(curve, id));
+  for (const [id, places] of chips)
+    take(
+      id,
+      places.find(([x, y, w]) => cost({ x, y, w, h: SHARE_H }, id) < COVERED),
+    );
   return found;
 }

@@ -19,6 +19,7 @@ const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
 const DIGITS = 3; // of a number beside a bar
 const [NUDGED, SENT] = [0.12, 0.86]; // of an edge's length: where its two bars are
+const APART = 0.16; // the same between the bars of two edges that join the same two rows
 
 export class Slopes {
   on = false;
@@ -61,9 +62,12 @@ export class Slopes {
     const sizes = ways.flatMap(({ tangent, share }) => [tangent, share]).map(Math.abs);
     // One scale for all bars, so that a bar of twice the height stands for twice the number.
     const unit = Math.min(ONE, MOST / Math.max(1e-30, ...sizes.filter(Number.isFinite)));
+    let rank = 0; // of an edge among those that join the same two rows
     ways.forEach((one, k) => {
+      const last = ways[k - 1];
+      rank = last?.from === one.from && last.to === one.to ? rank + 1 : 0;
       const isFirst = k < COUNTED && ways.findIndex(({ from }) => from === one.from) === k;
-      this.bars(graph, one, unit, isFirst);
+      this.bars(graph, one, unit, isFirst, APART * rank);
     });
   }
 
@@ -98,13 +102,15 @@ export class Slopes {
   /**
    * On an edge: a bar for what the nudge is there, and when the sweep went over it one for what it
    * sent back; `unit` is how many pixels stand for 1. The nudge is the same on all edges from
-   * one row, so `isFirst` says whether it has its number here.
+   * one row, so `isFirst` says whether it has its number here. `aside` is how far the bars are
+   * from those of an edge that joins the same two rows.
    */
   private bars(
     graph: Graph,
     { from, to, port, tangent, share }: Crossing,
     unit: number,
     isFirst: boolean,
+    aside: number,
   ): void {
     const node = graph.nodeOf(to);
     const edge = node?.row && drawnEdge(graph, node, { input: from, port }, node.row);
@@ -140,7 +146,7 @@ export class Slopes {
     const place = (part: number): Point => curve[Math.round(part * (curve.length - 1))];
     this.el.append(
       bar(
-        place(NUDGED),
+        place(NUDGED + aside),
         tangent,
         "mt-nudge",
         t("a nudge of 1 has become {0} here", rounded(String(tangent))),
@@ -150,7 +156,7 @@ export class Slopes {
     if (this.timeline.stepOn(to))
       this.el.append(
         bar(
-          place(SENT),
+          place(SENT - aside),
           share,
           "mt-sentback",
           t("a nudge of 1 here becomes {0} at the target", rounded(String(share))),

@@ -148,8 +148,9 @@ function placeSum(
   result: string,
   found: Sum[],
 ): Sum | null {
-  const above = graph.turned && !graph.edges(node.index).length;
-  const arrows = graph.turned ? ARROW : 0; // those of this step end below the node
+  const { turned } = graph;
+  // the cards of this step are below the node of a turned graph, and their edges end there
+  const [before, arrows] = turned ? [graph.edges(node.index).length && ARROW, ARROW] : [0, 0];
   const least = graph.left - 8;
   const beside = [-1, 0, 1]
     .flatMap((k) => graph.byColumn[node.column + k] ?? [])
@@ -167,14 +168,14 @@ function placeSum(
   for (const [k, lines] of [[one], [written, result], [one], [written]].entries()) {
     const w = Math.max(...lines.map((line) => line.length)) * LETTER + 6;
     const h = SHARE_H * lines.length;
-    const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-    const [over, under] = [-2.5 - h / 2, NODE_H + 1.5 + arrows + h / 2].map((away) => ({
+    const x = node.x + (turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
+    const [over, under] = [-2.5 - before - h / 2, NODE_H + 1.5 + arrows + h / 2].map((away) => ({
       x: Math.max(least + w / 2, x),
       y: node.y + away,
       w,
       h,
     }));
-    const box = above || (isFree(over) && !isFree(under)) ? over : under;
+    const box = isFree(over) && (turned || !isFree(under)) ? over : under;
     const isShifted = k === 0 && x < least + w / 2;
     const isCramped = k === 1 && !(box === under && isFree(box));
     const isTaken = k < 3 && found.some(([other]) => meets(other, box));
