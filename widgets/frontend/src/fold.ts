@@ -143,7 +143,7 @@ function freshId(builder: Builder, kind: string, start: number, label: string): 
 function repeats(builder: Builder, tokens: Token[], parent: Group | null): void {
   let i = 0;
   while (i < tokens.length) {
-    const found = builder.patterns ? runAt(tokens, i) : null;
+    const found = builder.patterns ? (runAt(tokens, i) ?? loopAt(tokens, i)) : null;
     if (!found) {
       hang(builder, tokens[i].part, parent);
       i++;
@@ -169,6 +169,19 @@ function runAt(tokens: Token[], at: number): [number, number] | null {
     return [period, open ? length : length - (length % period)];
   }
   return null;
+}
+
+/** The same of a loop whose first turn differs from the others, as it begins with a number. */
+function loopAt(tokens: Token[], at: number): [number, number] | null {
+  const [first, second, third] = tokens
+    .slice(at, at + 3)
+    .map(({ part }) => (typeof part === "object" ? /^(.*)\[(\d+)\]$/.exec(part.label) : null));
+  if (!first || !second || !third || first[1] !== second[1] || second[1] !== third[1]) return null;
+  // from the first turn on, or from the last
+  const step = Number(second[2]) - Number(first[2]);
+  if (Math.abs(step) !== 1 || Number(third[2]) - Number(second[2]) !== step) return null;
+  const rest = runAt(tokens, at + 1);
+  return rest && rest[0] === 1 ? [1, rest[1] + 1] : null;
 }
 
 function repeatGroup(

@@ -125,7 +125,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     if (rows.is(i, Is.LEAF)) continue; // inside a folded group: its readers carry it
     const known = nodeOf.get(group);
     if (known === undefined) {
-      for (const leaf of hoisted(rows, tree, group, open, wish.blocks ? FEW : HOISTED)) {
+      for (const leaf of hoisted(rows, tree, group, open, wish)) {
         if (shown[leaf] >= 0) continue;
         shown[leaf] = node.push(leaf) - 1;
         items.push({ inputs: [], leaf: true, section: sections(i) });
@@ -218,6 +218,7 @@ function levels(tree: FoldTree, blocks = false): Set<Group> {
   }
 }
 
+export const LARGE = 400; // rows: of more the parts that are folded hold their weights
 const [HOISTED, FEW] = [4, 3]; // of one group, and of a block: more would hide what folding is for
 
 /**
@@ -229,15 +230,17 @@ function hoisted(
   tree: FoldTree,
   group: Group,
   open: (g: Group) => boolean,
-  most: number,
+  { blocks, patterns }: Wish,
 ): number[] {
+  const most = blocks ? FEW : HOISTED;
+  const isLarge = patterns && rows.count > LARGE;
   const inside = (i: number): boolean => hiddenBy(tree, i, open) === group;
   let { start } = group;
   // a leaf goes with what reads it first
   while (start > 0 && rows.is(start - 1, Is.LEAF) && inside(start - 1)) start--;
   const found: number[] = [];
   for (let i = start; i < group.end; i++)
-    if ((rows.is(i, Is.PARAM) || rows.is(i, Is.DATA)) && inside(i)) found.push(i);
+    if ((rows.is(i, Is.DATA) || (rows.is(i, Is.PARAM) && !isLarge)) && inside(i)) found.push(i);
   const weights = found.filter((i) => rows.is(i, Is.PARAM));
   // beside a loop there is room for its weights
   const both = group.kind === "scope" || found.length <= FEW ? found : [];

@@ -114,7 +114,7 @@ function drawTexts({ graph, store }: Drawing, node: Node, drawn: DrawnNode, box:
   const number = node.row ? `${node.first}` : "";
   el.append(write("number", box.x + box.w - end, box.y + 20, number, "end"));
   const held = heldText(store, graph, node);
-  if (held) el.append(write("held", NODE_W / 2, NODE_H + 12.5, held, "middle"));
+  if (held) el.append(write("held", NODE_W / 2, NODE_H + 10.5, held, "middle"));
   drawn.value = write("value", box.x + pad, bare ? box.y + 20 : 38);
   drawn.adjoint = write("adjoint", pad, 54);
   el.append(drawn.value, drawn.adjoint, maps);

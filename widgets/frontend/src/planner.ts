@@ -2,14 +2,13 @@
 // share. Where a page forbids workers (a content security policy), the same work is done here in
 // slices of time.
 import { borders } from "./graph";
-import { layoutInSlices, layoutNow, type Layout, type Wish } from "./layout";
+import { LARGE, layoutInSlices, layoutNow, type Layout, type Wish } from "./layout";
 import { Skeleton } from "./skeleton";
 import type { Row } from "./schema";
 import type { Store } from "./store";
 import type { FoldMode } from "./toolbar";
 import type { Answer, Order } from "./worker";
 
-const FOLD_FROM = 400; // rows from which "auto" folds without trying
 const POSTER = 10; // columns that are seen at one glance
 const LEVELS: Level[] = ["none", "layers", "blocks", "all"]; // that "auto" tries, in this order
 // the same inside of a call, where the turns of a loop are one node
@@ -144,7 +143,7 @@ export class Planner {
    * fewest.
    */
   level(store: Store, inside: boolean): Level {
-    if (store.rows.length > FOLD_FROM) return "all";
+    if (store.rows.length > LARGE) return "all"; // without trying
     this.skeleton.grow(store.rows);
     let best: [Level, number] = ["none", Infinity];
     for (const mode of inside ? INSIDE : LEVELS) {

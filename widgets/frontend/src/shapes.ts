@@ -376,7 +376,7 @@ const HELD = 11; // characters of each of their names
 /** The first and the last variable that a folded loop hides: `W1 … W19`; "" without variables. */
 export function heldText(store: Store, graph: Graph, node: Node): string {
   const { group } = node;
-  if (!group || (group.kind !== "repeat" && group.kind !== "page")) return "";
+  if (!group || group.kind === "iteration") return "";
   const held = (row: number): string | null => {
     const one = store.rows[row];
     return one?.kind === "variable" && graph.nodeOf(row) === node ? titleOf(one) : null;

@@ -36,3 +36,22 @@ it("writes the ends of a profile so that they fit into its node", () => {
   expect(betweenEnds("y", numbers, 17)).toBe("y: 5.075 → 30.79");
   expect(betweenEnds("hidden_state", numbers, 17)).toBe("hi…e: 5.08 → 30.8");
 });
+
+it("takes the first turn of a scan, which begins with a number, as a turn of the same loop", () => {
+  const skeletonOf = (turns: number[]): Skeleton => {
+    const skeleton = new Skeleton();
+    const rows = turns.map((turn, row) => ({
+      ...{ row, op: row ? "tanh" : "multiply", label: "", kind: "operation", by: null },
+      ...{ inputs: row ? [row - 1] : [], scope: [`scan[${turn}]`], shape: [], dtype: "float32" },
+    })) as unknown as Row[];
+    skeleton.grow(rows);
+    return skeleton;
+  };
+  const titles = (turns: number[]): string[] =>
+    [...foldTree(skeletonOf(turns)).groups.values()]
+      .filter(({ kind }) => kind === "repeat")
+      .map(groupTitle);
+  expect(titles([0, 1, 2, 3, 4])).toEqual(["scan × 5"]);
+  expect(titles([4, 3, 2, 1, 0])).toEqual(["scan × 5"]); // as its gradient runs
+  expect(titles([1, 0, 1, 2, 3])).toEqual(["scan × 4"]); // the last turn of another one
+});

@@ -81,6 +81,18 @@ describe("a network with more layers than are shown side by side", () => {
   });
 });
 
+it("holds the weights of layers in them where a network has many rows", () => {
+  const namesIn = (blocks: number): string[] =>
+    graphAt(transformer(blocks), "all").nodes.flatMap(({ row }) => row?.name ?? []);
+  expect(namesIn(12)).toEqual(["emb.weight", "head.weight"]);
+  expect(namesIn(36)).toEqual([]);
+  expect(titles(graphAt(transformer(36), "all"))).toEqual(["emb", "blocks × 36", "head"]);
+  const store = transformer(36);
+  const graph = graphAt(store, "all");
+  const head = graph.nodes.find(({ group }) => group && groupTitle(group) === "head")!;
+  expect(heldText(store, graph, head)).toBe("head.weight");
+});
+
 it("shows every layer of a network that has few", () => {
   const parts = ["n1", "qkv", "proj", "n2", "up", "down"];
   expect(titles(graphAt(transformer(2), "layers"))).toEqual(["emb", ...parts, ...parts, "head"]);
