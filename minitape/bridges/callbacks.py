@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..explain.caller import warn_at_user_line
+from ..explain.caller import format_error, warn_at_user_line
 from ..explain.translated_sentences import fill
 from .model_page import ModelPage
 from .sampling import require_positive_step_count
@@ -80,7 +80,7 @@ class ExplainedSteps:
             try:
                 self._store_and_report_page(recording.explain(model))
             except Exception as error:
-                error_text = f"{type(error).__name__}: {error}"
+                error_text = format_error(error)
                 warn_at_user_line(
                     fill("Step {step} could not be explained: {error}", step=self.steps, error=error_text)
                 )

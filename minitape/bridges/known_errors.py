@@ -7,6 +7,7 @@ import traceback
 from typing import NamedTuple
 
 from ..engine.record.user_frames import is_minitape_or_library_file
+from ..explain.caller import format_error
 from ..explain.explanation import OptionalExplanation, explain_cause
 from ..recording.sites import NOWHERE, Site
 
@@ -96,7 +97,7 @@ def find_cause_variant_and_fields_by_message(framework: str, error: BaseExceptio
         of the message to quote, unless the pattern has a group with that name. If the message is not known, all three
         are empty.
     """
-    message = f"{type(error).__name__}: {error}"
+    message = format_error(error)
     for line in KNOWN_ERRORS.strip().splitlines():
         name, cause, variant, pattern = line.split(maxsplit=3)
         match = re.search(pattern, message) if name == framework else None

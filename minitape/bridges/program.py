@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
-from ..explain.caller import warn_at_user_line
+from ..explain.caller import format_error, warn_at_user_line
 from ..explain.explanation import OptionalExplanation, explain_cause
 from .known_errors import explain_error_by_message
 from .model_page import ModelPage, is_problem
@@ -149,7 +149,7 @@ class FrameworkBlock:
             try:
                 self._keep_only_explanations_about_error(program_error)
             except Exception as error:
-                warn_at_user_line(f"The error could not be explained: {type(error).__name__}: {error}")
+                warn_at_user_line(f"The error could not be explained: {format_error(error)}")
 
     def _keep_only_explanations_about_error(self, program_error: Exception) -> None:
         """Keep only the explanation of the failed call, or of the requested gradients if the call is not known.
@@ -201,7 +201,7 @@ class FrameworkBlock:
                 notify(self.page)
         except Exception as error:  # An error in an explanation must not end the training run.
             if self.has_gradients or not isinstance(error, RuntimeError):
-                warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
+                warn_at_user_line(f"The gradients could not be explained: {format_error(error)}")
 
 
 class ProgramResult(NamedTuple):

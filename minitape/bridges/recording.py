@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
+from ..explain.caller import format_error
 from ..picture.alarms import build_alarms_and_breaks
 from ..picture.figure import Figure
 from ..picture.graph import build_digraph
@@ -221,7 +222,7 @@ class Recording(PictureSource):
         """
         if self.internal_error is None:
             self.internal_error = error
-            warnings.warn(f"The recording ended early: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"The recording ended early: {format_error(error)}", RuntimeWarning, stacklevel=2)
 
     def close(self) -> None:
         """Mark the recording as complete, so that pictures may read it, and call the listeners."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..engine.backward.tape import GradientTape
-from .caller import collect_asking_variables
+from .caller import collect_asking_variables, format_error
 from .causes import CAUSES
 from .explanation import Explanation
 from .translated_sentences import fill
@@ -41,7 +41,7 @@ def build_fallback_explanation(
     answer._tape = tape
     if error is not None:
         answer.message += fill(
-            " (This is only a guess, because explain failed with {error}.)", error=f"{type(error).__name__}: {error}"
+            " (This is only a guess, because explain failed with {error}.)", error=format_error(error)
         )
     return answer
 

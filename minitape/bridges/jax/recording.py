@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from jax.tree_util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
+from ...explain.caller import format_error
 from ...explain.reasons.program_text import find_statement
 from ...recording.recorded_rows import Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
@@ -111,7 +112,7 @@ class JaxRecording(FrameworkRecording):
         from .checks import explain_gradient
 
         if self.internal_error is not None:
-            error_text = f"{type(self.internal_error).__name__}: {self.internal_error}"
+            error_text = format_error(self.internal_error)
             raise RuntimeError(f"The recording ended early, so nothing is known about the gradient: {error_text}")
         return explain_gradient(self, target, source)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...common.translation import join_sentences
-from ...explain.caller import format_place
+from ...explain.caller import format_error, format_place
 from ...explain.explanation import Explanation
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
@@ -184,7 +184,7 @@ class RunReport:
         """Return the report as plain dictionaries and lists."""
         return {
             "answers": self.page.as_json(),
-            "error": None if self.error is None else f"{type(self.error).__name__}: {self.error}",
+            "error": None if self.error is None else format_error(self.error),
             "raised": None if self.raised is None else self.raised._asdict(),
             "anomaly": self.anomaly,
             "anomaly_problems": [group._asdict() for group in self.anomaly_problems],

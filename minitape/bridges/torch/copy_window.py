@@ -7,6 +7,7 @@ import math
 from contextlib import AbstractContextManager
 from typing import NoReturn
 
+from ...explain.caller import format_error
 from ..nonfinite_values import explain_first_nonfinite_value
 from ..run_watch.report import ProblemGroup, build_problem_group, list_problem_groups
 from ..run_watch.side_effects import SideEffects
@@ -119,7 +120,7 @@ class CopyWindow:
                 "losses": list(accounts.losses),
                 "problems": [group._asdict() for group in problems],
                 "raised": None if raised is None else raised._asdict(),
-                "error": None if error is None else f"{type(error).__name__}: {error}",
+                "error": None if error is None else format_error(error),
                 "norms": norms,
             }
         )

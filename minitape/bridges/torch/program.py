@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from ...explain.caller import warn_at_user_line
+from ...explain.caller import format_error, warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_first_nonfinite_value
@@ -202,7 +202,7 @@ class WatchedProgram:
             page = self._recording.explain()
             self._optimizer_lines = 0 if page.problems or not self._recording.first else optimizer_lines
         except Exception as error:  # An error in an explanation must not end the training run.
-            warn_at_user_line(f"The gradients could not be explained: {type(error).__name__}: {error}")
+            warn_at_user_line(f"The gradients could not be explained: {format_error(error)}")
             return
         self._pages[:] = [page]
         report = RunReport(page)

@@ -22,6 +22,7 @@ from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
 
 from ....engine.record.user_frames import find_user_frame
+from ....explain.caller import format_error
 from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site, get_running_site
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
@@ -93,7 +94,7 @@ class WatchErrors:
     def __exit__(self, error_class: object, error: object, traceback: object) -> bool:
         """Store an error, unless it is Ctrl-C."""
         if isinstance(error, Exception):
-            self.accounts.watch_error = self.accounts.watch_error or f"{type(error).__name__}: {error}"
+            self.accounts.watch_error = self.accounts.watch_error or format_error(error)
         return isinstance(error, Exception)
 
 
