@@ -224,6 +224,19 @@ p, x = {"encoder": jnp.ones(2), "codes": jnp.linspace(0.5, 3.0, 4)}, jnp.arange(
 for _ in range(4):
     gradient = jax.grad(terms)(p, x)
     p = jax.tree.map(lambda value, change: value - 0.1 * change, p, gradient)
+#@ an_average_comes_before_the_parameters swapped_average
+import optax
+w, tx = jnp.ones(3), optax.sgd(0.1)
+slow, state = w, tx.init(w)
+@jax.jit
+def step(w, slow, state):
+    gradient = jax.grad(lambda w: jnp.sum((w - 3.0) ** 2) + jnp.sum((w - slow) ** 2))(w)
+    updates, state = tx.update(gradient, state)
+    w = optax.apply_updates(w, updates)
+    slow = optax.incremental_update(slow, w, 0.01)  #!  #- slow = optax.incremental_update(w, slow, 0.01)
+    return w, slow, state
+for _ in range(8):
+    w, slow, state = step(w, slow, state)
 #@ a_state_is_not_kept state_not_kept
 import optax
 w, adam = jnp.ones(3), optax.adam(0.1)
@@ -362,6 +375,53 @@ for number in range(48):
         w = optax.apply_updates(w, updates)
     updates, v_state = second.update(v_gradient, v_state)
     v = optax.apply_updates(v, updates)
+#@ an_average_is_updated_after_the_compiled_step swapped_average
+import optax
+w, tx = {"w": jnp.ones(3)}, optax.sgd(0.1)
+slow, state = w, tx.init(w)
+@jax.jit
+def step(w, slow, state):
+    gradient = jax.grad(lambda w: jnp.sum((w["w"] - 3.0 + slow["w"]) ** 2))(w)
+    updates, state = tx.update(gradient, state)
+    return optax.apply_updates(w, updates), state
+for _ in range(8):
+    w, state = step(w, slow, state)
+    slow = optax.incremental_update(slow, w, 0.01)  #!  #- slow = optax.incremental_update(w, slow, 0.01)
+#@ an_average_is_replaced_in_a_state swapped_average
+import optax
+from types import SimpleNamespace as Agent
+w, tx = jnp.ones(3), optax.sgd(0.1)
+n, state = Agent(slow=w), tx.init(w)
+for _ in range(8):
+    updates, state = tx.update(jax.grad(lambda w: jnp.sum((w - 3.0 + n.slow) ** 2))(w), state)
+    w = optax.apply_updates(w, updates)
+    n = Agent(slow=optax.incremental_update(n.slow, w, 0.1))  #!  #- n.slow = optax.incremental_update(w, n.slow, 0.1)
+#@ parameters_are_pulled_to_a_fixed_point connected
+import optax
+w, anchor, tx = jnp.ones(3), jnp.zeros(3), optax.sgd(0.1)
+state = tx.init(w)
+for _ in range(8):
+    updates, state = tx.update(jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w), state)
+    w = optax.apply_updates(w, updates)
+    w = optax.incremental_update(anchor, w, 0.01)
+#@ the_step_size_of_an_average_is_its_decay connected
+import optax
+w, tx = jnp.ones(3), optax.sgd(0.1)
+slow, state = w, tx.init(w)
+for _ in range(8):
+    updates, state = tx.update(jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w), state)
+    w = optax.apply_updates(w, updates)
+    slow = optax.incremental_update(slow, w, 0.99)
+#@ an_average_of_gradients connected
+import optax
+w, tx = jnp.ones(3), optax.sgd(0.1)
+mean, state = jnp.zeros(3), tx.init(w)
+for _ in range(8):
+    gradient = jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w)
+    gradient = optax.incremental_update(gradient, mean, 0.1)
+    mean = gradient
+    updates, state = tx.update(gradient, state)
+    w = optax.apply_updates(w, updates)
 #@ an_optimizer_freezes_on_purpose connected
 import optax
 params = {"base": jnp.ones(3), "head": jnp.ones(3)}

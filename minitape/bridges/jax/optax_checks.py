@@ -8,9 +8,12 @@ from contextlib import suppress
 from types import FunctionType
 
 import numpy as np
+from jax.tree_util import tree_leaves
 
-from ...explain.explanation import OptionalExplanation
+from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
+from ...explain.reasons.program_text import find_last_name, find_statement, unparse
+from ...recording.sites import Site
 from ..run_watch.schedules import explain_schedule_decayed_too_early
 
 RATE_FUNCTION = "scale_by_learning_rate.<locals>.<lambda>"  # The function of optax that holds an optimizer's schedule.
@@ -32,3 +35,28 @@ def explain_schedules_decayed_too_early() -> list[OptionalExplanation]:
         for function in list(iter_living_instances(FunctionType))
         if function.__qualname__ == RATE_FUNCTION
     ]
+
+
+def explain_swapped_average(trees: tuple, trained_leaves: list, site: Site) -> OptionalExplanation:
+    """Explain that ``optax.incremental_update`` received a moving average and the trained parameters in this order.
+
+    Args:
+        trees: The first two arguments of the call.
+        trained_leaves: The arrays that the last step of an optimizer returned.
+        site: The line of the call.
+
+    Returns:
+        The explanation, or None if the order may be right.
+    """
+    statement = find_statement(site)
+    call = statement.find_call("incremental_update")
+    trained = set(map(id, trained_leaves))
+    new, old = (set(map(id, tree_leaves(tree))) for tree in trees)
+    if call is None or not call.args or not old or not new.isdisjoint(trained) or not old <= trained:
+        return None
+    name, what = map(unparse, call.args[:2])
+    keywords = [keyword.arg for outer in statement.calls for keyword in outer.keywords if keyword.value is call]
+    # Parameters that are pulled towards a fixed point become the parameters again, and not the fixed point.
+    if name in statement.bound_names or find_last_name(call.args[0]) in keywords:
+        return explain_cause("jax", "swapped_average", site, fields={"name": name, "what": what})
+    return None

@@ -15,7 +15,7 @@ import numpy as np
 from jax.tree_util import tree_leaves, tree_map
 
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
-from ...explain.caller import format_bracketed_place, warn_at_user_line
+from ...explain.caller import format_bracketed_place, format_error, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement, list_call_sites
 from ...explain.translated_sentences import fill
@@ -29,7 +29,7 @@ from ..outside_values import unwrap_function
 from ..sampling import require_positive_step_count
 from ..traced_draws import TracedDraws
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
-from .optax_checks import explain_schedules_decayed_too_early
+from .optax_checks import explain_schedules_decayed_too_early, explain_swapped_average
 from .recording import JaxRecording, jax, record
 from .static_fields import explain_array_in_static_field
 from .transforms import (
@@ -44,6 +44,7 @@ from .transforms import (
 if TYPE_CHECKING:
     from ...engine.types import Action, ExitProperty
 
+LARGE_STEP_SIZE = 0.5  # With a larger step size, a moving average takes the larger part of its first argument.
 WATCHED_UPDATES = 20  # After this many updates, it is clear whether the program keeps an optimizer's state.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
 
@@ -128,6 +129,8 @@ class FirstGradients:
         ] = {}  # These objects are kept alive so that no other object gets their ids.
         self.stale_values: list[Explanation] = []
         self.traced_draws: list[TracedDraws] = []
+        self._trained_leaves: list = []  # The arrays that the last step returned.
+        self._swapped_averages = dict[Site, OptionalExplanation]()
         self.watched_count = self._watched_updates = 0
         self.bad_step: int | None = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
@@ -163,6 +166,7 @@ class FirstGradients:
                     self._patches.wrap_function(
                         module.MultiSteps, "update", self._mark_gradients_as_collected_and_update
                     )
+                    self._patches.wrap_function(module, "incremental_update", self._check_and_update_average)
 
     def _watch_optimizers(self, transformation_class: Any) -> None:
         """Watch the ``update`` function of every optimizer. An optimizer is a named tuple with this field."""
@@ -197,11 +201,20 @@ class FirstGradients:
             self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1, len(are_raw) > 1)
         return results
 
+    def _check_and_update_average(self, original: Any, new_tensors: Any, old_tensors: Any, step_size: Any) -> Any:
+        """Update a moving average, and keep the explanation if it was passed in place of the parameters."""
+        if self._may_watch_call((new_tensors, old_tensors, step_size)) and step_size < LARGE_STEP_SIZE:
+            site = find_user_site()
+            trees = new_tensors, old_tensors
+            self._swapped_averages[site] = explain_swapped_average(trees, self._trained_leaves, site)
+        return original(new_tensors, old_tensors, step_size)
+
     def _apply_and_record_updates(self, original: Any, params: Any, updates: Any) -> Any:
         new_params = original(params, updates)
         old_leaves = tree_leaves(params)
         new_leaves = tree_leaves(new_params)
         if self._may_watch_call([old_leaves, new_leaves]) and len(old_leaves) == len(new_leaves):
+            self._trained_leaves = new_leaves
             for recording in self._latest_recordings.values():
                 recording.record_updates(old_leaves, new_leaves, find_user_site())
         return new_params
@@ -262,6 +275,7 @@ class FirstGradients:
             elif facts.call_count > 2 and site not in dropped_sites:
                 yield explain_cause("jax", "state_not_kept", site, fields={"n": facts.call_count})
         yield from self.stale_values
+        yield from self._swapped_averages.values()
         yield from (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
         spent = explain_schedules_decayed_too_early() if self.watched_count else []  # The search takes some time.
         # With several schedules, it is unknown which one belongs to which number of updates.
@@ -337,8 +351,9 @@ class FirstGradients:
         self.watched_count += 1
         calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
         self._latest_calls[id(function)] = args, kwargs
+        self._trained_leaves = list_float_arrays(results)
         # A non-finite gradient reaches all parameters within a step or two, so the smallest arrays are enough.
-        if are_alive_and_finite(sorted(list_float_arrays(results), key=np.size)[:4]):
+        if are_alive_and_finite(sorted(self._trained_leaves, key=np.size)[:4]):
             return
         self.bad_step = self.steps + self.watched_count
         # If the arguments are not finite, the call before this one computed them.
@@ -512,7 +527,7 @@ class FirstGradients:
             if self.on_recorded is not None and recording.error is None:
                 self.on_recorded()
         except Exception as error:
-            warn_at_user_line(f"A gradient could not be explained: {type(error).__name__}: {error}")
+            warn_at_user_line(f"A gradient could not be explained: {format_error(error)}")
         finally:
             self._is_recording = False
             restore_state()

@@ -96,6 +96,16 @@ CAUSES = (
         """,
     ),
     Cause(
+        "swapped_average",
+        "suspect",
+        """
+        [jax]
+        After each update{line}, {name} is almost equal to {what}. optax.incremental_update takes the new values first,
+        but here {name} comes first, so it keeps only the fraction step_size.
+        Fix: Write optax.incremental_update({what}, {name}, ...).
+        """,
+    ),
+    Cause(
         "optimizer_remade",
         "suspect",
         """
