@@ -118,3 +118,15 @@ def test_the_solution_is_right_in_tensorflow(exercise, runs):
     solution = names[calls[0]]
     for case in exercise.cases:
         assert compare_answers(solution(*case), exercise.expect(*case), 1e-4, 1e-4).is_right, case
+
+
+def test_a_frozen_keras_layer_leaves_the_list_but_a_tape_still_watches_it():
+    """What lesson 4 says about ``layer.trainable``."""
+    layer = tensorflow.keras.layers.Dense(2)
+    layer.build((1, 3))
+    layer.trainable = False
+    with tensorflow.GradientTape() as tape:
+        y = tensorflow.reduce_sum(layer(tensorflow.ones((1, 3))))
+    assert layer.trainable_variables == []
+    assert len(tape.watched_variables()) == 2
+    assert all(gradient is not None for gradient in tape.gradient(y, tape.watched_variables()))
