@@ -231,8 +231,10 @@ def test_a_trick_of_ones_own_is_measured_with_the_two_older_tricks(trick, capsys
     lines = capsys.readouterr().out.splitlines()
     said = [line for line in lines if line.startswith("not yet")]
     assert len(said) == len(missing) and all(words in line for words, line in zip(missing, said, strict=True)), lines
-    told = {"the solution": "right for 340 birds, and the same answer for all is right for 219",
-            "Chinstraps": "right for 301 birds, and the same answer for all is right for 274"}
+    told = {
+        "the solution": "right for 340 birds, and the same answer for all is right for 219",
+        "Chinstraps": "right for 301 birds, and the same answer for all is right for 274",
+    }
     assert told.get(trick, "") in "\n".join(lines)
 
 
@@ -244,6 +246,17 @@ def test_the_best_rate_takes_the_spring_to_the_bottom_in_one_step():
     exec(cells["spring-rate"], names)
     assert float(1.0 / names["rate"]) == pytest.approx(15.0)
     assert (round(float(names["lands"]), 2), round(names["slope_there"], 3)) == (1.99, 0.0)
+
+
+def test_five_products_come_close_to_the_sharpest_bend_of_the_valley():
+    values, directions = np.linalg.eigh([[4.0, 2.0], [2.0, 12.0]])
+    assert round(values.max(), 3) == 12.472
+    direction = np.array([1.0, 0.0])
+    for _ in range(5):
+        product = np.array([[4.0, 2.0], [2.0, 12.0]]) @ direction
+        direction = product / np.linalg.norm(product)
+    assert round(np.linalg.norm(product), 3) == 12.468
+    assert abs(direction @ directions[:, values.argmax()]) > 0.9999
 
 
 def test_ten_untrained_networks_get_27_to_171_of_the_moons_points_right():
