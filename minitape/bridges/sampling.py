@@ -149,7 +149,10 @@ class SampledSteps:
         try:
             results = original(*args, **kwargs)
             if not self.is_recording and self._gives_gradients(*args[:1]):
-                self._check_loss_of_unrecorded_step(self._measure_step(self.latest, args, results))
+                loss = self._measure_step(self.latest, args, results)
+                self.watched_count += loss is not None
+                if self.bad_step is None and loss is not None and not math.isfinite(loss):
+                    self.bad_step = self.steps + 1
             return results
         except Exception as error:
             self.failed_call = args, kwargs, error
@@ -193,13 +196,6 @@ class SampledSteps:
         self._places_since_end.clear()
         self.steps += 1
         return self.first in (None, self.steps)  # The first steps share one recording.
-
-    def _check_loss_of_unrecorded_step(self, loss: float | None) -> None:
-        """Count a step that is not recorded, and note it if it is the first with a non-finite loss."""
-        if loss is not None:
-            self.watched_count += 1
-            if self.bad_step is None and not math.isfinite(loss):
-                self.bad_step = self.steps + 1
 
     def count_recorded_and_checked_steps(self) -> tuple[int, int]:
         """Return the number of recorded steps, and the number of later steps whose losses were checked."""

@@ -6,6 +6,7 @@ differentiate such a loop in reverse mode.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -370,19 +371,16 @@ class TracerValues:
             if not isinstance(current.val, Literal) and current.val in self._argument_values
         ]
 
+    @property
+    def _values_by_variable(self) -> ChainMap:
+        """The computed values, the arguments, and the constants of the trace."""
+        return ChainMap(self._known_values, self.trace.frame.constvar_to_val)
+
     def _is_value_known(self, tracer: Any) -> bool:
-        return (
-            isinstance(tracer.val, Literal)
-            or tracer.val in self._known_values
-            or tracer.val in self.trace.frame.constvar_to_val
-        )
+        return isinstance(tracer.val, Literal) or tracer.val in self._values_by_variable
 
     def _get_known_value(self, tracer: Any) -> Any:
-        if isinstance(tracer.val, Literal):
-            return tracer.val.val
-        if tracer.val in self._known_values:
-            return self._known_values[tracer.val]
-        return self.trace.frame.constvar_to_val[tracer.val]
+        return tracer.val.val if isinstance(tracer.val, Literal) else self._values_by_variable[tracer.val]
 
 
 @contextmanager

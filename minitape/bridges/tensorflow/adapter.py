@@ -20,6 +20,7 @@ from ...recording.recorded_rows import InputEdge, OptionalArray, RecordedRow, Ta
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import FrameworkAdapter
+from .function_calls import filter_sweeps_by_source
 from .operation_log import to_handle_or_value, unwrap_keras_variable
 
 if TYPE_CHECKING:
@@ -126,12 +127,8 @@ class TensorFlowAdapter(FrameworkAdapter):
         self.recording = recording
         self.sweeps = recording.sweeps
         self.log = recording.log
-        handle = to_handle_or_value(source)
         sweeps = recording.list_sweeps_from_or_through(target_row)
-        self.sweep = next(
-            (sweep for sweep in sweeps if any(reference() is handle for reference, _ in sweep.source_results)),
-            sweeps[0] if sweeps else None,
-        )
+        self.sweep = next(iter(filter_sweeps_by_source(sweeps, source) or sweeps), None)
         self.tape: TapeReference | None = None if self.sweep is None else self.sweep.tape
         self._changes_by_tape: dict[int, list[TapeStateChange]] = {}  # The keys are the identities of tapes.
         if self.sweep is None and target_row is not None:

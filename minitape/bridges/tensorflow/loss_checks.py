@@ -24,7 +24,7 @@ from ..framework_adapter import is_any_name_read_later
 from ..run_watch.schedules import explain_schedule_decayed_too_early
 from .function_calls import iter_targets_with_recordings, list_recording_and_reruns
 from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
-from .operation_log import to_handle_or_value
+from .operation_log import find_handle_id
 from .traced_values import find_name_in_program
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def explain_layer_losses_missing_from_target(recording: TensorFlowRecording) -> 
         return None
     requested = collect_requested_handle_ids(recording)
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
-        is_trained = any(id(to_handle_or_value(variable)) in requested for variable in layer.trainable_variables)
+        is_trained = any(find_handle_id(variable) in requested for variable in layer.trainable_variables)
         if is_trained and layer.losses:
             fields = {"what": find_name_in_program(layer) or layer.name}
             return explain_cause("tensorflow", "in_part", site, "losses", fields)

@@ -14,7 +14,7 @@ from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
 from .function_calls import iter_targets_with_recordings, list_recording_and_reruns
-from .operation_log import find_variable_name, to_handle_or_value
+from .operation_log import find_handle_id, find_variable_name
 
 if TYPE_CHECKING:
     from ..recording import SourcesByName
@@ -45,7 +45,7 @@ def find_model_variables(recording: TensorFlowRecording, model: Any) -> SourcesB
     return {
         path: variable
         for path, variable in iter_variables_with_paths(model, name)
-        if is_float_variable(variable) or id(to_handle_or_value(variable)) in requested_handle_ids
+        if is_float_variable(variable) or find_handle_id(variable) in requested_handle_ids
     }
 
 
@@ -147,7 +147,7 @@ def collect_trained_sources(recording: TensorFlowRecording) -> SourcesByName:
         if name.startswith("_") or isinstance(value, type):
             continue
         for path, variable in iter_variables_with_paths(value, name):
-            key = id(to_handle_or_value(variable))
+            key = find_handle_id(variable)
             if key in read_variables | unconnected_by_id and key not in named_handle_ids:
                 named_handle_ids.add(key)
                 sources[path] = variable
@@ -173,7 +173,7 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
     Returns:
         Two arrays, or (None, None) if no optimizer step changed the variable.
     """
-    key = id(to_handle_or_value(source))
+    key = find_handle_id(source)
     if not any(key in step.handle_ids for step in recording.log.optimizer_steps):
         return None, None
     rows = [row for row in recording.log.tensor_rows.list_rows(source) if recording.rows[row].kind != "operation"]

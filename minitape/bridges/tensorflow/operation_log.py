@@ -118,6 +118,11 @@ def to_handle_or_value(value: Any) -> Any:
     return value.handle if isinstance(value, tf.Variable) else value
 
 
+def find_handle_id(value: Any) -> int:
+    """Return the identity of a variable's handle, or of any other value itself."""
+    return id(to_handle_or_value(value))
+
+
 def is_watched_by_open_tape(tensor: Any) -> bool:
     """Return whether an open tape watches a tensor or a handle."""
     return bool(pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop([tensor]))

@@ -20,7 +20,7 @@ from ..framework_patches import RecordingBlock
 from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import SampledSteps
 from .function_graphs import is_tape_or_step_function
-from .operation_log import to_handle_or_value
+from .operation_log import find_handle_id
 from .row_log import TensorFlowLog
 from .traced_values import explain_stale_trace, update_trace_state_after_call
 from .watcher import TensorFlowWatcher
@@ -130,9 +130,7 @@ class TensorFlowRecording(FrameworkRecording):
 
         requested = collect_requested_handle_ids(self)
         return {
-            name
-            for name, source in self.collect_trained_sources().items()
-            if id(to_handle_or_value(source)) not in requested
+            name for name, source in self.collect_trained_sources().items() if find_handle_id(source) not in requested
         }
 
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:

@@ -39,6 +39,7 @@ from .operation_log import (
     RunningLine,
     changes_variable,
     find_break_cause,
+    find_handle_id,
     find_variable_name,
     is_dataset_op,
     is_watched_by_open_tape,
@@ -361,7 +362,7 @@ class TensorFlowLog:
             for gradient, variable in gradients_with_variables
         ]
         handle_ids = {
-            id(to_handle_or_value(variable)) for gradient, variable in gradients_with_variables if gradient is not None
+            find_handle_id(variable) for gradient, variable in gradients_with_variables if gradient is not None
         }
         self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows), new_class))
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}

@@ -22,7 +22,7 @@ from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
 from .function_calls import iter_targets_with_recordings
 from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
-from .operation_log import to_handle_or_value
+from .operation_log import find_handle_id, to_handle_or_value
 from .traced_values import find_name_in_program
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
         recording=recording,
         adapter=TensorFlowAdapter(recording, None, None),
         checks=(check_gradients_without_effect, check_unoptimized_sources, check_untracked_variables),
-        find_source_key=lambda source: id(to_handle_or_value(source)),
+        find_source_key=lambda source: find_handle_id(source),
         find_source_rows=recording.list_rows,
         find_optimizer_steps=lambda source: [
-            step for step in log.optimizer_steps if id(to_handle_or_value(source)) in step.handle_ids
+            step for step in log.optimizer_steps if find_handle_id(source) in step.handle_ids
         ],
         sources_with_gradient=sources_with_gradient,
         trained_keys=collect_requested_handle_ids(recording).union(*(step.handle_ids for step in log.optimizer_steps)),
@@ -147,7 +147,7 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
     steps = recording.log.optimizer_steps
     optimizers = iter_living_instances(tf.keras.optimizers.Optimizer)
     optimized_handle_ids = {
-        id(to_handle_or_value(variable))
+        find_handle_id(variable)
         for optimizer in optimizers
         for variable in getattr(optimizer, "_trainable_variables", [])
     }

@@ -263,21 +263,13 @@ class WatchedProgram:
         for inherited in self._list_waiting_copies():
             inherited.close_pipes()
         torch.set_num_threads(1)  # Only the original process has the threads of the pool.
-        self._continue_as_copy(copy)
+        self.watch.follows_all = True
+        self.watch.accounts.anomaly = None
+        self._copy_window = CopyWindow(copy, self.watch, not self.may_repeat)
+        self._copy_window.open_recording_or_answer(pass_number)
 
     def _list_waiting_copies(self) -> list[WaitingCopy]:
         return [copy for copy in (self._start_copy, *self._copies) if copy is not None]
-
-    def _continue_as_copy(self, request: CopyRequest) -> None:
-        """Continue the program in this process to answer a request.
-
-        Args:
-            request: The request to answer.
-        """
-        self.watch.follows_all = True
-        self.watch.accounts.anomaly = None
-        self._copy_window = CopyWindow(request, self.watch, not self.may_repeat)
-        self._copy_window.open_recording_or_answer(self.watch.accounts.passes)
 
     def _rerun_program_and_answer(self, request: CopyRequest) -> NoReturn:
         """Run the program from its start in this process to answer a request.

@@ -214,13 +214,12 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     names = {find_last_name(target) or unparse(target) for target in statement.targets}
     value: Any = statement.node.value if isinstance(statement.node, SIMPLE_STATEMENTS) else None
     converted = None if value is None else convert_expression_to_framework(fault, value)
-    fills_list = statement.find_call("extend", "insert", "assign", "assign_add", "assign_sub")
-    sets_item = any(
-        isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant) for target in statement.targets
+    fills_list = statement.sets_computed_item or statement.find_call(
+        "extend", "insert", "assign", "assign_add", "assign_sub"
     )
     appends = is_call_of(value, "append") and isinstance(value.func, ast.Attribute)
     is_dropped = isinstance(statement.node, ast.Expr) and not isinstance(value, ast.Yield) and not appends
-    if converted is None or [unparse(converted)] == statement.bound_names or fills_list or sets_item or is_dropped:
+    if converted is None or [unparse(converted)] == statement.bound_names or fills_list or is_dropped:
         return None
     if appends:
         names.add(find_last_name(value.func.value) or unparse(value.func.value))

@@ -475,11 +475,9 @@ def _did_statement_create_both(
     """Return whether the same statement created both the source and a leaf, for the same purpose."""
     if leaf_statement is not statement or not isinstance(statement.value, ast.Call):
         return False
+    is_same_kind = question.adapter.is_variable(question.source) == (leaf.kind == "variable")
     # ``weights[i] = ...`` creates another object for each key.
-    has_computed_key = any(
-        isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant) for target in statement.targets
-    )
-    return not has_computed_key and question.adapter.is_variable(question.source) == (leaf.kind == "variable")
+    return is_same_kind and not statement.sets_computed_item
 
 
 def find_differentiable_shared_ancestors(question: Question) -> set[int]:

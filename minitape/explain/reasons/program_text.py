@@ -130,6 +130,12 @@ class Statement:
         stores = [n for n in self.nodes if isinstance(n, BINDABLE_NODES) and isinstance(n.ctx, ast.Store)]
         return [n for n in stores if id(n) not in comprehension_ids]
 
+    @property
+    def sets_computed_item(self) -> bool:
+        """Whether the statement assigns to an item whose key or index is computed, as in ``weights[i] = w``."""
+        items = (target for target in self.targets if isinstance(target, ast.Subscript))
+        return any(not isinstance(item.slice, ast.Constant) for item in items)
+
     @cached_property
     def bound_names(self) -> list[str]:
         """The source text of each target, such as "w" and "self.b"."""

@@ -222,6 +222,11 @@ class TorchRunWatch:
             account = self.tensor_accounts[id(tensor)] = TensorAccount(tensor)
         return account
 
+    def _list_known_accounts(self, tensors: Iterable[torch.Tensor]) -> list[TensorAccount]:
+        """Return the accounts of the given leaves, without the leaves that have no account."""
+        accounts = (self.tensor_accounts.get(id(tensor)) for tensor in tensors)
+        return [account for account in accounts if account is not None]
+
     def _close_gone_accounts_and_list_others(self) -> list[TensorAccount]:
         """Return the accounts of all leaves that still exist, and close the accounts of the others."""
         gone = [account for account in self.tensor_accounts.values() if account.tensor_ref() is None]
@@ -454,9 +459,8 @@ class TorchRunWatch:
     def _record_and_clear_module_gradients(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(module, *args, **kwargs)
-        known = [self.tensor_accounts.get(id(parameter)) for parameter in module.parameters()]
-        found = [account for account in known if account is not None]
-        return self._record_and_clear_gradients(found, find_user_site(), lambda: original(module, *args, **kwargs))
+        known = self._list_known_accounts(module.parameters())
+        return self._record_and_clear_gradients(known, find_user_site(), lambda: original(module, *args, **kwargs))
 
     def _record_and_clear_gradients(
         self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]
@@ -506,8 +510,7 @@ class TorchRunWatch:
         calls.calls += 1
         calls.without_parameters += not parameters
         calls.without_gradients += bool(parameters) and all(parameter.grad is None for parameter in parameters)
-        known = [self.tensor_accounts.get(id(parameter)) for parameter in parameters]
-        clipped = [account for account in known if account is not None and account.pending]
+        clipped = [account for account in self._list_known_accounts(parameters) if account.pending]
         for account in clipped:
             account.record_gradient_changes_by_program(self.accounts)
         # If the limit is infinite, the program only measures the norm.
