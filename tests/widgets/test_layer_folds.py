@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -152,3 +153,33 @@ def test_a_narrow_figure_shortens_the_source_of_a_gradient_and_not_the_derivativ
     tape.gradient(loss, model.trainable_variables)
     lines = [text for text in texts(tf.draw(tape, width=85, fold="layers").svg) if text.startswith("∂loss")]
     assert len(lines) == 4 and all(re.search(r"^∂loss/∂.*dense(_\d+)?/(kernel|bias)$", line) for line in lines)
+
+
+@pytest.mark.browser
+def test_the_whole_of_a_deep_model_is_in_view_at_first(show, page):
+    recording = Recording("by hand")
+    numbers = np.linspace(-1, 1, 8).tolist()
+
+    def add_layer(inputs, *scope):
+        weight = recording.add_leaf(numbers, name=".".join((*scope, "weight")), kind="variable")
+        return recording.add_operation("multiply", [*inputs, weight], numbers, label="×", scope=("GPT", *scope))
+
+    tokens = add_layer([recording.add_leaf(numbers, name="tokens")], "tok")
+    places = add_layer([recording.add_leaf(numbers, name="places")], "pos")
+    h = recording.add_operation("add", [tokens, places], numbers, label="+", scope=("GPT",))
+    for block in range(18):
+        for layer in ("norm", "qkv", "attention", "projection", "norm2", "up", "gelu", "down", "drop", "scale", "out"):
+            h = add_layer([h], f"blocks.{block}", layer)
+    for layer in ("norm", "head"):
+        h = add_layer([h], layer)
+    for name in ("flatten", "log_softmax", "loss"):
+        h = recording.add_operation(name, [h], numbers, label=name)
+    recording.close()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    show(recording.snapshot())
+    pane = page.locator(".mt-pane").bounding_box()
+    boxes = [box.bounding_box() for box in page.locator(".mt-node .mt-box").all()]
+    assert len(boxes) == 11 and "head.weight" in page.locator(".mt-held").all_text_contents()
+    for box in boxes:
+        assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
+        assert pane["y"] <= box["y"] and box["y"] + box["height"] <= pane["y"] + pane["height"]
