@@ -350,6 +350,26 @@ def closure():
 for step in range(8):
     optimizer.step(closure)
 """,
+    "an_actor_waits_for_its_critic": """
+import torch
+
+torch.manual_seed(0)
+actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+actor_optimizer = torch.optim.Adam(actor.parameters(), 0.01)
+critic_optimizer = torch.optim.Adam(critic.parameters(), 0.01)
+for step in range(40):
+    state = torch.randn(32, 4)
+    with torch.no_grad():
+        action = torch.tanh(actor(state)) + 0.3 * torch.randn(32, 2)
+    reward = -action.pow(2).sum(1, keepdim=True)
+    critic_optimizer.zero_grad()
+    (critic(torch.cat([state, action], 1)) - reward).pow(2).mean().backward()
+    critic_optimizer.step()
+    if step >= 20:
+        actor_optimizer.zero_grad()
+        critic(torch.cat([state, torch.tanh(actor(state))], 1)).mean().neg().backward()
+        actor_optimizer.step()
+""",
     "an_input_is_optimized": PRETRAINED
     + """
 for parameter in body.parameters():
@@ -388,3 +408,38 @@ def test_a_tensor_of_a_module_that_is_not_a_parameter_is_named_with_its_line(tmp
         "self.stiffness = torch.tensor(1.0, requires_grad=True)",
     )
     assert done.returncode == 1 and "?" not in done.stderr
+
+
+LEARNED_LOSS = """
+import torch
+
+torch.manual_seed(0)
+learned_loss = torch.nn.Linear(2, 1)
+start = torch.nn.Parameter(torch.zeros(3, 1))
+optimizer = torch.optim.Adam([*learned_loss.parameters(), start], 0.01)
+for step in range(8):
+    outer = 0.0
+    for task in range(4):
+        x = torch.randn(20, 3)
+        y = x.sum(1, keepdim=True)
+        weights = start
+        for inner_step in range(2):
+            inner = learned_loss(torch.cat([x @ weights, y], 1)).pow(2).mean()
+            (slope,) = torch.autograd.grad(inner, [weights], create_graph=True)
+            weights = weights - 0.1 * slope
+        outer = outer + (x @ weights - y).pow(2).mean()
+    optimizer.zero_grad()
+    outer.backward()
+    optimizer.step()
+"""
+
+
+def test_many_inner_gradients_do_not_hide_the_backward_pass_behind_them(tmp_path):
+    """Eight calls to autograd.grad come before the first backward(), more than the steps that are recorded."""
+    done, answers = explain(tmp_path, LEARNED_LOSS)
+    assert (done.returncode, answers["problems"]) == (0, []), done.stderr
+    assert answers["summary"].startswith("Healthy: 8 backward passes and 8 steps; 3 of 3 parameters")
+    done, answers = explain(tmp_path, LEARNED_LOSS.replace("create_graph=True", "retain_graph=True"))
+    assert done.returncode == 1
+    assert [(problem["cause"], problem["line"]) for problem in answers["problems"]] == [("create_graph", 16)]
+    assert answers["problems"][0]["names"] == ["learned_loss.weight", "learned_loss.bias"]

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from ...explain.causes import find_kind_or_error_kind
 from ..run_watch.accounts import SKIPPED, Account, RunAccounts
 from ..run_watch.report import ProblemGroup
 
 
 def remove_overruled_problems(
-    groups: list[ProblemGroup], accounts: RunAccounts, keys_by_name: Mapping[str, int]
+    groups: list[ProblemGroup], accounts: RunAccounts, keys_by_name: Mapping[str, int], early_keys: Collection[int]
 ) -> list[ProblemGroup]:
     """Return the problems that still stand after the whole run.
 
-    A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that the first
-    steps did not use or change is not a problem if later steps used or changed it. The same holds for a parameter whose
-    copy was used, because a program may assign the copy's gradients to the parameter. A program that calls
-    ``autograd.grad`` needs no backward pass.
+    A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that got no
+    gradient in the first steps is not a problem if a later step used one, because its training may begin late. The same
+    holds for a parameter whose copy was used, because a program may assign the copy's gradients to the parameter. A
+    program that calls ``autograd.grad`` needs no backward pass.
 
     Args:
         groups: The problems of the recorded steps.
         accounts: The accounts of the whole run.
         keys_by_name: The keys of the parameters, by their names in the problems.
+        early_keys: The keys of the parameters that got a gradient in the recorded steps.
     """
     kept = []
     for group in groups:
@@ -30,19 +32,20 @@ def remove_overruled_problems(
         names = []
         for name in group.names:
             account = accounts.accounts.get(keys_by_name.get(name, 0))
-            if account is None or not _is_overruled(group, account, accounts):
+            if account is None or not _is_overruled(group, account, accounts, account.key in early_keys):
                 names.append(name)
         if names or not group.names:
             kept.append(group._replace(names=names))
     return kept
 
 
-def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) -> bool:
+def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts, had_early_gradient: bool) -> bool:
     """Return whether the run's accounts show that a parameter does not have the problem after all."""
     if group.kind == "nonfinite":
         return accounts.skipped_steps > 0 and accounts.nonfinite_losses == 0
     if group.cause == "grad_cleared":
         return accounts.count_gradients_with_fates(account, SKIPPED) > 0
-    if group.kind == "unused" or group.cause == "rebound":
-        return bool(account.norms and account.norms[1] > 0)
+    was_only_late = not had_early_gradient and not find_kind_or_error_kind(group.cause).has_gradient
+    if was_only_late or group.kind == "unused" or group.cause == "rebound":
+        return max(account.norms, default=0) > 0
     return False

@@ -114,6 +114,8 @@ class WatchedProgram:
         self._pages: list[ModelPage] = []
         # The number of lines that had created optimizers when the last recording ended, or 0 if it showed a problem.
         self._optimizer_lines = 0
+        self._explained_passes = 0  # The number of backward passes before the page was made.
+        self._keys_with_early_gradients: set[int] = set()  # The parameters that had a gradient by then.
         self._keys_by_name: dict[str, int] = {}
         self._early_report: RunReport | None = None
         self._on_problem: Callable[[RunReport], object] = bool
@@ -186,7 +188,9 @@ class WatchedProgram:
 
     def _explain_first_steps(self) -> None:
         """Explain the recorded steps, and prepare a report in case the program keeps running for a long time."""
-        if self._pages and self._pages[0].problems:
+        # An earlier page is about calls to autograd.grad alone if the program had not called backward() yet.
+        is_first_with_backward = self.watch.accounts.passes > self._explained_passes == 0
+        if self._pages and self._pages[0].problems and not is_first_with_backward:
             return
         try:
             latest: TorchRecording = self._recording.latest
@@ -194,7 +198,7 @@ class WatchedProgram:
             run = build_checked_run(latest)
             record_findings_of_operations(run, self.watch.accounts)
             optimizer_lines = len({*self.watch.accounts.optimizer_sites})
-            if self._optimizer_lines:  # These are the first steps of another optimizer.
+            if self._optimizer_lines and not is_first_with_backward:  # These are another optimizer's first steps.
                 self._optimizer_lines = optimizer_lines
                 record_first_suspicion_of_each_source(run, self.watch.accounts)
                 return
@@ -205,6 +209,10 @@ class WatchedProgram:
             warn_at_user_line(f"The gradients could not be explained: {format_error(error)}")
             return
         self._pages[:] = [page]
+        accounts = self.watch.accounts
+        self._explained_passes = accounts.passes
+        self._keys_with_early_gradients = {key for key, account in accounts.accounts.items() if account.got_gradient}
+        self._early_report = None
         report = RunReport(page)
         self._add_problems_and_summary(report, list_problem_groups(page))
         # A step may still use these gradients, because a program may sum the gradients of many passes before its first
@@ -359,7 +367,9 @@ class WatchedProgram:
         self._recording.__exit__(type(error) if error else None, error, None)
         page = self._pages[0] if self._pages else ModelPage()
         report = RunReport(page, error, passes=accounts.passes, steps=accounts.taken_steps)
-        groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
+        groups = remove_overruled_problems(
+            list_problem_groups(page), accounts, self._keys_by_name, self._keys_with_early_gradients
+        )
         if isinstance(error, (Exception, KeyboardInterrupt)):
             report.raised = self._explain_error_without_recording(error) or self._explain_autograd_error(error)
             has_gradients = len(accounts.losses) > 0
