@@ -14,7 +14,7 @@ import numpy as np
 from ..explain.explanation import Explanation
 from ..explain.reasons.object_names import share_searches_between_questions
 from ..explain.translated_sentences import fill
-from ..recording.recorded_rows import BackwardPass, OptionalArray
+from ..recording.recorded_rows import BackwardPass, OptionalArray, collect_connected_ancestors
 from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber, SourcesByName
@@ -114,11 +114,11 @@ class Checkup:
             The explanation, with the gradient's statistics.
         """
         sweep = self._find_last_sweep_reaching(source)
-        is_in_failed_backward = self._is_in_failed_backward(source)
+        is_in_failed_backward = not self._rows_of_failed_backward.isdisjoint(self.recording.list_rows(source))
         facts = [adjoint.compute_zero_and_finite_flags() for _, adjoint in self._list_sweeps_and_adjoints(source)]
-        has_nonfinite_adjoint = not all(is_finite for _, is_finite in facts)
-        are_all_zero = all(is_zero for is_zero, _ in facts)
-        if sweep is None or is_in_failed_backward or has_nonfinite_adjoint or are_all_zero:
+        are_finite = all(is_finite for _, is_finite in facts)
+        # A source that no backward pass reached has no facts.
+        if is_in_failed_backward or not are_finite or all(is_zero for is_zero, _ in facts):
             target = self.target
             if target is None and not is_in_failed_backward and sweep is not None and sweep.target:
                 target = self.recording.find_target_row(sweep)
@@ -190,8 +190,9 @@ class Checkup:
         replacement.connected = explanation.connected
         return replacement
 
-    def _list_sweeps_in_question(self) -> list[BackwardPass]:
-        """Return the backward passes from the target, or all backward passes of the block if no target was given."""
+    @cached_property
+    def _sweeps_in_question(self) -> list[BackwardPass]:
+        """The backward passes from the target, or all backward passes of the block if no target was given."""
         if self.target is None:
             # autograd.grad does not set .grad, so its passes count only if the block never calls backward().
             return [sweep for sweep in self.recording.sweeps if sweep.function_name != "grad"] or self.recording.sweeps
@@ -204,16 +205,17 @@ class Checkup:
         rows = self.recording.list_rows(source)
         return [
             (sweep, sweep.adjoints[row])
-            for sweep in self.recording.choose_sweeps_for_source(source, self._list_sweeps_in_question())
+            for sweep in self.recording.choose_sweeps_for_source(source, self._sweeps_in_question)
             for row in rows
             if row in sweep.adjoints
         ]
 
-    def _is_in_failed_backward(self, source: Any) -> bool:
-        """Return whether the last backward pass raised an error and its target depends on a source."""
-        failed_rows = self.recording.failed_target_rows if self.target is None else []
-        source_rows = set(self.recording.list_rows(source))
-        return any(not source_rows.isdisjoint(self.checked_run.find_connected_ancestors(row)) for row in failed_rows)
+    @cached_property
+    def _rows_of_failed_backward(self) -> set[int]:
+        """The rows that the targets of failed backward passes depend on, if the question is about the last pass."""
+        return collect_connected_ancestors(
+            self.recording.rows, self.recording.failed_target_rows if self.target is None else []
+        )
 
     @cached_property
     def checked_run(self) -> CheckedRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -41,3 +42,47 @@ def test_the_number_of_searches_does_not_depend_on_the_number_of_parameters(monk
     few = count_searches(monkeypatch, 2)
     monkeypatch.undo()
     assert count_searches(monkeypatch, 12) == few and few["find_cheapest_steps_to_target"] == 1
+
+
+class Block(torch.nn.Module):
+    """A layer whose output is added to its input, after two factors."""
+
+    def __init__(self, gain: float, gate: float) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+        self.gain, self.gate = gain, torch.nn.Parameter(torch.tensor(gate))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.gain * x + self.gate * torch.tanh(self.layer(x))
+
+
+def count_calls(block_count: int, gain: float, gate: float) -> int:
+    """Return how many of minitape's functions are called to explain and to draw a model of some blocks."""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(*[Block(gain, gate) for _ in range(block_count)])
+    with bridge.record() as recording:
+        net(torch.ones(2, 3)).square().mean().backward()
+    calls = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call" and "minitape" in frame.f_code.co_filename
+
+    sys.setprofile(count)
+    try:
+        str(recording.explain(net))
+        recording.snapshot()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("gain", "gate"),
+    [(1.0, 0.1), (0.3, 0.1), (2.7, 0.1), (1e10, 0.1), (1.0, 0.0)],
+    ids=["healthy", "vanishing", "exploding", "infinite", "zero"],
+)
+def test_the_calls_per_parameter_do_not_depend_on_the_number_of_parameters(gain: float, gate: float) -> None:
+    few, some, many = (count_calls(block_count, gain, gate) for block_count in (10, 20, 40))
+    # If the calls grew with the square of the number of blocks, there would be four times as many further calls.
+    assert many - some < 2.2 * (some - few)

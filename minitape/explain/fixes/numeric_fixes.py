@@ -91,10 +91,9 @@ def require_zero_input(edit: Edit, input_index: int = 0) -> Edit:
         rows = [fault.question.rows[row] for row in (fault.row.inputs if fault.row else [])]
         op_words = " ".join(text for row in rows for text in (row.op, *row.scope)).lower()
         has_flat_zero = re.search("exp|sigmoid|logistic|softmax|prod|sqrt|norm", op_words)
-        is_computed = bool(rows) and rows[input_index].index in fault.question.descendants
-        if not is_computed or has_flat_zero or find_smallest_input_element(fault, input_index) != 0:
+        if not rows or has_flat_zero or find_smallest_input_element(fault, input_index) != 0:
             return None
-        return edit(fault, node)
+        return edit(fault, node) if fault.question.is_computed_from_source(rows[input_index].index) else None
 
     return edit_at_zero
 

@@ -211,6 +211,18 @@ class Question:
                 reached.add(row.index)
         return reached
 
+    def is_computed_from_source(self, row: int) -> bool:
+        """Return whether a row represents the source or was computed from it.
+
+        Only the rows between the source and this row are searched.
+
+        Args:
+            row: The row.
+        """
+        first_row = min(self.source_rows)
+        ancestors = collect_ancestors(self.rows, [row], lambda _, edge: edge.input_row >= first_row)
+        return not ancestors.isdisjoint(self.source_rows)
+
     @property
     def required_sweep(self) -> BackwardPass:
         """The backward pass to explain, for checks that run only if it exists."""

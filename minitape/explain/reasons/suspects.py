@@ -145,6 +145,7 @@ class CheckedRun:
     has_named_sources: bool = False
     find_operand_before_broadcast: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
     find_logits_row: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: find_logits_row(run, row)
+    _affected_rows_by_cause: dict[str, set[int]] = field(default_factory=dict, init=False)
 
     @cached_property
     def reached_operations(self) -> dict[int, BackwardPass]:
@@ -229,10 +230,22 @@ class CheckedRun:
 
     @cached_property
     def suspicions(self) -> list[Suspicion]:
-        """All suspicions, starting with the most certain ones."""
+        """All suspicions with a source or the affected rows, starting with the most certain ones."""
         checks = LEADING_CHECKS if self.has_placeholder_values else (*LEADING_CHECKS, *self.checks, *TRAILING_CHECKS)
         with np.errstate(all="ignore"):
-            return [suspicion for check in checks for suspicion in check(self)]
+            return [self._add_affected_rows(suspicion) for check in checks for suspicion in check(self)]
+
+    def _add_affected_rows(self, suspicion: Suspicion) -> Suspicion:
+        """Add the connected ancestors of a suspicion's row, except those behind an earlier suspicion's ancestors.
+
+        Only the first suspicion with a given cause counts for a source, so no row is searched twice for one cause.
+        """
+        if suspicion.row is None or suspicion.only_rows:
+            return suspicion
+        earlier_rows = self._affected_rows_by_cause.setdefault(suspicion.cause, set())
+        rows = collect_connected_ancestors(self.rows, [suspicion.row], earlier_rows)
+        earlier_rows |= rows
+        return suspicion._replace(only_rows=rows)
 
     @cached_property
     def question_without_source(self) -> Question:
@@ -252,15 +265,10 @@ class CheckedRun:
         source_rows, key = set(self.find_source_rows(source)), self.find_source_key(source)
         by_cause = dict[str, Suspicion]()
         for suspicion in self.suspicions:
-            if key in suspicion.source_keys or self._does_affect_source_rows(suspicion, source_rows):
+            if key in suspicion.source_keys or not source_rows.isdisjoint(suspicion.only_rows):
                 by_cause.setdefault(suspicion.cause, suspicion)
         suspicions = list(by_cause.values())
         return [*suspicions[:1], *(suspicion for suspicion in suspicions[1:] if suspicion.cause not in SYMPTOM_CAUSES)]
-
-    def _does_affect_source_rows(self, suspicion: Suspicion, source_rows: set[int]) -> bool:
-        if suspicion.row is None:
-            return False
-        return not source_rows.isdisjoint(suspicion.only_rows or self.find_connected_ancestors(suspicion.row))
 
 
 Check = Callable[[CheckedRun], Iterable[Suspicion]]

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_ancestors
+from ...recording.recorded_rows import AdjointShare, OptionalArray, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
 from ..operation_families import MOVING_OPS, VARIANT_OF_POINT_OP
@@ -170,14 +170,16 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
         return None
     nonfinite_target = next((row for row in question.target_rows if not is_finite(question, row)), None)
     if nonfinite_target is not None:
-        return explain_origin_of_nonfinite(question, nonfinite_target)
+        return question.get_or_compute_shared_result(
+            "nonfinite target", lambda: explain_origin_of_nonfinite(question, nonfinite_target)
+        )
     if all(adjoint.is_all_finite for adjoint in arrived_adjoints):
         return None
     for call, shares in sweep.edges.items():
         adjoint = sweep.adjoints.get(call)
         if adjoint is not None and not adjoint.is_all_finite:
             continue
-        if all(share.product.is_all_finite for share in shares if share.row in question.descendants):
+        if all(share.product.is_all_finite or not question.is_computed_from_source(share.row) for share in shares):
             continue
         if not is_finite(question, call):
             return explain_origin_of_nonfinite(question, call, is_hidden=True)
@@ -327,73 +329,71 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
         return build_row_finding(question, "not_selected", empty, "empty")
     # Zeros usually pass through many operations, so their origin is explained only once for all sources behind the
     # same operation.
-    origin = question.get_or_compute_shared_result("zeros", lambda: _map_origins_of_zeros(question)).get(
-        arrived_rows[0]
-    )
-    if origin is None:
-        return _explain_last_zeroing(question, arrived_rows[0])
-    question_about_origin = replace(question, source_rows=[origin])
+    origins, changed_rows, zeroing_calls = question.get_or_compute_shared_result("zeros", lambda: _map_zeros(question))
+    row = origins.get(arrived_rows[0])
+    if row is None:
+        return _explain_last_zeroing(question, arrived_rows[0], changed_rows, zeroing_calls)
+    question_about_origin = replace(question, source_rows=[row])
     return question.get_or_compute_shared_result(
-        f"zeros {origin}", lambda: _explain_last_zeroing(question_about_origin, origin)
+        f"zeros {row}", lambda: _explain_last_zeroing(question_about_origin, row, changed_rows, zeroing_calls)
     )
 
 
-def _map_origins_of_zeros(question: Question) -> dict[int, int]:
-    """Find the rows whose adjoints are zero only because a later row's adjoint is zero.
+Calls = list[tuple[int, list[AdjointShare]]]
+
+
+def _map_zeros(question: Question) -> tuple[dict[int, int], set[int], Calls]:
+    """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
         For each row whose shares all come from one operation with a zero adjoint, the row of this operation, or of the
-        last operation if there is a chain of them.
+        last operation if there is a chain of them; the rows with a zero adjoint although their shares have a nonzero
+        sum; and the calls that sent zeros or completed a zero sum, each with its shares.
     """
+    sweep = question.required_sweep
+    zero_rows = {row for row, adjoint in sweep.adjoints.items() if adjoint.is_all_zero}
     senders: dict[int, set[int]] = {}
     totals: dict[int, bool] = {}  # Whether the shares that arrived at a row have a zero sum.
-    for call, shares in question.required_sweep.edges.items():
+    zeroing_calls: Calls = []
+    for call, shares in sweep.edges.items():
         for share in shares:
             senders.setdefault(share.row, set()).add(call)
             totals[share.row] = share.total.is_all_zero
+        has_zero_share = any(share.product.is_all_zero or share.total.is_all_zero for share in shares)
+        if has_zero_share and call in sweep.adjoints and call not in zero_rows:
+            zeroing_calls.append((call, shares))
     origins: dict[int, int] = {}
     for row, calls in senders.items():
         call = max(calls)
         # A hook changed the adjoint if the shares have a different sum.
-        if len(calls) == 1 and totals.get(call, False) and question.required_sweep.adjoints[call].is_all_zero:
+        if len(calls) == 1 and call in zero_rows and totals.get(call):
             origins[row] = origins.get(call, call)
-    return origins
+    return origins, {row for row in zero_rows if not totals.get(row, True)}, zeroing_calls
 
 
-def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
+def _explain_last_zeroing(question: Question, source_row: int, changed_rows: set[int], zeroing_calls: Calls) -> Finding:
     """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
 
     Only the last such operation matters, because a nonzero adjoint on another path may have come closer to the source.
     """
-    sweep = question.required_sweep
-    culprit: int | None = None
-    cancelled_row: int | None = None
-    nonzero_sums = set[int]()  # The rows that have received shares with a nonzero sum.
-    for call, shares in sweep.edges.items():
-        adjoint = sweep.adjoints.get(call)
-        shares = [share for share in shares if share.row in question.descendants and question.rows[share.row].tracked]
-        if adjoint is None or not shares:
+    # If no operation made an adjoint zero, a hook must have changed it.
+    for row in sorted(changed_rows - {source_row}, reverse=True):
+        if question.is_computed_from_source(row):
+            return build_row_finding(question, "hook", row)
+    for call, all_shares in reversed(zeroing_calls):
+        if call < source_row:
             continue
-        if adjoint.is_all_zero:
-            if call in nonzero_sums:  # No operation made the adjoint zero, so a hook must have changed it.
-                return build_row_finding(question, "hook", call)
-        elif all(share.product.is_all_zero for share in shares):
-            culprit = call
-            cancelled_row = None
-        else:
-            for share in shares:
-                if not share.total.is_all_zero:
-                    nonzero_sums.add(share.row)
-                    continue
-                nonzero_sums.discard(share.row)
-                if not share.product.is_all_zero:
-                    culprit = call
-                    cancelled_row = share.row
-    if culprit is None:
-        return build_row_finding(question, "hook" if source_row in nonzero_sums else "zero_sum", source_row)
-    if cancelled_row is not None:
-        return explain_cancellation(question, culprit, cancelled_row)
-    return explain_zero_of_operation(question, culprit)
+        shares = [
+            share
+            for share in all_shares
+            if question.rows[share.row].tracked and question.is_computed_from_source(share.row)
+        ]
+        if shares and all(share.product.is_all_zero for share in shares):
+            return explain_zero_of_operation(question, call)
+        for share in reversed(shares):
+            if share.total.is_all_zero and not share.product.is_all_zero:
+                return explain_cancellation(question, call, share.row)
+    return build_row_finding(question, "hook" if source_row in changed_rows else "zero_sum", source_row)
 
 
 def explain_cancellation(question: Question, last_sender: int, cancelled_row: int) -> Finding:
@@ -503,7 +503,7 @@ def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding
     """Explain why a product sends zeros: an underflow, terms that cancel, or a zero factor."""
     row = operation.index
     factors = collect_known_arrays(
-        question, [factor for factor in operation.inputs if factor not in question.descendants]
+        question, [factor for factor in operation.inputs if not question.is_computed_from_source(factor)]
     )
     if does_product_underflow(question, row, factors):
         return build_row_finding(question, "zero_factor", row, "underflow")
@@ -540,7 +540,7 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
     if any(is_all_zero(question, index) for index in operation.inputs):
         return find_cause_of_zero_input(question, row) or build_row_finding(question, "zero_factor", row)
     other_arrays = collect_known_arrays(
-        question, [index for index in operation.inputs if index not in question.descendants]
+        question, [index for index in operation.inputs if not question.is_computed_from_source(index)]
     )
     takes_other = operation.array is not None and any(np.isin(operation.array, other).all() for other in other_arrays)
     return build_row_finding(question, "not_selected" if takes_other else "saturated", row)
@@ -555,7 +555,7 @@ def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
         question: The question about the gradient.
         product_row: The row of the product.
     """
-    inputs = [index for index in question.rows[product_row].inputs if index not in question.descendants]
+    inputs = [index for index in question.rows[product_row].inputs if not question.is_computed_from_source(index)]
     factors = collect_known_arrays(question, inputs)
     return bool(factors) and len(factors) == len(inputs) and all(np.all(factor != 0) for factor in factors)
 
@@ -603,7 +603,7 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
     if adjoint is None:
         return False
     for share in question.required_sweep.edges.get(row, ()):
-        if share.row not in question.descendants:
+        if not question.is_computed_from_source(share.row):
             continue
         shape = tuple(question.rows[share.row].shape)
         aligned_shape = (1,) * (adjoint.ndim - len(shape)) + shape
