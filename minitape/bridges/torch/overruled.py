@@ -46,6 +46,5 @@ def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts, 
     if group.cause == "grad_cleared":
         return accounts.count_gradients_with_fates(account, SKIPPED) > 0
     was_only_late = not had_early_gradient and not find_kind_or_error_kind(group.cause).has_gradient
-    if was_only_late or group.kind == "unused" or group.cause == "rebound":
-        return max(account.norms, default=0) > 0
-    return False
+    can_be_overruled = was_only_late or group.kind == "unused" or group.cause == "rebound"
+    return can_be_overruled and max(account.norms, default=0) > 0

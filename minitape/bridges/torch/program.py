@@ -188,19 +188,20 @@ class WatchedProgram:
 
     def _explain_first_steps(self) -> None:
         """Explain the recorded steps, and prepare a report in case the program keeps running for a long time."""
+        accounts = self.watch.accounts
         # An earlier page is about calls to autograd.grad alone if the program had not called backward() yet.
-        is_first_with_backward = self.watch.accounts.passes > self._explained_passes == 0
+        is_first_with_backward = accounts.passes > self._explained_passes == 0
         if self._pages and self._pages[0].problems and not is_first_with_backward:
             return
         try:
             latest: TorchRecording = self._recording.latest
             latest.explains_steps = False  # The accounts cover the whole run, not only its first steps.
             run = build_checked_run(latest)
-            record_findings_of_operations(run, self.watch.accounts)
-            optimizer_lines = len({*self.watch.accounts.optimizer_sites})
+            record_findings_of_operations(run, accounts)
+            optimizer_lines = len({*accounts.optimizer_sites})
             if self._optimizer_lines and not is_first_with_backward:  # These are another optimizer's first steps.
                 self._optimizer_lines = optimizer_lines
-                record_first_suspicion_of_each_source(run, self.watch.accounts)
+                record_first_suspicion_of_each_source(run, accounts)
                 return
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = self._recording.explain()
@@ -209,7 +210,6 @@ class WatchedProgram:
             warn_at_user_line(f"The gradients could not be explained: {format_error(error)}")
             return
         self._pages[:] = [page]
-        accounts = self.watch.accounts
         self._explained_passes = accounts.passes
         self._keys_with_early_gradients = {key for key, account in accounts.accounts.items() if account.got_gradient}
         self._early_report = None

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from ...recording.recorded_rows import AdjointShare, OptionalArray, RecordedRow, collect_ancestors
+from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
 from ..operation_families import MOVING_OPS, VARIANT_OF_POINT_OP
@@ -339,29 +339,26 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     )
 
 
-Calls = list[tuple[int, list[AdjointShare]]]
-
-
-def _map_zeros(question: Question) -> tuple[dict[int, int], set[int], Calls]:
+def _map_zeros(question: Question) -> tuple[dict[int, int], set[int], list[int]]:
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
         For each row whose shares all come from one operation with a zero adjoint, the row of this operation, or of the
         last operation if there is a chain of them; the rows with a zero adjoint although their shares have a nonzero
-        sum; and the calls that sent zeros or completed a zero sum, each with its shares.
+        sum; and the calls that sent zeros or completed a zero sum.
     """
     sweep = question.required_sweep
     zero_rows = {row for row, adjoint in sweep.adjoints.items() if adjoint.is_all_zero}
     senders: dict[int, set[int]] = {}
     totals: dict[int, bool] = {}  # Whether the shares that arrived at a row have a zero sum.
-    zeroing_calls: Calls = []
+    zeroing_calls = []
     for call, shares in sweep.edges.items():
         for share in shares:
             senders.setdefault(share.row, set()).add(call)
             totals[share.row] = share.total.is_all_zero
         has_zero_share = any(share.product.is_all_zero or share.total.is_all_zero for share in shares)
         if has_zero_share and call in sweep.adjoints and call not in zero_rows:
-            zeroing_calls.append((call, shares))
+            zeroing_calls.append(call)
     origins: dict[int, int] = {}
     for row, calls in senders.items():
         call = max(calls)
@@ -371,7 +368,9 @@ def _map_zeros(question: Question) -> tuple[dict[int, int], set[int], Calls]:
     return origins, {row for row in zero_rows if not totals.get(row, True)}, zeroing_calls
 
 
-def _explain_last_zeroing(question: Question, source_row: int, changed_rows: set[int], zeroing_calls: Calls) -> Finding:
+def _explain_last_zeroing(
+    question: Question, source_row: int, changed_rows: set[int], zeroing_calls: list[int]
+) -> Finding:
     """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
 
     Only the last such operation matters, because a nonzero adjoint on another path may have come closer to the source.
@@ -380,12 +379,12 @@ def _explain_last_zeroing(question: Question, source_row: int, changed_rows: set
     for row in sorted(changed_rows - {source_row}, reverse=True):
         if question.is_computed_from_source(row):
             return build_row_finding(question, "hook", row)
-    for call, all_shares in reversed(zeroing_calls):
+    for call in reversed(zeroing_calls):
         if call < source_row:
             continue
         shares = [
             share
-            for share in all_shares
+            for share in question.required_sweep.edges[call]
             if question.rows[share.row].tracked and question.is_computed_from_source(share.row)
         ]
         if shares and all(share.product.is_all_zero for share in shares):
