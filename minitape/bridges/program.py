@@ -237,7 +237,7 @@ def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> P
     with ExitStack() as stack:
         for block in blocks:
             stack.enter_context(block)
-        execute_program(program, finish_recordings)
+        execute_as_main_and_pass_error(program, finish_recordings)
     return ProgramResult([block for block in blocks if block.has_gradients] or [blocks[0]], error)
 
 
@@ -268,13 +268,15 @@ class RunnableProgram(NamedTuple):
         return decode_source(SourceFileLoader("__main__", str(self.path)).get_data(str(self.path)))
 
 
-def execute_program(program: RunnableProgram, finish: Callable[[BaseException | None], object]) -> None:
-    """Execute a program as ``__main__``.
+def execute_as_main_and_pass_error(
+    program: RunnableProgram, receive_error: Callable[[BaseException | None], object]
+) -> None:
+    """Execute a program as ``__main__``, and pass the error that ended it to a function.
 
     Args:
         program: The program.
-        finish: A function that is called with the error that ended the program, or with None, while the program's names
-            still exist.
+        receive_error: A function that is called with the error that ended the program, or with None, while the
+            program's names still exist.
     """
     main = ModuleType("__main__")
     main.__file__ = str(program.path)
@@ -290,7 +292,7 @@ def execute_program(program: RunnableProgram, finish: Callable[[BaseException | 
             exec(code, vars(main))
         except (Exception, SystemExit, KeyboardInterrupt) as program_error:
             error = None if isinstance(program_error, SystemExit) and not program_error.code else program_error
-        finish(error)
+        receive_error(error)
 
 
 @contextmanager

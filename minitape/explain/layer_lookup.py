@@ -63,7 +63,7 @@ class LayerOwners:
             for obj in gc.get_objects():
                 cls = type(obj)
                 if cls not in can_own:
-                    can_own[cls] = _is_owner_class(cls)
+                    can_own[cls] = _is_callable_user_or_keras_class(cls)
                 if can_own[cls]:
                     values = [*getattr(obj, "__dict__", {}).values()]
                     self._owner_by_variable |= {
@@ -81,7 +81,7 @@ def _iter_nested_values(value: Object, depth: int = 0) -> Iterator[Object]:
             yield from _iter_nested_values(part, depth + 1)
 
 
-def _is_owner_class(cls: type) -> bool:
+def _is_callable_user_or_keras_class(cls: type) -> bool:
     """Return whether a class is callable and defined by the user or Keras, so that its instances count as owners."""
     is_callable = any(isinstance(vars(base).get("__call__"), types.FunctionType) for base in cls.__mro__)
     module = cls.__module__ if isinstance(cls.__module__, str) else ""

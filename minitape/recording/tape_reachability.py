@@ -217,7 +217,7 @@ class TapeReachability:
         """The beginnings of the tape's ``with`` blocks, in chronological order."""
         return [BlockBegin(clock, frames) for event, _, clock, frames in self.tape.history if event == "enter"]
 
-    def find_last_computation_from_source(self, source: TargetOrSource) -> CodePlace | None:
+    def find_last_computation_from_source_before_target(self, source: TargetOrSource) -> CodePlace | None:
         """Return the last statement under this tape, before the target, that computed something from a source.
 
         Args:

@@ -137,9 +137,9 @@ def test_of_many_values_that_left_a_few_are_put_into_words(monkeypatch: pytest.M
             loss = tf.constant(float(tf.tanh(w * float(step))))
         kept.append((tape, loss))
     said: list[None] = []
-    words = questions.finding_sentences.to_explanation_without_fixes
+    words = questions.finding_sentences.to_explanation_without_edits
     monkeypatch.setattr(
-        questions.finding_sentences, "to_explanation_without_fixes", lambda *given: said.append(None) or words(*given)
+        questions.finding_sentences, "to_explanation_without_edits", lambda *given: said.append(None) or words(*given)
     )
     for tape, loss in (kept[0], kept[-1]):
         why = tape.explain(loss, w)

@@ -135,7 +135,7 @@ class FirstGradients:
         self.bad_step: int | None = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
         self._example_numbers: dict[str, int] = {}  # For each mapped function, the index of the recorded example.
-        self._entered = self._is_recording = self._are_gradients_collected = False
+        self._entered = self._is_recording = self._are_gradients_accumulated = False
         # The number of gradients that may still be recorded in a function that is run only to record it.
         self._remaining_gradients: int | None = None
 
@@ -164,7 +164,7 @@ class FirstGradients:
                 if library == "optax":
                     self._watch_optimizers(module.GradientTransformation)
                     self._patches.wrap_function(
-                        module.MultiSteps, "update", self._mark_gradients_as_collected_and_update
+                        module.MultiSteps, "update", self._mark_gradients_as_accumulated_and_update
                     )
                     self._patches.wrap_function(module, "incremental_update", self._check_and_update_average)
 
@@ -176,9 +176,9 @@ class FirstGradients:
             lambda optimizer: partial(self._update_and_count_repeated_states, update_field.__get__(optimizer))
         )
 
-    def _mark_gradients_as_collected_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+    def _mark_gradients_as_accumulated_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """Call ``update``, and record that the parameters stay the same until several gradients have been summed."""
-        self._are_gradients_collected = True
+        self._are_gradients_accumulated = True
         return original(*args, **kwargs)
 
     def _update_and_count_repeated_states(
@@ -519,7 +519,7 @@ class FirstGradients:
             with redirect_stdout(StringIO()):
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
             key = _get_code_or_function(function)
-            if not self._are_gradients_collected:
+            if not self._are_gradients_accumulated:
                 recording.copy_updates_and_count_unchanged_arguments(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording
             self.steps += 1

@@ -36,7 +36,7 @@ def has_gradient_tape(graph: Any) -> bool:
     return result
 
 
-def is_tape_or_step_function(owner: Any) -> bool:
+def is_tape_or_function_with_tape(owner: Any) -> bool:
     """Return whether an object is a tape, or a ``tf.function`` in whose traces a tape computes gradients."""
     return isinstance(owner, tf.GradientTape) or any(
         has_gradient_tape(concrete_function.graph) for concrete_function in owner._function_cache.values()

@@ -19,7 +19,7 @@ from ..checkup import FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..nonfinite_values import explain_nonfinite_target
 from ..sampling import SampledSteps
-from .function_graphs import is_tape_or_step_function
+from .function_graphs import is_tape_or_function_with_tape
 from .operation_log import find_handle_id
 from .row_log import TensorFlowLog
 from .traced_values import explain_stale_trace, update_trace_state_after_call
@@ -263,7 +263,7 @@ def record(
             lambda: record(open_functions=open_functions),
             STEP_ENDS,
             TFE_Py_TapeSetIsEmpty,
-            is_tape_or_step_function,
+            is_tape_or_function_with_tape,
             _read_loss_or_nan_of_step,
         )
     recording = TensorFlowRecording()

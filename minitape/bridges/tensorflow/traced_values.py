@@ -22,7 +22,7 @@ from ..outside_values import (
     read_outside_values,
 )
 from ..traced_draws import TracedDraws, read_generator_states
-from .function_graphs import is_tape_or_step_function
+from .function_graphs import is_tape_or_function_with_tape
 
 PYTHON_TYPES = (bool, int, float, str)
 VARIABLES_NAME = ".trainable_variables"  # The name of a model's variables ends with this text.
@@ -110,7 +110,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
         site = find_increment_of_used_number(*state.counted_key).site
         return explain_cause("tensorflow", "stale_value", site, "counted", {"name": state.counted_key[1]})
     if state.stale_key is None or (
-        state.stale_key[1].endswith(VARIABLES_NAME) and not is_tape_or_step_function(function)
+        state.stale_key[1].endswith(VARIABLES_NAME) and not is_tape_or_function_with_tape(function)
     ):
         return state.draws.explain_first_repeated_draw("tensorflow")
     reader, name = state.stale_key

@@ -81,7 +81,7 @@ class TensorFlowWatcher(Watcher):
             (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_variable_values),
             (resource_variable_ops, "variable_accessed", self._register_accessed_variable),
             (Function, "__call__", self._run_and_store_function_call),
-            (ConcreteFunction, "_call_flat", self._record_states_and_run_graph),
+            (ConcreteFunction, "_call_flat", self._run_graph_and_record_variable_states),
             (tape_class, "jacobian", self._record_jacobian_as_one_row),
             (tape_class, "batch_jacobian", self._record_jacobian_as_one_row),
             (tape_class, "watch", self._watch_and_mark_sources),
@@ -174,7 +174,7 @@ class TensorFlowWatcher(Watcher):
         self.writer.run_safely(update_trace_state_after_call, tf_function)
         return results
 
-    def _record_states_and_run_graph(
+    def _run_graph_and_record_variable_states(
         self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any
     ) -> Any:
         """Run the graph of a ``tf.function``, and record the states of its variables before and after."""

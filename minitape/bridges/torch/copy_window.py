@@ -49,7 +49,7 @@ class CopyWindow:
     def _stop_before_effect(self, effect: str) -> None:
         self.request.answer_and_exit({"stopped_by": effect})
 
-    def open_recording_or_answer(self, pass_number: int) -> None:
+    def open_recording_or_answer_and_exit(self, pass_number: int) -> None:
         """Open the recording before the first pass of the window, and answer after the requested pass.
 
         Args:

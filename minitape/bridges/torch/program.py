@@ -21,7 +21,7 @@ from ...explain.caller import format_error, warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_first_nonfinite_value
-from ..program import FrameworkBlock, RunnableProgram, execute_program
+from ..program import FrameworkBlock, RunnableProgram, execute_as_main_and_pass_error
 from ..run_watch.accounts import Anomaly
 from ..run_watch.anomaly_sentences import (
     describe_anomaly,
@@ -164,7 +164,7 @@ class WatchedProgram:
                     nonlocal report
                     report = self._build_report(error)
 
-                execute_program(self.text, finish_run)
+                execute_as_main_and_pass_error(self.text, finish_run)
         finally:
             self.side_effects.stop_watching()
             for waiting_copy in self._list_waiting_copies():
@@ -232,7 +232,7 @@ class WatchedProgram:
             pass_number: The number of the pass that has just ended.
         """
         if self._copy_window is not None:
-            self._copy_window.open_recording_or_answer(pass_number)
+            self._copy_window.open_recording_or_answer_and_exit(pass_number)
             return
         accounts = self.watch.accounts
         if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
@@ -274,7 +274,7 @@ class WatchedProgram:
         self.watch.follows_all = True
         self.watch.accounts.anomaly = None
         self._copy_window = CopyWindow(copy, self.watch, not self.may_repeat)
-        self._copy_window.open_recording_or_answer(pass_number)
+        self._copy_window.open_recording_or_answer_and_exit(pass_number)
 
     def _list_waiting_copies(self) -> list[WaitingCopy]:
         return [copy for copy in (self._start_copy, *self._copies) if copy is not None]
@@ -290,8 +290,8 @@ class WatchedProgram:
         self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
         seed_random_numbers()
         with keep_models_alive(), self._open_watch():
-            window.open_recording_or_answer(0)
-            execute_program(self.text, window.answer_at_end)
+            window.open_recording_or_answer_and_exit(0)
+            execute_as_main_and_pass_error(self.text, window.answer_at_end)
         request.answer_and_exit(None)
 
     def _ask_copy_about_anomaly(self, anomaly: Anomaly) -> Message | None:

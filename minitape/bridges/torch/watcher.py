@@ -257,7 +257,7 @@ class TorchWatcher(Watcher):
             self._run_safely(self.log.record_escape, args[0], name)
             return func(*args, **kwargs)
         if name == "requires_grad_":
-            self._record_requires_grad_change(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
+            self._forget_row_and_record_freezing(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
         return self._run_and_record_operation(func, name, args, kwargs)
 
@@ -292,13 +292,13 @@ class TorchWatcher(Watcher):
             self._run_safely(self.log.record_origin_of_leaf_values, args[0], args[1:], "data")
             self.log.forget_current_row(args[0])
         if name == "requires_grad":
-            self._record_requires_grad_change(args[0], args[1])
+            self._forget_row_and_record_freezing(args[0], args[1])
         if name == "grad" and args[1] is None:
             self.log.grad_clearings[args[0]] = GradClearing(find_user_site(), len(self.recording.sweeps))
         return func(*args)
 
-    def _record_requires_grad_change(self, tensor: torch.Tensor, is_required: bool) -> None:
-        """Record a change to a tensor's ``requires_grad``."""
+    def _forget_row_and_record_freezing(self, tensor: torch.Tensor, is_required: bool) -> None:
+        """Forget the row of a tensor whose ``requires_grad`` is set, and record the place if that freezes it."""
         self.log.forget_current_row(tensor)
         if not is_required:
             self.log.history.freezing_sites[tensor] = find_user_site()

@@ -97,20 +97,23 @@ class FaultSite:
         """Return the elements of the operation's result as float64, or None if they no longer exist."""
         return None if self.row is None else to_float_array(self.row.value)
 
-    def find_readers_of_bound_names(self, *names: str) -> list[Statement]:
+    def find_other_readers_of_assigned_names(self, *further_names: str) -> list[Statement]:
         """Return the other statements that read a name or an attribute that this statement assigns.
 
         Attributes are compared by their last name, so the name of the object does not matter.
 
         Args:
-            *names: Further names that count as assigned.
+            *further_names: Further names that count as assigned.
         """
-        bound_names = {*names, *(find_last_name(target) or unparse(target) for target in self.statement.targets)}
+        assigned_names = {
+            *further_names,
+            *(find_last_name(target) or unparse(target) for target in self.statement.targets),
+        }
         others = [statement for statement in self.program.statements if statement is not self.statement]
         return [
             statement
             for statement in others
-            if bound_names & {find_last_name(n) or unparse(n) for n in statement.nodes if isinstance(n, ast.expr)}
+            if assigned_names & {find_last_name(n) or unparse(n) for n in statement.nodes if isinstance(n, ast.expr)}
         ]
 
 

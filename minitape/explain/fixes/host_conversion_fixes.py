@@ -148,7 +148,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
         return ast.Call(parse_expression(f"tf.{name}"), [convert_part(function.value), *shape], keywords)
     is_jax = fault.dialect.name == "jax"
     if is_call_of(node, *TENSOR_BUILDERS) and node.args and not is_jax:
-        return _convert_tensor_builder(fault, node, arguments, keywords)
+        return _replace_tensor_builder_with_argument(fault, node, arguments, keywords)
     name = find_last_name(function)
     excluded_names = FLAT_FUNCTIONS if is_jax else FLAT_FUNCTIONS + _DIFFERENT_FUNCTIONS
     if name in excluded_names or _find_root_package(fault, function) not in ("numpy", "math"):
@@ -161,7 +161,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
     return ast.Call(parse_expression(path), [*arguments, *extra_arguments], keywords)
 
 
-def _convert_tensor_builder(
+def _replace_tensor_builder_with_argument(
     fault: FaultSite, node: ast.Call, arguments: list[Any], keywords: list[Any]
 ) -> ast.AST | None:
     """Return the rewritten argument of a call that builds a new tensor, such as ``constant(h.numpy())``.
@@ -225,7 +225,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
         names.add(find_last_name(value.func.value) or unparse(value.func.value))
     # The name may refer to a variable or to a list of variables.
     is_reference = appends or isinstance(converted, BINDABLE_NODES)
-    nodes = [n for reader in fault.find_readers_of_bound_names(*names) for n in reader.nodes]
+    nodes = [n for reader in fault.find_other_readers_of_assigned_names(*names) for n in reader.nodes]
     needs_array = any(_does_use_need_array(fault, n, names, is_reference) for n in nodes)
     return None if needs_array else replace_node_in_line(fault, value, unparse(converted))
 

@@ -51,8 +51,8 @@ def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanati
         question: The question that the finding answers.
         finding: The finding.
     """
-    answer = to_explanation_without_fixes(question, finding)
-    answer.others = [to_explanation_without_fixes(question, other) for other in finding.more[:MAX_MORE]]
+    answer = to_explanation_without_edits(question, finding)
+    answer.others = [to_explanation_without_edits(question, other) for other in finding.more[:MAX_MORE]]
     with turn_patch_errors_into_warnings():
         add_fixes_to_explanation(question, finding, answer)
     if not answer.connected:
@@ -125,7 +125,7 @@ def find_sentences_of_finding(framework: str, finding: Finding) -> CauseText:
     return CAUSES["nan_forward" if is_hidden else finding.cause].find_text(framework, variant)
 
 
-def to_explanation_without_fixes(question: Question, finding: Finding) -> Explanation:
+def to_explanation_without_edits(question: Question, finding: Finding) -> Explanation:
     """Return the explanation of one finding, without fixes that change the program's text.
 
     Args:

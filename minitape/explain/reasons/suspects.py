@@ -366,7 +366,7 @@ def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: Rec
             is_summed = True
             continue
         for consumer in (run.rows[index] for index in run.consumers.get(current.index, ())):
-            if _is_softmax(run, consumer):
+            if _applies_softmax(run, consumer):
                 return set()  # The program compares each element with all others, so the table is intended.
             is_summary = consumer.op in run.op_names.sum_ops or consumer.op in run.op_names.loss_ops
             is_table = is_summary or tuple(consumer.shape) == shape
@@ -378,7 +378,7 @@ def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: Rec
     return table
 
 
-def _is_softmax(run: CheckedRun, row: RecordedRow) -> bool:
+def _applies_softmax(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is a softmax, or a loss that applies a softmax to its logits."""
     takes_logits = (
         run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_logits_row(run, row) is not None
@@ -391,13 +391,13 @@ def _is_combined_with_other_table(run: CheckedRun, row: RecordedRow, table: set[
     others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
         maker = run.find_row_before_reshapes(index)
-        is_table = tuple(maker.shape) == tuple(row.shape) and not _is_made_from_columns_and_vectors(run, maker)
+        is_table = tuple(maker.shape) == tuple(row.shape) and not _is_made_only_from_columns_and_vectors(run, maker)
         if is_table and ((values := run.find_array(index)) is None or np.ptp(values)):
             return True
     return False
 
 
-def _is_made_from_columns_and_vectors(run: CheckedRun, table_row: RecordedRow) -> bool:
+def _is_made_only_from_columns_and_vectors(run: CheckedRun, table_row: RecordedRow) -> bool:
     """Return whether a table was computed only from tables that combine a column with a vector, as the mistake does.
 
     Args:
@@ -433,14 +433,14 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
             activation, logits = _find_handwritten_activation(run, row)
         if logits is None:
             continue
-        maker, loss_name = _find_row_before_signs_and_shifts(run, logits), _find_called_loss_name(row.site)
+        maker, loss_name = _find_row_before_signs_and_shifts(run, logits), _describe_called_loss(row.site)
         if run.find_activation_name(maker) == activation:
             fields = {"what": loss_name, "one": activation, "other": format_bracketed_place(*maker.site)}
             yield build_row_suspicion(row, "activation_twice", fields)
 
 
-def _find_called_loss_name(site: Site) -> str:
-    """Return the name of a function called on a line, if that is the name of a loss."""
+def _describe_called_loss(site: Site) -> str:
+    """Return the name of the loss function called on a line, or "The loss" if no called name is that of a loss."""
     names = (ast.unparse(call.func) for call in find_statement(site).calls)
     return next(
         (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")

@@ -508,7 +508,7 @@ class TapeAdapter(Adapter):
             A list with one site, or an empty list if no value was computed from the source.
         """
         source_rows = set(find_rows_in_recording(self.reachability.tape, source))
-        place = self.reachability.find_last_computation_from_source(source) if source_rows else None
+        place = self.reachability.find_last_computation_from_source_before_target(source) if source_rows else None
         return [] if place is None else [to_site(place)]
 
 

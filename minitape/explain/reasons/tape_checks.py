@@ -226,7 +226,7 @@ def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
     return Finding("unused_layer", find_innermost_site(call_stack), detail=detail)
 
 
-def find_leaf_equal_to_source(question: TapeQuestion) -> OptionalFinding:
+def find_leaf_of_same_kind_equal_to_source(question: TapeQuestion) -> OptionalFinding:
     """Find a different object of the same kind with equal values.
 
     Layer variables are ignored, because several layers often start with the same weights.
@@ -271,7 +271,7 @@ TAPE_CHECKS = FrameworkChecks(
     rank_escapes=checks.rank_escapes_by_path,
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_replaced_source=combine_checks(
-        checks.find_leaf_replacing_source, checks.find_unused_derived_source, find_leaf_equal_to_source
+        checks.find_leaf_replacing_source, checks.find_unused_derived_source, find_leaf_of_same_kind_equal_to_source
     ),
     find_dropped_result=find_nothing,  # The sentence for "independent" names the last use.
     find_uncalled_layer=find_uncalled_layer_of_source,
@@ -432,20 +432,22 @@ def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> OptionalFinding:
         return find_cause_of_nonfinite(question) or find_cause_of_zero(question)
 
 
-def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int = 0) -> tuple[TapeQuestion, Finding]:
+def move_finding_into_call(
+    question: TapeQuestion, finding: Finding, entered_calls: int = 0
+) -> tuple[TapeQuestion, Finding]:
     """Replace a finding about a function call with a finding inside the function.
 
     Args:
         question: The question that the finding answers.
         finding: The finding.
-        depth: The number of calls already entered, at most `MAX_CALL_DEPTH`.
+        entered_calls: The number of calls already entered, at most `MAX_CALL_DEPTH`.
 
     Returns:
         The question asked inside the innermost call that is to blame, and its finding. If no call contains a finding,
         the arguments are returned unchanged.
     """
     unchanged = question, finding
-    if depth == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
+    if entered_calls == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
         return unchanged
     node = question.rows[finding.row].extra
     adjoint: ValueSummary | None = None if question.sweep is None else question.sweep.adjoints.get(finding.row)
@@ -470,7 +472,7 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
             return inner_question, cut
         inner_finding = find_cause_of_zero_or_nonfinite(inner_question)
         if inner_finding is not None:
-            return move_finding_into_call(inner_question, inner_finding, depth + 1)
+            return move_finding_into_call(inner_question, inner_finding, entered_calls + 1)
         cut_off = find_cut_that_makes_zero(inner_question)
         if cut_off is not None:
             return inner_question, cut_off

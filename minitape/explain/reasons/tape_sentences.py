@@ -193,7 +193,7 @@ def describe_stored_value(blamed: BlamedPlace) -> Fields:
     return fields | {"kind": "changed" if reads_variable else "expression", "instead": f"{prefix}{value}"}
 
 
-def describe_outside_operation(blamed: BlamedPlace) -> Fields:
+def describe_operation_outside_block(blamed: BlamedPlace) -> Fields:
     """Describe an operation that ran outside the block, under another tape or during set-up."""
     adapter = blamed.adapter
     node = blamed.node
@@ -314,7 +314,7 @@ DESCRIBE_BY_CAUSE = {
     "no_gradient_registered": describe_unregistered_operation,
     "left_through_numpy": describe_escape,
     "state": describe_stored_value,
-    "outside_tape": describe_outside_operation,
+    "outside_tape": describe_operation_outside_block,
     "recording_paused": describe_pause,
     "rebound": describe_rebinding,
     "independent": describe_last_use_of_unreached_source,
