@@ -296,7 +296,7 @@ def _find_single_part_hint(attempt: Attempt) -> str:
     if not all(isinstance(expected_value, (list, tuple)) for expected_value in expected_values):
         return ""
     for parts in zip(*expected_values, strict=False):
-        if all(map(attempt.is_same_result, attempt.results, parts)):
+        if parts[0] is not None and all(map(attempt.is_same_result, attempt.results, parts)):
             return say(
                 "Your function returns only one part of the result. Return all {count} parts.",
                 count=len(attempt.expected_value),

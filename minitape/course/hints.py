@@ -129,10 +129,9 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
     ordinals = [say("first"), say("second"), say("third"), say("fourth"), say("fifth"), say("sixth"), say("seventh")]
     name = ordinals[int(place) - 1] if place.isdigit() and int(place) <= len(ordinals) else place
     if len(wrong_places) > 1:
-        right_count = len(expected_parts) - len(wrong_places)
         return say(
             "{right} of {of} values are right. Look at the {place} value first.",
-            right=right_count,
+            right=len(expected_parts) - len(wrong_places),
             of=len(expected_parts),
             place=name,
         )
@@ -164,7 +163,7 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
     """
     parts_by_place = map_places_to_parts(answer)
     expected_parts = map_places_to_parts(expected)
-    if not parts_by_place or not expected_parts or set(parts_by_place) != set(expected_parts):
+    if not parts_by_place or set(parts_by_place) != set(expected_parts):
         return ""
     parts_by_place = {
         place: convert_zero_one_to_bool(part, expected_parts[place]) for place, part in parts_by_place.items()
@@ -189,10 +188,10 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
             if needs_number
             else _describe_mistake_in_part(*pair, is_row_number)
         ):
-            return say("{place}: {told}", place=quote_multiword_place(place), told=hint) if place else hint
+            return add_place(place, hint)
     if len(wrong_parts) != 1 or len(expected_parts) == 1 or isinstance(pair[1], bool):
         return ""
-    return say("Only one part is wrong: {place}.", place=quote_multiword_place(place.partition(",")[0]))
+    return say("Only one part is wrong: {place}.", place=_describe_place(place.partition(",")[0]))
 
 
 def describe_rounding(answer: Answer, expected: Answer) -> str:
@@ -223,8 +222,26 @@ def describe_rounding(answer: Answer, expected: Answer) -> str:
     return say("You rounded correctly. Now give more digits.")
 
 
-def quote_multiword_place(place: str) -> str:
-    """Return a place as a sentence shows it. A key that consists of several words is quoted."""
+def add_place(place: str, told: str) -> str:
+    """Put a place in front of what is said about it. An answer without parts has no place.
+
+    >>> add_place("2", "wrong"), add_place("A, 2", "wrong"), add_place("", "wrong")
+    ('item 2: wrong', 'A, 2: wrong', 'wrong')
+
+    Args:
+        place: The place, a key or a position counted from 1, or "".
+        told: What is said about it.
+
+    Returns:
+        The sentence.
+    """
+    return say("{place}: {told}", place=_describe_place(place), told=told) if place else told
+
+
+def _describe_place(place: str) -> str:
+    """Return a place as a sentence shows it. A position is called an item, and a key of several words is quoted."""
+    if place.isdigit():
+        return say("item {number}", number=place)
     return repr(place) if " " in place and "," not in place else place
 
 

@@ -44,12 +44,12 @@ from .call_log import MAX_TAPES
 from .error_hints import find_error_hint, find_error_line, find_name_error_hint
 from .exercise import Answer, Exercise, Program, collect_exercises
 from .hints import (
+    add_place,
     describe_rearrangement,
     describe_rounding,
     describe_wrong_collection,
     describe_wrong_value,
     map_places_to_parts,
-    quote_multiword_place,
 )
 from .line_difference import LineDifference, find_line_difference, rename_as_learner
 from .part_hints import narrow_hint_to_wrong_part
@@ -294,7 +294,7 @@ def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
     for place in wrong_places:
         part_program = program.get(place.partition(",")[0], "") if isinstance(program, dict) else program
         hint = find_number_meaning_hint(float(parts[place]), part_program, place)
-        hints += [say("{place}: {told}", place=place, told=hint) if place and hint else hint]
+        hints += [hint and add_place(place, hint)]
     return hints[0] if all(hints) else ""
 
 
@@ -406,14 +406,16 @@ def _build_playback_for_case(attempt: Attempt) -> Playback | None:
         The playback, or None if there is none.
     """
     run = attempt.failed_run
-    case = attempt.exercise.cases[attempt.failed_index]
     # The solution may fail, because it uses the names in the learner's kernel.
     with suppress(Exception), suppress_output():
         program = rename_as_learner(find_solution_text(attempt.exercise.name), attempt.source)
         solution = build_solution_function(program, attempt.function, attempt.exercise.name)
         if solution is None or not run.observed.asked_tapes:
             return None
-        both = run.observed, run_case(attempt.exercise, solution, case, MAX_TAPES).observed
+        both = (
+            run.observed,
+            run_case(attempt.exercise, solution, attempt.exercise.cases[attempt.failed_index], MAX_TAPES).observed,
+        )
         asked_once = all(len(observed.questions) == len(observed.asked_tapes) for observed in both)
         results = "" if run.error else format_answer(run.value), format_answer(attempt.expected_value)
         return build_first_difference_playback(*both, results, asked_once)
@@ -444,19 +446,12 @@ def _describe_difference(comparison: AnswerComparison, hides_answer: bool = Fals
     """
     right_count, total = comparison.part_counts or (0, 0)
     difference = comparison.max_difference or 0.0
-    detail = comparison.quotes_hint
-    if not detail and np.isnan(difference):
-        detail = say("one of the numbers is NaN (not a number)")
-    elif not detail and not (hides_answer and ((comparison.place and comparison.is_single) or not comparison.problem)):
+    detail = comparison.quotes_hint or (say("one of the numbers is NaN (not a number)") if np.isnan(difference) else "")
+    if not detail and not (hides_answer and ((comparison.place and comparison.is_single) or not comparison.problem)):
         distance = (
             "" if difference < ROUNDING_ERROR else say("largest difference: {off}", off=float(f"{difference:.6g}"))
         )
-        detail = comparison.problem or distance
-        detail = (
-            say("{place}: {told}", place=quote_multiword_place(comparison.place), told=detail)
-            if comparison.place
-            else detail
-        )
+        detail = add_place(comparison.place, comparison.problem or distance)
     count_text = say("right: {right} of {of}", right=right_count, of=total) if 0 < right_count < total else ""
     return [*filter(None, (detail, count_text))]
 

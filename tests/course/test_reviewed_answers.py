@@ -48,7 +48,7 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("02.2", {"x": 24, "u": 24, "v": 24, "y": 24}, "Hint: ", "the sum of 2"),
     ("02.2", {"x": 1, "u": 4, "v": 5, "y": 44}, "Hint: ", "at which"),
     ("02.1", {1: [0, 0], 2: [1, 1], 3: [2, 2]}, "Hint: ", "too large"),
-    ("02.1", {1: [0], 2: [1, 0], 3: [2, 1]}, "\n  1: your answer is a list of length 1, not a list of length 2\n",
+    ("02.1", {1: [0], 2: [1, 0], 3: [2, 1]}, "\n  item 1: your answer is a list of length 1, not a list of length 2\n",
      "too few"),
     ("02.4", {"A": True, "B": False, "C": True, "D": False}, "Hint: ", "in other places"),
     ("01.3", [float("nan"), 6.0, 9.0], "Hint: ", "A number means"),
