@@ -443,3 +443,36 @@ def test_many_inner_gradients_do_not_hide_the_backward_pass_behind_them(tmp_path
     assert done.returncode == 1
     assert [(problem["cause"], problem["line"]) for problem in answers["problems"]] == [("create_graph", 16)]
     assert answers["problems"][0]["names"] == ["learned_loss.weight", "learned_loss.bias"]
+
+
+REPLACED_LAYER = """
+import torch
+
+torch.manual_seed(0)
+x, y = torch.randn(32, 4), torch.randn(32, 1)
+model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.Adam(model.parameters(), 0.01)
+
+
+def train(count):
+    for step in range(count):
+        model.zero_grad()
+        (model(x) - y).pow(2).mean().backward()
+        optimizer.step()
+
+
+train(151)
+model[2] = torch.nn.Linear(8, 1)
+train(201)
+"""
+
+
+def test_a_layer_replaced_late_in_the_run_is_missed_by_the_old_optimizer(tmp_path):
+    """Graphs are searched for leaves ever less often, so a new layer must be looked for when it appears."""
+    done, answers = explain(tmp_path, REPLACED_LAYER)
+    assert done.returncode == 1 and "Healthy" not in done.stderr
+    (problem,) = answers["problems"]
+    assert (problem["cause"], problem["line"]) == ("not_optimized", 18)
+    again = "optimizer = torch.optim.Adam(model.parameters(), 0.01)\ntrain(201)"
+    done, answers = explain(tmp_path, REPLACED_LAYER.replace("train(201)", again))
+    assert (done.returncode, answers["problems"]) == (0, []), done.stderr

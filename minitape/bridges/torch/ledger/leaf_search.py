@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 
@@ -43,12 +44,13 @@ class LeafSearch:
 
     Attributes:
         names: The program's names of parameters, by key.
+        pass_counts: The number of passes per line, which decides when to search. Clear it if there are new parameters.
     """
 
     def __init__(self) -> None:
         """Start without any leaves."""
         self.names: dict[int, str] = {}
-        self._searches: dict[Site, int] = {}
+        self.pass_counts = Counter[Site]()
         self._tensors_seen_once: IdentityMap[bool] = IdentityMap()
 
     def find_leaves_if_due(
@@ -65,7 +67,7 @@ class LeafSearch:
             frame: The program's frame that calls the pass.
             has_account: Returns whether the leaf with a given key has an account.
         """
-        count = self._searches[site] = self._searches.get(site, 0) + 1
+        count = self.pass_counts[site] = self.pass_counts[site] + 1
         if count > FIRST_SEARCHES and count & (count - 1):
             return []
         if count <= FIRST_SEARCHES:

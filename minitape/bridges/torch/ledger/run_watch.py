@@ -421,6 +421,7 @@ class TorchRunWatch:
             find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_optimizer_creator()
         )
         self.accounts.registrations[id(parameter)] = registration
+        self.leaf_search.pass_counts.clear()  # The next passes may reach the new parameter.
 
     def _find_line_in_optimizer_creator(self) -> Site:
         """Return the line that is running in the function that created the last optimizer, or NOWHERE if none exists.
