@@ -108,7 +108,8 @@ def test_py_function_around_numpy_gives_a_silent_zero_in_tensorflow_too(tensorfl
 
 def test_the_jax_program_of_the_appendix_prints_what_the_appendix_says(jax, capsys):
     section = find_lesson_source("appendix").read_text(encoding="utf-8").partition("<!-- id: jax -->")[2]
-    program, printed = re.findall(r"^```(?:python quoted)?\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)[:2]
+    program = re.search(r"^```python quoted\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)[1]
+    printed = re.search(r"^```text\n(.*?)^The answer", section, re.DOTALL | re.MULTILINE)[1]
     names = {}
     exec(program, names)
     assert capsys.readouterr().out == printed

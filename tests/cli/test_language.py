@@ -264,7 +264,7 @@ def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
 @pytest.mark.parametrize(("code", "answer", "said"), [
     ("zh", {"第一步之后": 2.5, "第二步之后": 3.25}, "练习 03.1：正确。"),
     ("zh", {"after one step": 2.5, "after two steps": 3.25}, "练习 03.1：正确。"),
-    ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "从 1 到 7 是整个斜率 6"),
+    ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "从 1 到 7，走的是整个斜率 6"),
     ("zh", [2.5, 3.25], "练习 03.1：正确。"),  # A plain list is accepted as well.
     ("zh", 2.5, "一个字典，键是 '第一步之后'、'第二步之后'"),
     ("en", {"after one step": 7.0, "after two steps": 1.0}, "is the whole slope, 6"),

@@ -242,7 +242,7 @@ TOLD = [
     )),
     ("10.6", solved("10.6", "angle - miss", "-miss"), "if you leave out angle."),
     ("07.7", solved("07.7", "product * direction", "product + direction"), "if you add instead of multiplying"),
-    ("06.3", solved("06.3", "tape.gradient(loss, [a, b])", "None"), "Which of the two"),
+    ("06.3", solved("06.3", "tape.gradient(loss, [a, b])", "None"), "you never called tape.gradient"),
     ("04.4", solved("04.4", "return [a, b]", "return b"), "returns only one part of the result. Return all 2 parts."),
     ("08.6", solved("08.6", "[y, tape.gradient(y, x)]", "tape.gradient(y, x)"), "returns only one part"),
     ("02.6", solved("02.6", "return speeds", "return speeds[-1]"), "your answer is a number, not a list of length 3"),
