@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..explain.caller import format_error, warn_at_user_line
+from ..common.translation import format_error
+from ..explain.caller import warn_at_user_line
 from ..explain.translated_sentences import fill
 from .model_page import ModelPage
 from .sampling import require_positive_step_count

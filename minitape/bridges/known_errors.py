@@ -6,8 +6,8 @@ import re
 import traceback
 from typing import NamedTuple
 
+from ..common.translation import format_error
 from ..engine.record.user_frames import is_minitape_or_library_file
-from ..explain.caller import format_error
 from ..explain.explanation import OptionalExplanation, explain_cause
 from ..recording.sites import NOWHERE, Site
 

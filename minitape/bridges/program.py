@@ -16,7 +16,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
-from ..explain.caller import format_error, warn_at_user_line
+from ..common.translation import format_error
+from ..explain.caller import warn_at_user_line
 from ..explain.explanation import OptionalExplanation, explain_cause
 from .known_errors import explain_error_by_message
 from .model_page import ModelPage, is_problem

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
-from ..explain.caller import format_error
+from ..common.translation import format_error
 from ..picture.alarms import build_alarms_and_breaks
 from ..picture.figure import Figure
 from ..picture.graph import build_digraph

@@ -250,3 +250,12 @@ def truncate_text(text: str, limit: int) -> str:
     'abc ...'
     """
     return text if len(text) <= limit else text[:limit] + " ..."
+
+
+def format_error(error: BaseException) -> str:
+    """Return the class and the message of an error, as Python prints them.
+
+    >>> format_error(ValueError("no rows"))
+    'ValueError: no rows'
+    """
+    return f"{type(error).__name__}: {error}"

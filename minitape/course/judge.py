@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..common.translation import join_sentences, say, truncate_text
+from ..common.translation import format_error, join_sentences, say, truncate_text
 from .answer_comparison import (
     AnswerComparison,
     append_colon_zero_to_names,
@@ -111,7 +111,7 @@ def judge_answer(exercise: Exercise, answer: Answer) -> Verdict:
             return _judge_class(exercise, answer)
         return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
     except Exception as error:
-        problem = say("your answer could not be compared: {why}", why=f"{type(error).__name__}: {error}")
+        problem = say("your answer could not be compared: {why}", why=format_error(error))
         return Verdict(False, [problem])
 
 
@@ -187,8 +187,9 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         try:
             answer = exercise.view(answer)
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            unusable_note = say("{kind} cannot be used here: {why}", kind=describe_kind(original), why=reason)
+            unusable_note = say(
+                "{kind} cannot be used here: {why}", kind=describe_kind(original), why=format_error(error)
+            )
             return Verdict(False, [str(error) if type(error) is ValueError else unusable_note])
     answer = arrange_as_expected(answer, exercise.expect)
     comparison = _compare_with_expected(exercise, answer)
@@ -412,10 +413,8 @@ def _build_playback_for_case(attempt: Attempt) -> Playback | None:
         solution = build_solution_function(program, attempt.function, attempt.exercise.name)
         if solution is None or not run.observed.asked_tapes:
             return None
-        both = (
-            run.observed,
-            run_case(attempt.exercise, solution, attempt.exercise.cases[attempt.failed_index], MAX_TAPES).observed,
-        )
+        case = attempt.exercise.cases[attempt.failed_index]
+        both = run.observed, run_case(attempt.exercise, solution, case, MAX_TAPES).observed
         asked_once = all(len(observed.questions) == len(observed.asked_tapes) for observed in both)
         results = "" if run.error else format_answer(run.value), format_answer(attempt.expected_value)
         return build_first_difference_playback(*both, results, asked_once)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..common.translation import say
+from ..common.translation import format_error, say
 from .answer_comparison import compare_answers, describe_kind, has_blank_part
 from .answer_text import format_answer
 
@@ -81,12 +81,12 @@ class TrialOutcome:
 
     def _matches_slip(self, slip: Answer) -> bool:
         if isinstance(slip, str):
-            return self.error is not None and slip in f"{type(self.error).__name__}: {self.error}"
+            return self.error is not None and slip in format_error(self.error)
         return self.error is None and compare_answers(self.value, slip, RTOL, ATOL).is_right
 
     def describe_result(self) -> str:
         """Describe the value or the error."""
-        return format_answer(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
+        return format_answer(self.value) if self.error is None else format_error(self.error)
 
 
 def is_empty_answer(answer: Answer) -> bool:

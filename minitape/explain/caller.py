@@ -54,15 +54,6 @@ def use_asking_frame(frame: FrameType) -> TemporaryAttributes:
     return TemporaryAttributes(_current, frame=frame)
 
 
-def format_error(error: BaseException) -> str:
-    """Return the class and the message of an error, as Python prints them.
-
-    >>> format_error(ValueError("no rows"))
-    'ValueError: no rows'
-    """
-    return f"{type(error).__name__}: {error}"
-
-
 def warn_at_user_line(text: str) -> None:
     """Issue a RuntimeWarning at the line of the user's code that is running.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..common.translation import format_error
 from ..engine.backward.tape import GradientTape
-from .caller import collect_asking_variables, format_error
+from .caller import collect_asking_variables
 from .causes import CAUSES
 from .explanation import Explanation
 from .translated_sentences import fill

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from minitape import GradientTape
 from minitape.common.atomic_write import write_file
-from minitape.common.translation import join_sentences
+from minitape.common.translation import format_error, join_sentences
 from minitape.course.widget_base import MISSING, AnyWidget, Bytes, Unicode
 from minitape.picture.alarms import build_alarms_and_breaks
 from minitape.picture.drawing import MAX_FIGURE_ROWS, Picture, format_count
@@ -284,7 +284,7 @@ class TapeView(AnyWidget):
                 self._recompute_released_if_allowed()
                 self._send_numbered_message("rows", encode_snapshot(self._read_and_build_first_part()), replace=True)
             except Exception as exception:
-                error = f"{type(exception).__name__}: {exception}"
+                error = format_error(exception)
             self._send_message("ran", error=error)
 
     def _switch_to_reader(self, reader: Reader) -> None:

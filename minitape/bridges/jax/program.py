@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from jax.tree_util import tree_leaves, tree_map
 
+from ...common.translation import format_error
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
-from ...explain.caller import format_bracketed_place, format_error, warn_at_user_line
+from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement, list_call_sites
 from ...explain.translated_sentences import fill

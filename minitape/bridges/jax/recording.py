@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax.tree_util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
-from ...explain.caller import format_error
+from ...common.translation import format_error
 from ...explain.reasons.program_text import find_statement
 from ...recording.recorded_rows import Escape
 from ...recording.sites import NOWHERE, Site, find_user_site

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...common.translation import join_sentences
-from ...explain.caller import format_error, format_place
+from ...common.translation import format_error, join_sentences
+from ...explain.caller import format_place
 from ...explain.explanation import Explanation
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix

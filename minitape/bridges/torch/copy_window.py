@@ -7,7 +7,7 @@ import math
 from contextlib import AbstractContextManager
 from typing import NoReturn
 
-from ...explain.caller import format_error
+from ...common.translation import format_error
 from ..nonfinite_values import explain_first_nonfinite_value
 from ..run_watch.report import ProblemGroup, build_problem_group, list_problem_groups
 from ..run_watch.side_effects import SideEffects

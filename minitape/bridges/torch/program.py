@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from ...explain.caller import format_error, warn_at_user_line
+from ...common.translation import format_error
+from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_first_nonfinite_value
@@ -212,14 +213,13 @@ class WatchedProgram:
         self._pages[:] = [page]
         self._explained_passes = accounts.passes
         self._keys_with_early_gradients = {key for key, account in accounts.accounts.items() if account.got_gradient}
-        self._early_report = None
         report = RunReport(page)
         self._add_problems_and_summary(report, list_problem_groups(page))
         # A step may still use these gradients, because a program may sum the gradients of many passes before its first
         # step.
         report.problems = [group for group in report.problems if group.cause != "not_applied"]
-        if any(group.kind not in ("unused", "error") for group in report.problems):
-            self._early_report = report
+        is_worth_reporting = any(group.kind not in ("unused", "error") for group in report.problems)
+        self._early_report = report if is_worth_reporting else None
 
     # -- copies ------------------------------------------------------------------------------------
 

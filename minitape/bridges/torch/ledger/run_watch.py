@@ -21,8 +21,8 @@ from torch._C import DisableTorchFunction
 from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
 
+from ....common.translation import format_error
 from ....engine.record.user_frames import find_user_frame
-from ....explain.caller import format_error
 from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site, get_running_site
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
