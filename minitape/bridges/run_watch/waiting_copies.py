@@ -61,19 +61,19 @@ class WaitingCopy:
 
     Attributes:
         pass_number: The number of backward passes that had run when the copy was created.
+        stopped_by: The side effect before which the copy stopped when it received the last request, or "".
     """
 
     def __init__(self, pass_number: int, process_id: int, requests: int, answers: int) -> None:
         """Store the copy and the ends of its pipes, `requests` and `answers`."""
         self.pass_number = pass_number
+        self.stopped_by = ""
         self._process_id = process_id
         self._requests = os.fdopen(requests, "wb")
         self._answers = os.fdopen(answers, "rb")
 
-    def send_request_and_read_answer(
-        self, request_fields: Message
-    ) -> Any:  # The type is Any, because the answer is JSON.
-        """Wake the copy and return its answer, or None if it ended without answering.
+    def send_request_and_read_answer(self, request_fields: Message) -> Message | None:
+        """Wake the copy and return its answer, or None if it stopped before a side effect or ended without answering.
 
         Args:
             request_fields: The request. "seconds" limits the copy's running time.
@@ -84,7 +84,9 @@ class WaitingCopy:
             answer = self._answers.readline()
         except OSError:
             return None
-        return json.loads(answer) if answer else None
+        fields: Message = json.loads(answer or "null") or {}
+        self.stopped_by = fields.get("stopped_by", "")
+        return fields | {"from_pass": self.pass_number} if fields and not self.stopped_by else None
 
     def end_copy(self) -> None:
         """End the copy and everything that runs in it."""

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
 from ...recording.recorded_rows import BackwardPass
@@ -47,22 +48,22 @@ class TorchGraph:
         self.is_running = False
         self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the numbers of a node's outputs.
         self._hook_handles: list[RemovableHandle] = []
-        self._leaf_hooks: list[tuple[torch.Tensor, Callable]] = []
+        self._leaf_hooks: list[tuple[Tensor, Callable]] = []
         self._task_id = -1
         self.current_sweep: BackwardPass | None = None
         # For each row, the sum of its shares so far, and the kept value if there was only one share.
-        self._partial_sums: dict[int, tuple[torch.Tensor, TorchValue | None]] = {}
+        self._partial_sums: dict[int, tuple[Tensor, TorchValue | None]] = {}
 
     # -- while the program runs --------------------------------------------------------------------
 
-    def attach_adjoint_hook_to_leaf(self, tensor: torch.Tensor) -> None:
+    def attach_adjoint_hook_to_leaf(self, tensor: Tensor) -> None:
         """Attach the hook that reads a leaf's adjoint.
 
         Attach the hook only once per leaf, even if the leaf has several rows for its different states.
         """
         leaf_ref = weakref.ref(tensor)
 
-        def record_leaf_adjoint(adjoint: torch.Tensor) -> None:
+        def record_leaf_adjoint(adjoint: Tensor) -> None:
             leaf = leaf_ref()
             rows = [] if leaf is None else self.log.list_leaf_rows(leaf)
             self._find_or_begin_current_sweep()
@@ -73,7 +74,7 @@ class TorchGraph:
         self._leaf_hooks.append((tensor, hook))
         tensor.register_hook(hook)
 
-    def move_own_hooks_last(self, tensor: torch.Tensor) -> None:
+    def move_own_hooks_last(self, tensor: Tensor) -> None:
         """Move the recorder's hooks on a tensor behind the program's hooks, because those may change the adjoint."""
         hooks = tensor._backward_hooks or {}
         for key, hook in [*hooks.items()]:
@@ -109,7 +110,7 @@ class TorchGraph:
             for recorded_row in rows[1:]:
                 recorded_row.inputs = rows[0].inputs
 
-    def find_nearest_ancestor_rows(self, tensors: Iterable[torch.Tensor]) -> list[int]:
+    def find_nearest_ancestor_rows(self, tensors: Iterable[Tensor]) -> list[int]:
         """Return the nearest rows that the tensors depend on in autograd's graph."""
         nodes = [find_autograd_node(tensor) for tensor in tensors]
         nearest_rows = [
@@ -266,7 +267,7 @@ class TorchGraph:
         self._partial_sums = {}
 
 
-def find_autograd_node(tensor: torch.Tensor) -> Any:
+def find_autograd_node(tensor: Tensor) -> Any:
     """Return the autograd node that computed a tensor, or None if the tensor is a leaf or PyTorch raises an error."""
     try:
         return tensor.grad_fn

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import torch
+from torch import Tensor, nn
 
 from ...explain.explanation import Explanation
 from ...explain.reasons import zero_nan
@@ -104,7 +104,7 @@ def find_non_tensor_target(question: TorchQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    if question.target is None or isinstance(question.target, (torch.Tensor, RowNumber)):
+    if question.target is None or isinstance(question.target, (Tensor, RowNumber)):
         return None
     return Finding("not_tensor", detail=type(question.target).__name__)
 
@@ -128,7 +128,7 @@ def find_source_without_requires_grad(question: TorchQuestion) -> OptionalFindin
         return build_row_finding(question, result.cause, result.index, "source" if result.cause == "no_grad" else "")
     site = log.history.freezing_sites.get(source) or log.creations.get(source) or NOWHERE
     if site is NOWHERE and first is not None:
-        site = _find_only_freezing_or_use_site(first.site, isinstance(source, torch.nn.Parameter))
+        site = _find_only_freezing_or_use_site(first.site, isinstance(source, nn.Parameter))
     return Finding("requires_grad", site, None if first is None else first.index)
 
 
@@ -379,7 +379,7 @@ def find_uncalled_layer_of_source(question: TorchQuestion) -> OptionalFinding:
     return None
 
 
-def _is_one_of_alternative_layers(question: TorchQuestion, root: torch.nn.Module, layer: str) -> bool:
+def _is_one_of_alternative_layers(question: TorchQuestion, root: nn.Module, layer: str) -> bool:
     """Return whether a layer is one of several alternatives, such as one expert in a mixture.
 
     Such layers are kept in one list and called from one line in a loop, and a condition on a value selects which of
@@ -393,7 +393,7 @@ def _is_one_of_alternative_layers(question: TorchQuestion, root: torch.nn.Module
     parts = layer.split(".")
     for depth in range(len(parts), 0, -1):
         container = root.get_submodule(".".join(parts[: depth - 1]))
-        if isinstance(container, (torch.nn.ModuleList, torch.nn.ModuleDict)):
+        if isinstance(container, (nn.ModuleList, nn.ModuleDict)):
             break
     else:
         return False
@@ -557,7 +557,7 @@ def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Exp
     Raises:
         TypeError: If the source is not a tensor.
     """
-    if not isinstance(source, torch.Tensor):
+    if not isinstance(source, Tensor):
         raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
     question = build_question(recording, target, source)
     question.name = find_access_path(question, source) or recording.log.history.find_tensor_name(source)

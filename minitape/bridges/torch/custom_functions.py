@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 STEPS = 1e-4, 1e-5  # The finite differences for both step sizes must agree.
 # If ``forward()`` uses one of these names, it has jumps or side effects, and ``backward()`` may be a surrogate.
@@ -26,7 +27,7 @@ def can_check_derivative(function_class: Any, call_args: Sequence[Any]) -> bool:
         function_class: The class of the Function.
         call_args: The arguments of the call.
     """
-    if not all(isinstance(arg, (torch.Tensor, int, float, str)) for arg in call_args):
+    if not all(isinstance(arg, (Tensor, int, float, str)) for arg in call_args):
         return False
     if find_declaration(f"{function_class.__name__} {vars(function_class).get('__doc__')}"):
         return False
@@ -78,13 +79,13 @@ def measure_disagreeing_slopes(function_class: Any, call_args: Sequence[Any]) ->
 
 def _copy_shifted_in_double_precision(point: Any) -> Any:
     """Return a double-precision copy of a float tensor, shifted slightly because a ReLU has a kink at zero."""
-    if not isinstance(point, torch.Tensor) or not point.is_floating_point():
+    if not isinstance(point, Tensor) or not point.is_floating_point():
         return point
     moved = point.double() + 1e-3 * (point.abs() + 1e-2) * torch.rand_like(point)
     return moved.requires_grad_()
 
 
-def _list_input_gradients_of_function(result: torch.Tensor, weight: torch.Tensor) -> Sequence[Any]:
+def _list_input_gradients_of_function(result: Tensor, weight: Tensor) -> Sequence[Any]:
     """Return the gradients that a Function returns for its inputs."""
     node: Any = result.grad_fn
     gradients = node.apply(weight)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from ...picture.shown_values import ArraySummary, compute_thumbnail_steps
 
@@ -34,18 +35,18 @@ class DeviceSummary(NamedTuple):
         cell_ratio: The width of a thumbnail's cell relative to its height.
     """
 
-    numbers: torch.Tensor
+    numbers: Tensor
     column_count: int
     cell_ratio: float
 
 
-def can_summarize_on_device(tensor: torch.Tensor) -> bool:
+def can_summarize_on_device(tensor: Tensor) -> bool:
     """Return whether a tensor has elements of a type that a device can summarize."""
     is_strided = tensor.layout is torch.strided and not tensor.is_meta
     return is_strided and str(tensor.dtype).removeprefix("torch.") in SUMMARIZED_TYPES
 
 
-def summarize_on_device(tensor: torch.Tensor) -> DeviceSummary:
+def summarize_on_device(tensor: Tensor) -> DeviceSummary:
     """Return the summary of a tensor, without waiting for its device.
 
     Args:

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import torch
+from torch import Tensor, nn
 
 
-def get_local_part(tensor: torch.Tensor) -> torch.Tensor:
+def get_local_part(tensor: Tensor) -> Tensor:
     """Return this process's shard of a distributed tensor, or the tensor itself if it is not distributed.
 
     Args:
         tensor: The tensor.
     """
-    part: torch.Tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
+    part: Tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
     return part
 
 
-def map_sharded_ids_to_gathered_parameters(root_modules: Iterable[torch.nn.Module]) -> dict[int, torch.Tensor]:
+def map_sharded_ids_to_gathered_parameters(root_modules: Iterable[nn.Module]) -> dict[int, Tensor]:
     """Find the parameters that FSDP2 modules compute with.
 
     Args:
@@ -31,7 +31,7 @@ def map_sharded_ids_to_gathered_parameters(root_modules: Iterable[torch.nn.Modul
     Returns:
         The parameters, keyed by the ``id`` of the ``DTensor`` that each of them was gathered from.
     """
-    unsharded_parameters: dict[int, torch.Tensor] = {}
+    unsharded_parameters: dict[int, Tensor] = {}
     for root_module in root_modules:
         for module in root_module.modules():
             find_state = getattr(module, "_get_fsdp_state", None)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from os.path import dirname
 from typing import Any
 
+import torch
 from torch.utils.hooks import RemovableHandle
 
 from ...recording.sites import find_user_site
@@ -15,7 +16,7 @@ FOLDER_OF_HOOKS = dirname(__file__)
 
 
 def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *mark_registries: dict) -> None:
-    """Add a hook to every module or optimizer.
+    """Add a hook to every module or optimizer. The hook runs only in the block's thread and outside of the compiler.
 
     PyTorch's own functions return the handle only after adding the hook, so the handle would be lost if Ctrl-C came in
     between.
@@ -26,11 +27,17 @@ def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *
         registry: PyTorch's dictionary of hooks of this kind.
         *mark_registries: The dictionaries in which PyTorch marks hooks that are always called.
     """
+
+    def run_hook(*args: Any) -> Any:
+        if torch.compiler.is_dynamo_compiling() or not patches.is_active_in_this_thread:
+            return None
+        return hook(*args)
+
     handle = RemovableHandle(registry, extra_dict=[*mark_registries])
     patches.add_undo_action(handle.remove)
     for mark_registry in mark_registries:
         mark_registry[handle.id] = True
-    registry[handle.id] = hook
+    registry[handle.id] = run_hook
 
 
 def show_warning_at_program_line(

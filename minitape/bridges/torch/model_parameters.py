@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import torch
+from torch import Tensor, nn
 
 from ...common.shared_results import get_shared_result
 from ...explain.caller import find_asking_or_innermost_frame
@@ -26,7 +26,7 @@ MAX_DEPTH = 3  # The search for parameters descends this many levels into nested
 MAX_PARTS = 2000  # A longer list may be a data set, so only this many of its items are searched.
 
 
-def collect_model_parameters(module: torch.nn.Module) -> SourcesByName:
+def collect_model_parameters(module: nn.Module) -> SourcesByName:
     """Return the parameters of a module, keyed by path.
 
     The path begins with the program's name for the module, or with its class name.
@@ -35,7 +35,7 @@ def collect_model_parameters(module: torch.nn.Module) -> SourcesByName:
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
-def collect_used_unregistered_parameters(recording: TorchRecording, module: torch.nn.Module) -> SourcesByName:
+def collect_used_unregistered_parameters(recording: TorchRecording, module: nn.Module) -> SourcesByName:
     """Return the module's parameters that the block used but ``module.parameters()`` does not list.
 
     Args:
@@ -66,13 +66,13 @@ class UnregisteredParameter(NamedTuple):
         parameter: The parameter.
     """
 
-    owner: torch.nn.Module
+    owner: nn.Module
     attribute: str
     path: str
-    parameter: torch.Tensor
+    parameter: Tensor
 
 
-def iter_unregistered_parameters(root_module: torch.nn.Module) -> Iterator[UnregisteredParameter]:
+def iter_unregistered_parameters(root_module: nn.Module) -> Iterator[UnregisteredParameter]:
     """Yield the parameters in a module's and its submodules' plain lists, dictionaries and objects.
 
     PyTorch does not look for parameters there. Parameters that are registered elsewhere are also included.
@@ -85,14 +85,14 @@ def iter_unregistered_parameters(root_module: torch.nn.Module) -> Iterator[Unreg
                 yield UnregisteredParameter(owner, attribute, f"{path}.{parameter_path}".lstrip("."), tensor)
 
 
-def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Tensor]]:
     """Yield the parameters in a value, each with its path.
 
     The search covers only containers, and objects whose classes the program defines.
     """
-    if isinstance(value, torch.nn.Parameter):
+    if isinstance(value, nn.Parameter):
         yield path, value
-    elif isinstance(value, torch.nn.Module):
+    elif isinstance(value, nn.Module):
         yield from ((f"{path}.{name}", parameter) for name, parameter in value.named_parameters())
         return
     if depth >= MAX_DEPTH:
@@ -156,9 +156,7 @@ def find_access_path_in_program(searched_object: Any) -> str:
     return find_first_access_path(all_access_paths, searched_object)
 
 
-def read_weights_around_last_step(
-    recording: TorchRecording, source: torch.Tensor
-) -> tuple[OptionalArray, OptionalArray]:
+def read_weights_around_last_step(recording: TorchRecording, source: Tensor) -> tuple[OptionalArray, OptionalArray]:
     """Return a parameter's elements before and after the last step of an optimizer that holds it.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
-import torch
+from torch import Tensor, nn
 
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..kept_values import IdentityMap
@@ -20,7 +20,7 @@ class ParameterCopy(NamedTuple):
         site: The program line that copied the parameter.
     """
 
-    original: weakref.ref[torch.Tensor]
+    original: weakref.ref[Tensor]
     site: Site
 
 
@@ -36,14 +36,14 @@ class ParameterHistory:
 
     def __init__(self) -> None:
         """Start with an empty history."""
-        self.called_modules: list[weakref.ref[torch.nn.Module]] = []
-        self.tensor_names: IdentityMap[str] = IdentityMap()
-        self.parameter_copies: IdentityMap[ParameterCopy] = IdentityMap()
-        self._removal_sites: IdentityMap[Site] = IdentityMap()
+        self.called_modules: list[weakref.ref[nn.Module]] = []
+        self.tensor_names = IdentityMap[str]()
+        self.parameter_copies = IdentityMap[ParameterCopy]()
+        self._removal_sites = IdentityMap[Site]()
         self._insertions: list[tuple[weakref.ref, Site]] = []
-        self.freezing_sites: IdentityMap[Site] = IdentityMap()
+        self.freezing_sites = IdentityMap[Site]()
 
-    def find_last_deep_copy_site(self, tensor: OptionalTensor, original: torch.Tensor) -> Site:
+    def find_last_deep_copy_site(self, tensor: OptionalTensor, original: Tensor) -> Site:
         """Return the line of the last copy in the chain of copies from ``original`` to a leaf.
 
         Args:
@@ -66,25 +66,25 @@ class ParameterHistory:
             old_part: The parameter or layer that was replaced.
             new_part: The parameter or layer that replaced it.
         """
-        for tensor in [old_part] if isinstance(old_part, torch.Tensor) else old_part.parameters():
+        for tensor in [old_part] if isinstance(old_part, Tensor) else old_part.parameters():
             self._removal_sites[tensor] = find_user_site()
         self._insertions.append((weakref.ref(new_part), find_user_site()))
 
-    def find_removal_site(self, tensor: torch.Tensor) -> Site:
+    def find_removal_site(self, tensor: Tensor) -> Site:
         """Return the line that replaced a parameter or its layer in the module, or NOWHERE if no line did."""
         return self._removal_sites.get(tensor, NOWHERE)
 
-    def find_site_of_insertion_as_replacement(self, tensor: torch.Tensor) -> Site:
+    def find_site_of_insertion_as_replacement(self, tensor: Tensor) -> Site:
         """Return the line that inserted a parameter or its layer in place of another, or NOWHERE if no line did."""
         for ref, site in self._insertions:
             new = ref()
             if new is tensor or (
-                isinstance(new, torch.nn.Module) and any(parameter is tensor for parameter in new.parameters())
+                isinstance(new, nn.Module) and any(parameter is tensor for parameter in new.parameters())
             ):
                 return site
         return NOWHERE
 
-    def list_called_root_modules(self) -> list[torch.nn.Module]:
+    def list_called_root_modules(self) -> list[nn.Module]:
         """Return the called modules that are not part of another called module."""
         modules = [module for ref in self.called_modules if (module := ref()) is not None]
         return [
@@ -93,7 +93,7 @@ class ParameterHistory:
             if not any(module is not other and module in other.modules() for other in modules)
         ]
 
-    def find_root_module_and_path(self, parameter: torch.Tensor) -> tuple[torch.nn.Module | None, str]:
+    def find_root_module_and_path(self, parameter: Tensor) -> tuple[nn.Module | None, str]:
         """Return the called root module that contains a parameter, and the parameter's path in that module.
 
         Returns:
@@ -107,6 +107,6 @@ class ParameterHistory:
         )
         return next(paths, (None, ""))
 
-    def find_tensor_name(self, tensor: torch.Tensor) -> str:
+    def find_tensor_name(self, tensor: Tensor) -> str:
         """Return the name of a tensor in its module, or "tensor"."""
         return self.tensor_names.get(tensor, "tensor")

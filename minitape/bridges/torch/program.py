@@ -306,27 +306,18 @@ class WatchedProgram:
 
     def _send_to_last_copy_before(self, pass_number: int, request_fields: Message) -> Message | None:
         """Send a request to the last copy before a pass. If none exists, set ``obstacle`` and return None."""
+        request_fields = request_fields | {"seconds": MAX_REPEAT_SECONDS}
         seconds = time.monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < pass_number]
         is_quick = seconds < QUICK_REPEAT_SECONDS
         if usable and (not is_quick or (self.side_effects.first and not self.may_repeat)):
-            answer = self._send_to_waiting_copy(usable[-1], request_fields)
+            answer = usable[-1].send_request_and_read_answer(request_fields)
             if answer is not None:
                 return answer
         answer = self._send_to_start_copy(request_fields, seconds)
         if answer is not None and usable and find_first_pass_with_different_loss(answer, self.watch.accounts.losses):
-            return self._send_to_waiting_copy(usable[-1], request_fields) or answer
+            return usable[-1].send_request_and_read_answer(request_fields) or answer
         return answer
-
-    def _send_to_waiting_copy(self, copy: WaitingCopy, request_fields: Message) -> Message | None:
-        """Send a JSON request to a copy that has waited since an earlier pass, and return its JSON answer.
-
-        Args:
-            copy: The copy.
-            request_fields: The request.
-        """
-        answer = copy.send_request_and_read_answer(request_fields | {"seconds": MAX_REPEAT_SECONDS})
-        return None if not answer or answer.get("stopped_by") else {**answer, "from_pass": copy.pass_number}
 
     def _send_to_start_copy(self, request_fields: Message, running_seconds: float) -> Message | None:
         """Send a JSON request to the copy that runs the program from its start, and return its JSON answer.
@@ -347,15 +338,13 @@ class WatchedProgram:
                 n=round(running_seconds / 60),
             )
             return None
-        limit = MAX_REPEAT_SECONDS if not self.may_repeat else 100 * MAX_REPEAT_SECONDS
+        limit = 100 * MAX_REPEAT_SECONDS if self.may_repeat else MAX_REPEAT_SECONDS
         answer = self._start_copy.send_request_and_read_answer(request_fields | {"seconds": limit})
         if answer is None:
-            self.obstacle = fill("the second run did not reach this step")
-            return None
-        if answer.get("stopped_by"):
-            self.obstacle = _describe_effect(answer["stopped_by"])
-            return None
-        return {**answer, "from_pass": 0}
+            stopped_by = self._start_copy.stopped_by
+            unreached = fill("the second run did not reach this step")
+            self.obstacle = _describe_effect(stopped_by) if stopped_by else unreached
+        return answer
 
     # -- the report --------------------------------------------------------------------------------
 
@@ -478,8 +467,7 @@ class WatchedProgram:
         seconds = (time.monotonic() - self._began) * request_fields["high"] / max(1, accounts.passes)
         if self._start_copy is None or seconds > MAX_TRIAL_SECONDS or (self.side_effects.first and not self.may_repeat):
             return None
-        answer = self._start_copy.send_request_and_read_answer(request_fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
-        return None if answer is None or answer.get("stopped_by") else answer
+        return self._start_copy.send_request_and_read_answer(request_fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
 
     def _explain_error_without_recording(self, error: BaseException) -> ProblemGroup | None:
         """Explain an error by its message, or say that gradients were still switched off when autograd raised it."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
@@ -34,18 +36,9 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Opt
         The explanation, or None if the error is not from autograd or has no known explanation.
     """
     with share_searches_between_questions():
-        message = str(error)
-        names = TensorNames(error)
-        if "second time" in message:
-            return _explain_reuse_of_freed_graph(recording, names)
-        if "appears to not have been used" in message or ("unused" in message and "graph" in message):
-            return _explain_unreachable_input(recording, names)
-        if "does not require grad" in message:
-            return _explain_untracked_tensor(recording, names)
-        if "modified by an inplace operation" in message or "leaf Variable" in message or "scalar outputs" in message:
-            return _explain_failed_pass_by_checks(recording)
-        if "None" in message:
-            return _explain_missing_grad_of_result(recording, error, names)
+        for pattern, explain in EXPLANATIONS_BY_MESSAGE.items():
+            if re.search(pattern, str(error)):
+                return explain(recording, TensorNames(error))
     return None
 
 
@@ -66,7 +59,7 @@ def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
     return known_errors.explain_error_by_message("torch", error, next(named, NOWHERE))
 
 
-def _explain_failed_pass_by_checks(recording: TorchRecording) -> OptionalExplanation:
+def _explain_failed_pass_by_checks(recording: TorchRecording, _: TensorNames) -> OptionalExplanation:
     """Explain an error by running the checks for any source that the failed pass would have reached.
 
     Args:
@@ -104,25 +97,24 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     carriers = sorted(collect_connected_ancestors(rows, failed, stop_rows=freed) & freed)
     if not carriers:
         return None
-    error_site = recording.error[1] if recording.error else NOWHERE
+    site = recording.error[1] if recording.error else NOWHERE
     if failed & set(carriers):  # The program called backward() on the same loss again.
-        return explain_cause("torch", "backward_twice", error_site)
+        return explain_cause("torch", "backward_twice", site)
     carrier = rows[carriers[-1]]
     name = names.find_name_or_operation_of_row(carrier)
     later = rows[max(freed) + 1 :]
     ran_again = any(row.site == carrier.site for row in later)
     freeing = freed_calls[carrier.call_id]
-    if freeing.function_name == "grad" and not ran_again:
-        fields = {"what": name, "other": format_bracketed_place(*error_site)}
-        return explain_cause("torch", "backward_twice", freeing.site, "grad", fields)
-    variant = "carried" if ran_again else "made_once"
     use = next((row.site for row in later if carrier.index in row.inputs), NOWHERE)
-    fields = {"what": name, "other": format_bracketed_place(*use)}
     container = _find_name_of_growing_list(name, carrier, later, names)
-    if container:
-        fields = {"what": name, "other": format_bracketed_place(*carrier.site), "list": container}
-        return explain_cause("torch", "backward_twice", use, "stored", fields)
-    return explain_cause("torch", "backward_twice", carrier.site, variant, fields)
+    if freeing.function_name == "grad" and not ran_again:
+        variant, blamed, other = "grad", freeing.site, site
+    elif container:
+        variant, blamed, other = "stored", use, carrier.site
+    else:
+        variant, blamed, other = "carried" if ran_again else "made_once", carrier.site, use
+    fields = {"what": name, "other": format_bracketed_place(*other), "list": container}
+    return explain_cause("torch", "backward_twice", blamed, variant, fields)
 
 
 def _find_name_of_growing_list(
@@ -211,19 +203,15 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 # -- .grad of a result -----------------------------------------------------------------------------
 
 
-def _explain_missing_grad_of_result(
-    recording: TorchRecording, error: BaseException, names: TensorNames
-) -> OptionalExplanation:
+def _explain_missing_grad_of_result(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
     """Explain an error that arose because the program read the ``.grad`` of a tensor that is not a leaf.
 
     Args:
         recording: The recording of the step.
-        error: The error.
         names: The names of tensors.
     """
-    lines = {(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)}
     for row, site in reversed(recording.log.missing_grad_reads):
-        if site in lines:
+        if site in names.error_sites:
             made = recording.rows[row]
             return explain_cause(
                 "torch", "non_leaf", made.site, "", {"x": names.find_name_or_operation_of_row(made), "what": made.op}
@@ -231,14 +219,30 @@ def _explain_missing_grad_of_result(
     return None
 
 
+EXPLANATIONS_BY_MESSAGE: dict[str, Callable[[TorchRecording, TensorNames], OptionalExplanation]] = {
+    "second time": _explain_reuse_of_freed_graph,
+    "appears to not have been used|unused.*graph|graph.*unused": _explain_unreachable_input,
+    "does not require grad": _explain_untracked_tensor,
+    "modified by an inplace operation|leaf Variable|scalar outputs": _explain_failed_pass_by_checks,
+    "None": _explain_missing_grad_of_result,
+}
+"""The function that explains an error whose message contains a pattern. The first match counts."""
+
+
 class TensorNames:
-    """The names of tensors in the program, and in the functions that an error has exited."""
+    """The names of tensors in the program, and in the functions that an error has exited.
+
+    Attributes:
+        error_sites: The lines of the error's traceback.
+    """
 
     def __init__(self, error: BaseException) -> None:
         """Prepare to search the frames of an error's traceback. Names in inner functions take precedence."""
+        frames_and_lines = [*traceback.walk_tb(error.__traceback__)]
+        self.error_sites = {(frame.f_code.co_filename, line) for frame, line in frames_and_lines}
         self._access_paths = [
             AccessPaths(list(frame.f_locals.items()))
-            for frame, _ in reversed([*traceback.walk_tb(error.__traceback__)])
+            for frame, _ in reversed(frames_and_lines)
             if not is_minitape_or_library_file(frame.f_code.co_filename)
         ]
 

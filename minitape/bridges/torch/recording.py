@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from ...explain.reasons.object_names import share_searches_between_questions
@@ -75,7 +76,7 @@ class TorchRecording(FrameworkRecording):
         """
         from .model_parameters import collect_model_parameters, collect_used_unregistered_parameters
 
-        if not isinstance(model, torch.nn.Module):
+        if not isinstance(model, nn.Module):
             return None
         return collect_model_parameters(model) | collect_used_unregistered_parameters(self, model)
 
@@ -87,7 +88,7 @@ class TorchRecording(FrameworkRecording):
 
     def list_rows(self, source: Any) -> list[int]:
         """Return all rows that stood for a tensor, in order, or an empty list for any other object."""
-        return self.log.list_rows(source) if isinstance(source, torch.Tensor) else []
+        return self.log.list_rows(source) if isinstance(source, Tensor) else []
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
         """Return a parameter's elements before and after its last optimizer step, or (None, None) if there was none."""
@@ -105,7 +106,7 @@ class TorchRecording(FrameworkRecording):
 
     def find_row(self, value: Any) -> int | None:
         """Return the last row that stands for a tensor or has a given number, or None if no such row exists."""
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, Tensor):
             rows = self.log.list_rows(value)
             return rows[-1] if rows else None
         return super().find_row(value)
@@ -131,7 +132,7 @@ class TorchRecording(FrameworkRecording):
         super().close()
 
 
-STEP_ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad")]
+STEP_ENDS = [(Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad")]
 
 
 def record(*, every: int | None = None, first: int | None = None) -> AbstractContextManager[TorchRecording]:
@@ -182,7 +183,7 @@ def keep_models_alive() -> Iterator[None]:
             used_objects[id(used_object)] = used_object
 
     handles = (
-        torch.nn.modules.module.register_module_forward_pre_hook(keep_used_object),
+        nn.modules.module.register_module_forward_pre_hook(keep_used_object),
         register_optimizer_step_pre_hook(keep_used_object),
     )
     try:
@@ -192,7 +193,7 @@ def keep_models_alive() -> Iterator[None]:
             handle.remove()
 
 
-def why(loss: Callable[[], torch.Tensor] | torch.Tensor, model: Any = None) -> ModelPage:
+def why(loss: Callable[[], Tensor] | Tensor, model: Any = None) -> ModelPage:
     """Explain in one call why a model's parameters have a missing or wrong gradient, without a recording block.
 
     The function does not change any ``.grad``.
@@ -213,9 +214,7 @@ def why(loss: Callable[[], torch.Tensor] | torch.Tensor, model: Any = None) -> M
     with record() as recording:
         target = loss() if callable(loss) else loss
         sources = (
-            {fill(UNNAMED_TENSOR): model}
-            if isinstance(model, torch.Tensor)
-            else recording._find_named_sources(model) or {}
+            {fill(UNNAMED_TENSOR): model} if isinstance(model, Tensor) else recording._find_named_sources(model) or {}
         )
         trained = [source for source in sources.values() if source.requires_grad]
         if trained and target.requires_grad:

@@ -134,16 +134,16 @@ class TorchLog:
         self.unrecorded_rows: set[int] = set()
         self.custom_calls: dict[Any, list[Any]] = {}
         self.in_place_changes: list[tuple[int, int]] = []
-        self.grad_clearings: IdentityMap[GradClearing] = IdentityMap()
-        self.unrecorded_use_sites: IdentityMap[Site] = IdentityMap()
-        self.grad_reads: IdentityMap[tuple[list[int], Site]] = IdentityMap()
+        self.grad_clearings = IdentityMap[GradClearing]()
+        self.unrecorded_use_sites = IdentityMap[Site]()
+        self.grad_reads = IdentityMap[tuple[list[int], Site]]()
         self.missing_grad_reads: list[tuple[int, Site]] = []
-        self._current_rows: IdentityMap[tuple[int, int]] = IdentityMap()  # The values are (row, tensor version).
-        self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()
+        self._current_rows = IdentityMap[tuple[int, int]]()  # The values are (row, tensor version).
+        self._rows_by_tensor = IdentityMap[list[int]]()
         # Only leaves that require gradients are stored here.
         self._leaves_by_storage: dict[int, Callable[[], OptionalTensor]] = {}
-        self._leaf_origins: IdentityMap[LeafOrigin] = IdentityMap()
-        self.creations: IdentityMap[Site] = IdentityMap()
+        self._leaf_origins = IdentityMap[LeafOrigin]()
+        self.creations = IdentityMap[Site]()
 
     # -- which row ---------------------------------------------------------------------------------
 

@@ -140,14 +140,20 @@ class TorchWatcher(Watcher):
         self.log.run_watch.start_watching()
         patches.activate_in_this_thread()
         patches.add_undo_action(self.log.graph.remove_hooks)
-        self._add_global_hook(self._record_module_start_and_set_scope, modules._global_forward_pre_hooks)
-        self._add_global_hook(
-            self._record_module_end_and_restore_scope,
-            modules._global_forward_hooks,
-            modules._global_forward_hooks_always_called,
-        )
-        self._add_global_hook(self._suspend_recording_and_wrap_closure, optimizers._global_optimizer_pre_hooks)
-        self._add_global_hook(self._resume_recording_after_step, optimizers._global_optimizer_post_hooks)
+        replacement_hook = self._record_replacement_in_module
+        for hook, *registries in (
+            (self._record_module_start_and_set_scope, modules._global_forward_pre_hooks),
+            (
+                self._record_module_end_and_restore_scope,
+                modules._global_forward_hooks,
+                modules._global_forward_hooks_always_called,
+            ),
+            (self._suspend_recording_and_wrap_closure, optimizers._global_optimizer_pre_hooks),
+            (self._resume_recording_after_step, optimizers._global_optimizer_post_hooks),
+            (replacement_hook, modules._global_parameter_registration_hooks),
+            (replacement_hook, modules._global_module_registration_hooks),
+        ):
+            add_global_hook(patches, hook, *registries)
         patches.wrap_function(torch.autograd.Function, "apply", self._run_and_record_custom_function)
         # A program may have stored ``f = Mine.apply`` before the block began.
         patches.wrap_function(
@@ -155,8 +161,6 @@ class TorchWatcher(Watcher):
         )
         patches.wrap_function(torch.nn.Parameter, "__new__", self._create_and_record_parameter)
         patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
-        self._add_global_hook(self._record_replacement_in_module, modules._global_parameter_registration_hooks)
-        self._add_global_hook(self._record_replacement_in_module, modules._global_module_registration_hooks)
         patches.wrap_function(torch, "compile", self._compile_but_run_eagerly)
         if "torch._dynamo" in sys.modules:
             self._run_compiled_code_eagerly()
@@ -183,16 +187,6 @@ class TorchWatcher(Watcher):
     def stop_watching(self) -> None:
         """Stop following the program, and undo all changes to PyTorch."""
         self.patches.undo_all()
-
-    def _add_global_hook(self, hook: Callable, registry: dict, *mark_registries: dict[int, bool]) -> None:
-        """Add a hook to every module or optimizer. The hook runs only in this thread and outside of the compiler."""
-
-        def run_hook(*args: Any) -> Any:
-            if torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread:
-                return None
-            return hook(*args)
-
-        add_global_hook(self.patches, run_hook, registry, *mark_registries)
 
     def _create_and_record_parameter(
         self, original: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any

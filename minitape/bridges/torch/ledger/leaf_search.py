@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 
-import torch
+from torch import Tensor, nn
 
 from ....recording.sites import Site
 from ...kept_values import IdentityMap
@@ -16,7 +16,7 @@ from ..kept_tensors import Tensors
 FIRST_SEARCHES = 3
 
 
-def iter_leaves(roots: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
+def iter_leaves(roots: Iterable[Tensor]) -> Iterator[Tensor]:
     """Yield the leaves that a backward pass reaches.
 
     Args:
@@ -31,7 +31,7 @@ def iter_leaves(roots: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
     while waiting:
         node = waiting.pop()
         leaf = getattr(node, "variable", None)
-        if isinstance(leaf, torch.Tensor) and type(node).__name__ == "AccumulateGrad":
+        if isinstance(leaf, Tensor) and type(node).__name__ == "AccumulateGrad":
             yield leaf
         for next_node, _ in node.next_functions:
             if next_node is not None and next_node not in seen:
@@ -51,7 +51,7 @@ class LeafSearch:
         """Start without any leaves."""
         self.names: dict[int, str] = {}
         self.pass_counts = Counter[Site]()
-        self._tensors_seen_once: IdentityMap[bool] = IdentityMap()
+        self._tensors_seen_once = IdentityMap[bool]()
 
     def find_leaves_if_due(
         self, roots: Tensors, site: Site, frame: FrameType | None, has_account: Callable[[int], bool]
@@ -74,8 +74,8 @@ class LeafSearch:
             self._read_module_level_names(frame)
         return [leaf for leaf in iter_leaves(roots) if has_account(id(leaf)) or self._is_trained(leaf)]
 
-    def _is_trained(self, leaf: torch.Tensor) -> bool:
-        is_trained = isinstance(leaf, torch.nn.Parameter) or self._tensors_seen_once.get(leaf, False)
+    def _is_trained(self, leaf: Tensor) -> bool:
+        is_trained = isinstance(leaf, nn.Parameter) or self._tensors_seen_once.get(leaf, False)
         self._tensors_seen_once[leaf] = True
         return is_trained
 
@@ -97,8 +97,8 @@ class LeafSearch:
         """
         if name.startswith("_"):
             return
-        if isinstance(value, torch.nn.Module):
+        if isinstance(value, nn.Module):
             for path, parameter in value.named_parameters():
                 self.names.setdefault(id(parameter), f"{name}.{path}")
-        elif isinstance(value, torch.nn.Parameter):
+        elif isinstance(value, nn.Parameter):
             self.names.setdefault(id(value), name)

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 from torch._C import DisableTorchFunction
 from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
@@ -78,7 +79,7 @@ class FollowedOptimizer:
         self.passes_before = 0  # The number of backward passes before the running step, if it has a closure.
         self.sample: WeightSample | None = None
         self.before: OptionalTensor = None  # The sampled elements before the current step.
-        self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements before and after the last step.
+        self.last_move: tuple[Tensor, Tensor] | None = None  # The elements before and after the last step.
 
 
 class WatchErrors:
@@ -138,13 +139,13 @@ class TorchRunWatch:
         self.norms_by_pass: dict[int, dict[int, float]] = {}
         self.measured_passes: frozenset[int] = frozenset()
         self._scaler_watch = ScalerWatch(weakref.proxy(self))
-        self._optimizers: IdentityMap[FollowedOptimizer] = IdentityMap()
+        self._optimizers = IdentityMap[FollowedOptimizer]()
         self._stepped_on: dict[int, set[int]] = {}  # For each pass, the optimizers whose steps used its gradients.
         self._backward_depth = self._closure_depth = 0
         self._resting_passes, self._has_rested = 0, False
         self._steps_without_new_route = self._known_route_count = 0
         self._input_keys = set[int]()  # The keys of the inputs whose derivatives the program requests.
-        self._late_losses: list[tuple[torch.Tensor, float | None, Site, int]] = []
+        self._late_losses: list[tuple[Tensor, float | None, Site, int]] = []
         self._last_pause: Site = NOWHERE
         self._optimizer_stack: list[Site] = []  # The lines that were running when the last optimizer was created.
 
@@ -154,13 +155,13 @@ class TorchRunWatch:
         """Start following the program."""
         patches = self.patches
         patches.activate_in_this_thread()
-        patches.wrap_function(torch.Tensor, "backward", self._run_backward_and_record_pass)
+        patches.wrap_function(Tensor, "backward", self._run_backward_and_record_pass)
         patches.wrap_function(torch.autograd, "backward", self._run_backward_and_record_pass)
         patches.wrap_function(torch.autograd, "grad", self._count_and_run_gradient_call)
         patches.wrap_function(torch.optim.Optimizer, "__init__", self._create_and_follow_optimizer)
-        patches.wrap_function(torch.optim.Optimizer, "zero_grad", self._record_and_clear_optimizer_gradients)
-        patches.wrap_function(torch.nn.Module, "zero_grad", self._record_and_clear_module_gradients)
-        for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
+        patches.wrap_function(torch.optim.Optimizer, "zero_grad", self._record_and_clear_gradients)
+        patches.wrap_function(nn.Module, "zero_grad", self._record_and_clear_gradients)
+        for owner in (nn.utils, nn.utils.clip_grad):
             patches.wrap_function(owner, "clip_grad_norm_", self._record_and_clip_gradients)
             patches.wrap_function(owner, "clip_grad_value_", self._record_and_clip_gradients)
         patches.wrap_function(torch.set_grad_enabled, "__init__", self._record_pause_and_switch_grad_mode)
@@ -188,7 +189,7 @@ class TorchRunWatch:
         """Whether the watch is resting and reads only losses, or an error ended it."""
         return self._resting_passes > 0 or bool(self.accounts.watch_error)
 
-    def list_account_per_optimizer_step(self, tensor: torch.Tensor) -> list[OptimizerAccount]:
+    def list_account_per_optimizer_step(self, tensor: Tensor) -> list[OptimizerAccount]:
         """Return an entry for each step of the optimizers that hold a tensor.
 
         Args:
@@ -206,12 +207,9 @@ class TorchRunWatch:
         registration = self.accounts.registrations.get(key)
         return self.leaf_search.names.get(key) or ("" if registration is None else registration.name)
 
-    def _is_event_ignored(self) -> bool:
-        return torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread
-
     # -- accounts ----------------------------------------------------------------------------------
 
-    def find_or_open_account(self, tensor: torch.Tensor) -> TensorAccount:
+    def find_or_open_account(self, tensor: Tensor) -> TensorAccount:
         """Return a leaf's account, opening one if necessary.
 
         Args:
@@ -222,7 +220,7 @@ class TorchRunWatch:
             account = self.tensor_accounts[id(tensor)] = TensorAccount(tensor)
         return account
 
-    def _list_known_accounts(self, tensors: Iterable[torch.Tensor]) -> list[TensorAccount]:
+    def _list_known_accounts(self, tensors: Iterable[Tensor]) -> list[TensorAccount]:
         """Return the accounts of the given leaves, without the leaves that have no account."""
         accounts = (self.tensor_accounts.get(id(tensor)) for tensor in tensors)
         return [account for account in accounts if account is not None]
@@ -263,7 +261,7 @@ class TorchRunWatch:
         if self._backward_depth or torch.compiler.is_dynamo_compiling():
             return original(*args, **kwargs)
         given = args[0] if args else kwargs.get("tensors")
-        roots = [given] if isinstance(given, torch.Tensor) else list(given or ())
+        roots = [given] if isinstance(given, Tensor) else list(given or ())
         frame = None if self.is_resting else find_user_frame(sys._getframe(2))
         site = get_running_site(frame)
         if not self.is_resting:
@@ -415,7 +413,7 @@ class TorchRunWatch:
             self.find_or_follow_optimizer(optimizer).account.made_at = site
 
     def _record_parameter_registration(self, module: Any, name: str, parameter: Any) -> None:
-        if self._is_event_ignored() or type(parameter) is not torch.nn.Parameter:
+        if type(parameter) is not nn.Parameter:
             return
         registration = ParameterRegistration(
             find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_optimizer_creator()
@@ -444,29 +442,19 @@ class TorchRunWatch:
             self._last_pause = find_user_site()
         original(switch, mode)
 
-    def _record_and_clear_optimizer_gradients(
-        self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any
-    ) -> Any:
+    def _record_and_clear_gradients(self, original: Callable, owner: Any, *args: Any, **kwargs: Any) -> Any:
+        """Record that an optimizer or a module clears its gradients."""
         if self.is_resting or torch.compiler.is_dynamo_compiling():
-            return original(optimizer, *args, **kwargs)
+            return original(owner, *args, **kwargs)
         site = find_user_site()
-        with DisableTorchFunction():
-            followed = self.find_or_follow_optimizer(optimizer)
-        followed.account.cleared_at = site
-        return self._record_and_clear_gradients(
-            followed.tensor_accounts, site, lambda: original(optimizer, *args, **kwargs)
-        )
-
-    def _record_and_clear_module_gradients(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.is_resting or torch.compiler.is_dynamo_compiling():
-            return original(module, *args, **kwargs)
-        known = self._list_known_accounts(module.parameters())
-        return self._record_and_clear_gradients(known, find_user_site(), lambda: original(module, *args, **kwargs))
-
-    def _record_and_clear_gradients(
-        self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]
-    ) -> Any:
+        accounts: Sequence[TensorAccount] = ()
         with DisableTorchFunction(), self.errors:
+            if isinstance(owner, nn.Module):
+                accounts = self._list_known_accounts(owner.parameters())
+            else:
+                followed = self.find_or_follow_optimizer(owner)
+                followed.account.cleared_at = site
+                accounts = followed.tensor_accounts
             for account in accounts:
                 tensor = account.tensor_ref()
                 if account.pending and tensor is not None:
@@ -476,7 +464,7 @@ class TorchRunWatch:
                     self.accounts.record_cleared_gradient(
                         account, site, account.check_change_and_count_lost_gradient(tensor)
                     )
-        result = clear()
+        result = original(owner, *args, **kwargs)
         with DisableTorchFunction():
             self.remember_gradients(accounts)
         return result
@@ -487,7 +475,7 @@ class TorchRunWatch:
         if self.is_resting or torch.compiler.is_dynamo_compiling():
             return original(parameters, limit, *args, **kwargs)
         site = find_user_site()
-        given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+        given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
         clipped = list[TensorAccount]()
         with DisableTorchFunction(), self.errors:
             clipped = self._record_clip_and_list_clipped_accounts(given, site, limit)
@@ -556,8 +544,6 @@ class TorchRunWatch:
         return followed
 
     def _record_step_and_sample_weights(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
-        if self._is_event_ignored():
-            return
         self._scaler_watch.record_that_optimizer_stepped()
         followed: FollowedOptimizer | None = self._optimizers.get(optimizer)
         if self.is_resting:
@@ -585,7 +571,7 @@ class TorchRunWatch:
                 record_settings_without_effect(self.accounts, optimizer, followed)
 
     def _record_updates_and_rest_if_nothing_is_new(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
-        if self._is_event_ignored() or self.is_resting:
+        if self.is_resting:
             return
         with DisableTorchFunction(), self.errors:
             followed = self.find_or_follow_optimizer(optimizer)

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor, nn
 
 from ...run_watch.accounts import EDITED, Account, GradientChange, ParameterFacts, RunAccounts
 from ..distributed_tensors import get_local_part
@@ -46,16 +47,16 @@ class TensorAccount(Account):
         "_dtype",
     )
 
-    def __init__(self, tensor: torch.Tensor) -> None:
+    def __init__(self, tensor: Tensor) -> None:
         """Open an account for ``tensor``."""
         super().__init__(id(tensor))
         self.tensor_ref = weakref.ref(tensor)
-        self.grad_ref: weakref.ref[torch.Tensor] | None = None
+        self.grad_ref: weakref.ref[Tensor] | None = None
         self.grad_version = self.tensor_version = 0
         self.first_fingerprint: OptionalTensor = None
         self.pass_fingerprint: OptionalTensor = None
         self.lost_gradients = 0
-        self.is_parameter = isinstance(tensor, torch.nn.Parameter)
+        self.is_parameter = isinstance(tensor, nn.Parameter)
         self._dtype = str(tensor.dtype).removeprefix("torch.")
 
     def read_current_parameter_facts(self) -> ParameterFacts:
@@ -93,7 +94,7 @@ class TensorAccount(Account):
         tensor = self.tensor_ref()
         return None if tensor is None else tensor.grad
 
-    def is_gradient_remembered(self, gradient: torch.Tensor) -> bool:
+    def is_gradient_remembered(self, gradient: Tensor) -> bool:
         """Return whether a ``.grad`` is the remembered object and has not changed.
 
         Args:
@@ -121,7 +122,7 @@ class TensorAccount(Account):
         else:
             accounts.record_gradient_change([self], GradientChange(EDITED))
 
-    def remember_weights_if_gradient_was_lost_before(self, tensor: torch.Tensor) -> None:
+    def remember_weights_if_gradient_was_lost_before(self, tensor: Tensor) -> None:
         """Remember the current state of the leaf if gradients of the leaf have been lost before.
 
         A write through ``.data`` does not change the leaf's version, so only the elements reveal the change.
@@ -132,7 +133,7 @@ class TensorAccount(Account):
         is_compared = 0 < self.lost_gradients <= COMPARED_CLEARINGS
         self.pass_fingerprint = compute_fingerprint(tensor) if is_compared else None
 
-    def check_change_and_count_lost_gradient(self, tensor: torch.Tensor) -> bool:
+    def check_change_and_count_lost_gradient(self, tensor: Tensor) -> bool:
         """Return whether the leaf has changed since the first pending contribution arrived.
 
         Args:
@@ -144,7 +145,7 @@ class TensorAccount(Account):
         return self.pass_fingerprint is not None and not has_fingerprint(tensor, self.pass_fingerprint)
 
 
-def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
+def compute_fingerprint(tensor: Tensor) -> Tensor:
     """Return integers that, barring coincidence, change whenever an element of the tensor changes.
 
     They are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` elements, and the bit patterns of the
@@ -165,7 +166,7 @@ def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
     return torch.cat([bits[:end_of_rows].reshape(-1, FINGERPRINT_WIDTH).sum(1), bits[end_of_rows:].long()])
 
 
-def has_fingerprint(tensor: torch.Tensor, fingerprint: OptionalTensor) -> bool:
+def has_fingerprint(tensor: Tensor, fingerprint: OptionalTensor) -> bool:
     """Return whether a tensor has a given fingerprint. A tensor without values has none.
 
     Args:
@@ -175,7 +176,7 @@ def has_fingerprint(tensor: torch.Tensor, fingerprint: OptionalTensor) -> bool:
     return fingerprint is not None and not tensor.is_meta and torch.equal(compute_fingerprint(tensor), fingerprint)
 
 
-def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
+def measure_norms(tensors: Sequence[Tensor]) -> list[float]:
     """Return the norms of the given tensors.
 
     Args:
@@ -231,7 +232,7 @@ class WeightSample:
         except RuntimeError:
             return None
 
-    def split_elements(self, vector: torch.Tensor) -> Tensors:
+    def split_elements(self, vector: Tensor) -> Tensors:
         """Split a vector of elements into one part for each parameter.
 
         Args:
@@ -246,11 +247,11 @@ def _can_be_sampled(tensor: OptionalTensor) -> bool:
         and tensor.layout is torch.strided
         and tensor.is_floating_point()
         and tensor.numel() > 0
-        and type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and type(tensor) in (Tensor, nn.Parameter)
     )
 
 
-def _view_sample(tensor: torch.Tensor) -> torch.Tensor:
+def _view_sample(tensor: Tensor) -> Tensor:
     size = min(SAMPLE_SIZE, tensor.numel())
     flat = tensor.detach()
     flat = flat.view(-1) if flat.is_contiguous() else flat.as_strided((tensor.numel(),), (1,), flat.storage_offset())
