@@ -151,6 +151,45 @@ net = nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
 loss = Exp.apply(net(torch.randn(8, 4))).pow(2).mean()
 loss.backward(); opt.step()
+#@ a_backward_overwrites_its_input connected
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return x * x
+    @staticmethod
+    def backward(ctx, gradient):
+        return ctx.x.mul_(2).mul_(gradient)
+net = nn.Linear(4, 6)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+loss = Square.apply(net(torch.randn(8, 4))).mean()
+loss.backward(); opt.step()
+#@ a_backward_overwrites_its_gradient connected
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.result = x.clamp(max=5).exp()
+        return ctx.result.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.mul_(ctx.result)
+net = nn.Linear(4, 6)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+loss = Exp.apply(net(torch.randn(8, 4))).pow(2).mean()
+loss.backward(); opt.step()
+#@ a_backward_that_overwrites_its_input_forgets_a_factor wrong_derivative
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return x * x
+    @staticmethod
+    def backward(ctx, gradient):
+        return ctx.x.mul_(gradient)  #! #- return ctx.x.mul_(2).mul_(gradient)
+net = nn.Linear(4, 6)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+loss = Square.apply(net(torch.randn(8, 4))).mean()
+loss.backward(); opt.step()
 #@ backwards_that_differ_on_purpose connected
 class Sign(torch.autograd.Function):
     @staticmethod

@@ -49,15 +49,20 @@ def measure_disagreeing_slopes(function_class: Any, call_args: Sequence[Any]) ->
         Exception: If the Function does not accept such arguments, or has several outputs.
     """
     points = [*map(_copy_shifted_in_double_precision, call_args)]
-    result = function_class.apply(*points)
-    weight = torch.randn_like(result) if result.dim() else torch.ones_like(result)
+
+    def apply_to_copies(arguments: Sequence[Any]) -> Any:
+        # Both forward() and backward() may overwrite their arguments.
+        return function_class.apply(*(arg.clone() if isinstance(arg, Tensor) else arg for arg in arguments))
 
     def apply_to_moved(step: float) -> Any:
         moved = [point + step * move if move is not None else point for point, move in zip(points, moves, strict=True)]
-        return function_class.apply(*moved)
+        return apply_to_copies(moved)
 
+    result, other_result = apply_to_copies(points), apply_to_copies(points)
+    weight = torch.randn_like(result) if result.dim() else torch.ones_like(result)
     with torch.no_grad():
-        gradients, opposites = (_list_input_gradients_of_function(result, each) for each in (weight, -weight))
+        opposites = _list_input_gradients_of_function(other_result, -weight)
+        gradients = _list_input_gradients_of_function(result, weight.clone())
         moves = [None if each is None else torch.randn_like(each) for each in gradients]
         returned = 0.0
         for point, gradient, opposite, move in zip(points, gradients, opposites, moves, strict=True):
