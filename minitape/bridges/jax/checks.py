@@ -542,7 +542,7 @@ JAX_CHECKS = FrameworkChecks(
     ),
     specialize_break=name_step_function_in_finding,
     rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),
-    does_escape_return_or_branch=lambda question, escape: (
+    does_escape_reach_target_or_branch=lambda question, escape: (
         True
     ),  # A trace without values does not show which escapes matter.
     build_escape_finding=build_finding_of_first_escape,

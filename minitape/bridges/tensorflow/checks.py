@@ -211,7 +211,7 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> OptionalFi
     return None
 
 
-def find_missing_backward_pass(question: TensorFlowQuestion) -> OptionalFinding:
+def find_missing_backward_if_no_target(question: TensorFlowQuestion) -> OptionalFinding:
     """Find out why no gradient was requested, if no target is known.
 
     Args:
@@ -925,7 +925,7 @@ def find_source_left_out_by_keras(question: TensorFlowQuestion) -> OptionalFindi
     return Finding("not_trainable", find_freezing_or_use_site(question), variant="left out")
 
 
-def does_escape_return_or_branch(question: TensorFlowQuestion, escape: Escape) -> bool:
+def does_escape_reach_target_or_branch(question: TensorFlowQuestion, escape: Escape) -> bool:
     """Return whether an escaped value decided a branch, came back, or became the result of a Keras loss.
 
     Args:
@@ -956,13 +956,16 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     find_undifferentiable_target=find_non_tensor_or_gradient_target,
     find_non_float_source=combine_checks(find_source_left_out_by_keras, find_non_float_source_and_creation_site),
     find_untracked_source=combine_checks(
-        find_missing_backward_pass, find_cause_in_compiled_step, find_variable_filled_from_source, find_unwatched_source
+        find_missing_backward_if_no_target,
+        find_cause_in_compiled_step,
+        find_variable_filled_from_source,
+        find_unwatched_source,
     ),
     find_missing_derivative=find_operation_without_derivative,
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_break_inside_call_or_at_call,
     rank_escapes=rank_escapes,
-    does_escape_return_or_branch=does_escape_return_or_branch,
+    does_escape_reach_target_or_branch=does_escape_reach_target_or_branch,
     build_escape_finding=build_finding_of_first_escape,
     find_lost_gradient=find_missing_tape,
     find_replaced_source=combine_checks(

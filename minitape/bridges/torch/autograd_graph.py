@@ -99,9 +99,9 @@ class TorchGraph:
                 self._hook_handles.append(tensor.register_hook(hook))
         if output_nodes:
             rows = [self.log.rows[row] for row in output_rows]
-            take_next_port = build_next_port_finder(rows[0])
+            take_next_input_position = build_next_input_position_function(rows[0])
             for node, edge_rows in self._iter_nodes_with_edges_to_rows(output_nodes):
-                ports = [(edge_number, row, take_next_port(row)) for edge_number, row in edge_rows]
+                ports = [(edge_number, row, take_next_input_position(row)) for edge_number, row in edge_rows]
                 self._hook_handles.append(
                     node.register_hook(
                         partial(self._run_hook_safely, partial(self._record_sent_shares, output_rows[0], ports))
@@ -133,7 +133,7 @@ class TorchGraph:
             for edge_number, (next_node, output) in enumerate(node.next_functions):
                 if next_node is None or next_node in seen:
                     continue
-                row = self._find_or_add_row_of_node(next_node, output)
+                row = self._find_node_output_row_or_add_leaf(next_node, output)
                 if row is not None:
                     edge_rows.append((edge_number, row))
                 else:
@@ -142,7 +142,7 @@ class TorchGraph:
             if edge_rows:
                 yield node, edge_rows
 
-    def _find_or_add_row_of_node(self, node: Any, output_number: int) -> int | None:
+    def _find_node_output_row_or_add_leaf(self, node: Any, output_number: int) -> int | None:
         """Return the row of a node's output, or None if the output has no row.
 
         For a node that writes a leaf's ``.grad``, return the leaf's row, adding it if necessary.
@@ -159,7 +159,7 @@ class TorchGraph:
 
     # -- while a backward pass runs ----------------------------------------------------------------
 
-    def begin_backward(self, target_rows: list[int], function_name: str, site: Site) -> None:
+    def record_backward_start(self, target_rows: list[int], function_name: str, site: Site) -> None:
         """Record that the program is starting a backward pass.
 
         Args:
@@ -173,7 +173,7 @@ class TorchGraph:
         self.is_running = True
         self.current_sweep = None
 
-    def end_backward(self) -> None:
+    def record_backward_end(self) -> None:
         """Record that the backward pass has ended."""
         self.target_rows = []
         self.is_running = False
@@ -284,7 +284,7 @@ def strip_node_name(node_name: str) -> str:
     return re.sub(r"(Backward)?\d*$", "", node_name.rpartition("::")[2])
 
 
-def build_next_port_finder(recorded_row: RecordedRow) -> Callable[[int], int]:
+def build_next_input_position_function(recorded_row: RecordedRow) -> Callable[[int], int]:
     """Build a function that returns the next input position at which a call used a row.
 
     The first call with a row returns the row's first position among the inputs, the second call returns its second
@@ -295,7 +295,7 @@ def build_next_port_finder(recorded_row: RecordedRow) -> Callable[[int], int]:
     """
     use_counts: Counter[int] = Counter()
 
-    def take_next_port(row: int) -> int:
+    def take_next_input_position(row: int) -> int:
         positions = [position for position, input_row in enumerate(recorded_row.inputs) if input_row == row]
         if use_counts[row] >= len(positions):
             # The arguments of the call did not contain this input. It may be a hidden state.
@@ -304,4 +304,4 @@ def build_next_port_finder(recorded_row: RecordedRow) -> Callable[[int], int]:
         use_counts[row] += 1
         return positions[use_counts[row] - 1]
 
-    return take_next_port
+    return take_next_input_position

@@ -235,7 +235,7 @@ def find_statement_of_rowless_target(question: TorchQuestion) -> Statement | Non
     return find_statement(question.adapter.log.creations.get(question.target, NOWHERE))
 
 
-def does_escape_return_or_branch(question: TorchQuestion, escape: Escape) -> bool:
+def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) -> bool:
     """Return whether an escaped value decided a branch, or flows into the target or its creation.
 
     Args:
@@ -335,7 +335,7 @@ def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
     return next(findings, None)
 
 
-def find_use_in_unrecorded_call(question: TorchQuestion) -> OptionalFinding:
+def find_use_in_unrecorded_transform(question: TorchQuestion) -> OptionalFinding:
     """Find a call to a transform, such as ``torch.func.grad``, that used the source but recorded no rows.
 
     Args:
@@ -494,7 +494,7 @@ def refine_zero_finding(question: TorchQuestion, finding: Finding, row: Recorded
     return finding
 
 
-def find_missing_backward_pass(question: TorchQuestion) -> OptionalFinding:
+def find_missing_backward_if_no_target(question: TorchQuestion) -> OptionalFinding:
     """Report that no backward pass ran, if no target is known.
 
     Args:
@@ -530,15 +530,15 @@ def can_locate_target(question: TorchQuestion) -> bool:
 TORCH_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_backward_error,
     find_undifferentiable_target=find_non_tensor_target,
-    find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_pass),
+    find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_if_no_target),
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_copy_or_keep_finding,
     can_locate_target=can_locate_target,
-    does_escape_return_or_branch=does_escape_return_or_branch,
+    does_escape_reach_target_or_branch=does_escape_reach_target_or_branch,
     build_escape_finding=build_finding_of_escapes,
     reports_every_escape=True,
     find_replaced_source=find_replaced_source,
-    find_reason_for_no_use=find_use_in_unrecorded_call,
+    find_reason_for_no_use=find_use_in_unrecorded_transform,
     find_uncalled_layer=find_uncalled_layer_of_source,
     find_lost_gradient=find_cause_of_lost_grad,
     refine_zero_finding=refine_zero_finding,

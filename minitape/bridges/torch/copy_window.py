@@ -44,12 +44,12 @@ class CopyWindow:
         if self.kind == "trial":
             watch.measured_passes = frozenset([self.low])
         if is_guarded:
-            SideEffects(self._stop_before_effect).start_watching()
+            SideEffects(self._answer_and_exit_before_effect).start_watching()
 
-    def _stop_before_effect(self, effect: str) -> None:
+    def _answer_and_exit_before_effect(self, effect: str) -> None:
         self.request.answer_and_exit({"stopped_by": effect})
 
-    def open_recording_or_answer_and_exit(self, pass_number: int) -> None:
+    def update_recording_or_answer_after_pass(self, pass_number: int) -> None:
         """Open the recording before the first pass of the window, and answer after the requested pass.
 
         Args:

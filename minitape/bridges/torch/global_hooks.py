@@ -28,7 +28,7 @@ def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *
         *mark_registries: The dictionaries in which PyTorch marks hooks that are always called.
     """
 
-    def run_hook(*args: Any) -> Any:
+    def run_hook_if_active(*args: Any) -> Any:
         if torch.compiler.is_dynamo_compiling() or not patches.is_active_in_this_thread:
             return None
         return hook(*args)
@@ -37,7 +37,7 @@ def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *
     patches.add_undo_action(handle.remove)
     for mark_registry in mark_registries:
         mark_registry[handle.id] = True
-    registry[handle.id] = run_hook
+    registry[handle.id] = run_hook_if_active
 
 
 def show_warning_at_program_line(

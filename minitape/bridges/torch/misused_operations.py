@@ -78,7 +78,7 @@ def check_addition_at_repeated_indices(run: CheckedRun) -> Suspicions:
                 yield build_row_suspicion(row, "in_part", fields, "repeated")
 
 
-def record_unused_last_recurrent_layer(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunAccounts) -> None:
     """Record a recurrent network whose last layer gets only zeros because the program uses another layer's state.
 
     Args:

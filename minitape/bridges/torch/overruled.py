@@ -9,7 +9,7 @@ from ..run_watch.accounts import SKIPPED, Account, RunAccounts
 from ..run_watch.report import ProblemGroup
 
 
-def remove_overruled_problems(
+def remove_problems_disproved_by_whole_run(
     groups: list[ProblemGroup], accounts: RunAccounts, keys_by_name: Mapping[str, int], early_keys: Collection[int]
 ) -> list[ProblemGroup]:
     """Return the problems that still stand after the whole run.
@@ -32,14 +32,16 @@ def remove_overruled_problems(
         names = []
         for name in group.names:
             account = accounts.accounts.get(keys_by_name.get(name, 0))
-            if account is None or not _is_overruled(group, account, accounts, account.key in early_keys):
+            if account is None or not _is_disproved_by_run(group, account, accounts, account.key in early_keys):
                 names.append(name)
         if names or not group.names:
             kept.append(group._replace(names=names))
     return kept
 
 
-def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts, had_early_gradient: bool) -> bool:
+def _is_disproved_by_run(
+    group: ProblemGroup, account: Account, accounts: RunAccounts, had_early_gradient: bool
+) -> bool:
     """Return whether the run's accounts show that a parameter does not have the problem after all."""
     if group.kind == "nonfinite":
         return accounts.skipped_steps > 0 and accounts.nonfinite_losses == 0

@@ -44,7 +44,7 @@ from ..run_watch.summary import summarize_run
 from ..run_watch.waiting_copies import CopyRequest, Message, WaitingCopy, find_obstacle_to_copies, fork_waiting_copy
 from .copy_window import CopyWindow
 from .ledger.run_watch import TorchRunWatch
-from .overruled import remove_overruled_problems
+from .overruled import remove_problems_disproved_by_whole_run
 from .patch_runs import try_patch_and_add_verdict
 from .raised_errors import explain_error_by_message_alone, explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
@@ -232,7 +232,7 @@ class WatchedProgram:
             pass_number: The number of the pass that has just ended.
         """
         if self._copy_window is not None:
-            self._copy_window.open_recording_or_answer_and_exit(pass_number)
+            self._copy_window.update_recording_or_answer_after_pass(pass_number)
             return
         accounts = self.watch.accounts
         if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
@@ -274,7 +274,7 @@ class WatchedProgram:
         self.watch.follows_all = True
         self.watch.accounts.anomaly = None
         self._copy_window = CopyWindow(copy, self.watch, not self.may_repeat)
-        self._copy_window.open_recording_or_answer_and_exit(pass_number)
+        self._copy_window.update_recording_or_answer_after_pass(pass_number)
 
     def _list_waiting_copies(self) -> list[WaitingCopy]:
         return [copy for copy in (self._start_copy, *self._copies) if copy is not None]
@@ -290,7 +290,7 @@ class WatchedProgram:
         self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
         seed_random_numbers()
         with keep_models_alive(), self._open_watch():
-            window.open_recording_or_answer_and_exit(0)
+            window.update_recording_or_answer_after_pass(0)
             execute_as_main_and_pass_error(self.text, window.answer_at_end)
         request.answer_and_exit(None)
 
@@ -356,11 +356,11 @@ class WatchedProgram:
         self._recording.__exit__(type(error) if error else None, error, None)
         page = self._pages[0] if self._pages else ModelPage()
         report = RunReport(page, error, passes=accounts.passes, steps=accounts.taken_steps)
-        groups = remove_overruled_problems(
+        groups = remove_problems_disproved_by_whole_run(
             list_problem_groups(page), accounts, self._keys_by_name, self._keys_with_early_gradients
         )
         if isinstance(error, (Exception, KeyboardInterrupt)):
-            report.raised = self._explain_error_without_recording(error) or self._explain_autograd_error(error)
+            report.raised = self._explain_error_by_message_or_grad_off(error) or self._explain_error_by_recording(error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
@@ -469,7 +469,7 @@ class WatchedProgram:
             return None
         return self._start_copy.send_request_and_read_answer(request_fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
 
-    def _explain_error_without_recording(self, error: BaseException) -> ProblemGroup | None:
+    def _explain_error_by_message_or_grad_off(self, error: BaseException) -> ProblemGroup | None:
         """Explain an error by its message, or say that gradients were still switched off when autograd raised it."""
         findings = find_gradients_left_off(self.watch.accounts) if self.watch.failure is error else ()
         explanations = [
@@ -478,7 +478,7 @@ class WatchedProgram:
         ]
         return next((build_problem_group(explanation, []) for explanation in explanations if explanation), None)
 
-    def _explain_autograd_error(self, error: BaseException) -> ProblemGroup | None:
+    def _explain_error_by_recording(self, error: BaseException) -> ProblemGroup | None:
         """Explain the error that ended the program if autograd raised it."""
         is_from_autograd = self.watch.failure is error or "leaf Variable" in str(error) or is_about_none(error)
         latest: TorchRecording | None = self._recording.latest

@@ -153,26 +153,26 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
     relative = rows[max(relatives)]
     fields["other"] = names.find_name_or_operation_of_row(relative)
     used_at = (row.site for row in rows if relative.index in row.inputs and row.index in used)
-    site = _find_use_of_relative_in_source_function(source, fields["other"]) or next(used_at, source.site)
+    site = _find_use_of_name_in_function_of_row(source, fields["other"]) or next(used_at, source.site)
     return explain_cause("torch", "unused", site, "relative", fields)
 
 
-def _find_use_of_relative_in_source_function(source_row: RecordedRow, relative_name: str) -> Site | None:
+def _find_use_of_name_in_function_of_row(source_row: RecordedRow, searched_name: str) -> Site | None:
     """Return the line that uses the name of a related row, in the function that created the source.
 
     Args:
         source_row: The source's row.
-        relative_name: The related row's name.
+        searched_name: The related row's name.
     """
     start = find_statement(source_row.site)
-    if not start or not relative_name.replace(".", "_").isidentifier():
+    if not start or not searched_name.replace(".", "_").isidentifier():
         return None
     sites = (
         statement.site
         for statement in list_statements(start.file)
         if statement.enclosing_functions == start.enclosing_functions
         and statement.order > start.order
-        and relative_name in statement.read_names
+        and searched_name in statement.read_names
     )
     return next(sites, None)
 
@@ -203,7 +203,7 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 # -- .grad of a result -----------------------------------------------------------------------------
 
 
-def _explain_missing_grad_of_result(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
+def _explain_read_of_missing_grad_of_result(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
     """Explain an error that arose because the program read the ``.grad`` of a tensor that is not a leaf.
 
     Args:
@@ -224,7 +224,7 @@ EXPLANATIONS_BY_MESSAGE: dict[str, Callable[[TorchRecording, TensorNames], Optio
     "appears to not have been used|unused.*graph|graph.*unused": _explain_unreachable_input,
     "does not require grad": _explain_untracked_tensor,
     "modified by an inplace operation|leaf Variable|scalar outputs": _explain_failed_pass_by_checks,
-    "None": _explain_missing_grad_of_result,
+    "None": _explain_read_of_missing_grad_of_result,
 }
 """The function that explains an error whose message contains a pattern. The first match counts."""
 

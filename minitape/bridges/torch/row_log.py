@@ -268,7 +268,7 @@ class TorchLog:
             return None
         return leaf if get_storage_id(leaf) == get_storage_id(tensor) else None
 
-    def remember_grad_read(self, gradient: torch.Tensor, target_rows: list[int]) -> None:
+    def record_grad_read_with_targets(self, gradient: torch.Tensor, target_rows: list[int]) -> None:
         """Record that the program read a ``.grad``.
 
         Values computed from this gradient also depend on the targets' ancestors.
@@ -280,7 +280,7 @@ class TorchLog:
         if target_rows and self.find_current_row(gradient) is None:
             self.grad_reads[gradient] = target_rows, find_user_site()
 
-    def record_missing_grad_read(self, tensor: torch.Tensor) -> None:
+    def record_missing_grad_read_of_result(self, tensor: torch.Tensor) -> None:
         """Record that the program read the missing ``.grad`` of an operation's result.
 
         Args:

@@ -29,12 +29,12 @@ from ..run_watch.accounts import RunAccounts
 from ..run_watch.findings import find_run_findings
 from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
-from .custom_functions import can_check_derivative, measure_disagreeing_slopes
+from .custom_functions import measure_disagreeing_slopes, should_check_derivative_of_call
 from .misused_operations import (
     check_addition_at_repeated_indices,
     check_rows_indexed_with_all_labels,
     check_unreachable_targets,
-    record_unused_last_recurrent_layer,
+    record_last_recurrent_layer_without_gradient,
 )
 from .model_parameters import iter_unregistered_parameters
 from .row_log import PAUSE_BLOCKS, get_extra
@@ -99,13 +99,13 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         recording=recording,
         adapter=TorchAdapter(recording),
         checks=(
-            check_lost_or_changed_gradients,
+            check_fate_of_gradients_after_backward,
             check_range_of_loss_inputs,
             check_unreachable_targets,
             check_rows_indexed_with_all_labels,
             check_addition_at_repeated_indices,
             check_derivatives_of_custom_functions,
-            check_samples_without_gradient,
+            check_samples_used_outside_log_prob,
             check_state_cut_in_loop,
         ),
         find_source_rows=recording.list_rows,
@@ -121,7 +121,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
 # -- optimizers ------------------------------------------------------------------------------------
 
 
-def check_lost_or_changed_gradients(run: CheckedRun) -> Suspicions:
+def check_fate_of_gradients_after_backward(run: CheckedRun) -> Suspicions:
     """Find gradients that were lost or changed between a backward pass and the weights.
 
     Args:
@@ -218,7 +218,7 @@ def check_derivatives_of_custom_functions(run: CheckedRun) -> Suspicions:
         # Some Functions do not accept float64, or have more than one output.
         with suppress(Exception), torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
-            is_checked = rows and site != NOWHERE and can_check_derivative(function, args)
+            is_checked = rows and site != NOWHERE and should_check_derivative_of_call(function, args)
             slopes = measure_disagreeing_slopes(function, args) if is_checked else None
             if slopes is not None:
                 fields = {"what": function.__name__, "one": slopes[0], "two": slopes[1]}
@@ -228,7 +228,7 @@ def check_derivatives_of_custom_functions(run: CheckedRun) -> Suspicions:
 # -- samples ---------------------------------------------------------------------------------------
 
 
-def check_samples_without_gradient(run: CheckedRun) -> Suspicions:
+def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
     """Find a sample that blocks gradients, and that the target uses for more than its log-probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
@@ -368,8 +368,8 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
         run: The run to check.
         accounts: The accounts of the run.
     """
-    record_unused_last_recurrent_layer(run, accounts)
-    record_targets_with_gradients(run, accounts)
+    record_last_recurrent_layer_without_gradient(run, accounts)
+    record_bootstrapped_targets_with_gradient(run, accounts)
 
 
 def record_first_suspicion_of_each_source(run: CheckedRun, accounts: RunAccounts) -> None:
@@ -384,7 +384,7 @@ def record_first_suspicion_of_each_source(run: CheckedRun, accounts: RunAccounts
             accounts.record_finding(suspicion.cause, suspicion.variant, suspicion.site, [key], **suspicion.fields)
 
 
-def record_targets_with_gradients(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAccounts) -> None:
     """Record training targets and factors of log-probabilities that combine data with predictions and get gradients.
 
     Args:
@@ -401,7 +401,7 @@ def record_targets_with_gradients(run: CheckedRun, accounts: RunAccounts) -> Non
             if row.op in names.product_ops:
                 candidates, variant = _list_rows_behind_log_prob_weight(run, one, other), "advantage"
             for candidate in candidates:
-                if _adds_data_to_prediction(run, candidate):
+                if _adds_untracked_to_tracked_array(run, candidate):
                     accounts.record_finding("target_gradient", variant, candidate.site, is_remark=True)
 
 
@@ -413,7 +413,7 @@ def _list_rows_behind_log_prob_weight(run: CheckedRun, factor: int, other_factor
     return rows if any(map(_is_log_prob_row, others)) and not any(map(_is_log_prob_row, rows)) else []
 
 
-def _adds_data_to_prediction(run: CheckedRun, row: RecordedRow) -> bool:
+def _adds_untracked_to_tracked_array(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row adds or subtracts an array of data and a value with a gradient."""
     terms = [run.rows[index] for index in row.inputs] if row.op in run.op_names.add_ops else []
     return len(terms) == 2 and terms[0].tracked != terms[1].tracked and all(term.shape for term in terms)

@@ -161,18 +161,18 @@ class TorchWatcher(Watcher):
         )
         patches.wrap_function(torch.nn.Parameter, "__new__", self._create_and_record_parameter)
         patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
-        patches.wrap_function(torch, "compile", self._compile_but_run_eagerly)
+        patches.wrap_function(torch, "compile", self._compile_and_force_eager_runs)
         if "torch._dynamo" in sys.modules:
-            self._run_compiled_code_eagerly()
+            self._force_compiled_code_to_run_eagerly()
         patches.add_undo_action(self._call_mode.remove_mode)
         self._call_mode.__enter__()
 
-    def _compile_but_run_eagerly(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+    def _compile_and_force_eager_runs(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        self._run_safely(self._run_compiled_code_eagerly)
+        self._run_safely(self._force_compiled_code_to_run_eagerly)
         return result
 
-    def _run_compiled_code_eagerly(self) -> None:
+    def _force_compiled_code_to_run_eagerly(self) -> None:
         """Run functions and modules compiled by ``torch.compile`` without the compiler until the block ends.
 
         Without this change, their operations would be invisible.
@@ -277,9 +277,9 @@ class TorchWatcher(Watcher):
                 return self._run_and_record_operation(func, name, args, {})
             result = func(*args)
             if name == "grad" and isinstance(result, torch.Tensor):
-                self._run_safely(self.log.remember_grad_read, result, _list_last_target_rows(self.log))
+                self._run_safely(self.log.record_grad_read_with_targets, result, _list_last_target_rows(self.log))
             elif name == "grad" and result is None and args[0].grad_fn is not None:
-                self._run_safely(self.log.record_missing_grad_read, args[0])
+                self._run_safely(self.log.record_missing_grad_read_of_result, args[0])
             return result
         if name == "data":
             self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, args[:1])
@@ -412,7 +412,7 @@ class TorchWatcher(Watcher):
         graph = self.log.graph
         rows = self._run_safely(_find_or_add_rows_unless_full, self.log, targets) or []
         graph.keeps_graph = bool(kwargs.get("retain_graph") or kwargs.get("create_graph"))
-        graph.begin_backward(rows, function_name, find_user_site())
+        graph.record_backward_start(rows, function_name, find_user_site())
         self.quiet_depth += 1
         self.recording.failed_target_rows = []
         self.recording.failed_source_rows = []
@@ -429,7 +429,7 @@ class TorchWatcher(Watcher):
                 )
             raise
         finally:
-            graph.end_backward()
+            graph.record_backward_end()
             self.quiet_depth -= 1
         if function_name == "grad":
             self._run_safely(_record_returned_gradients, self.log, targets, result)

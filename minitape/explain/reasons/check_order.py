@@ -68,7 +68,7 @@ class FrameworkChecks:
         can_locate_target: Returns whether the operation that computed the target is known.
         rank_escapes: Returns the values computed from the source that left the framework, starting with those that are
             most likely to be the cause.
-        does_escape_return_or_branch: Returns whether such a value came back to the target, or decided which code ran.
+        does_escape_reach_target_or_branch: Returns whether such a value came back to the target, or decided a branch.
         build_escape_finding: Returns the finding about one or more escapes that matter. By default, the finding is
             about the first of these escapes.
         reports_every_escape: Whether all escapes that matter are passed to `build_escape_finding`, instead of only the
@@ -93,7 +93,7 @@ class FrameworkChecks:
     find_cause_behind_break: Refine = keep_finding
     can_locate_target: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
     rank_escapes: Callable[[FrameworkQuestion, list[Escape]], Iterable[Escape]] = lambda question, escapes: escapes
-    does_escape_return_or_branch: Callable[[FrameworkQuestion, Escape], bool] = checks.does_escape_reach_target
+    does_escape_reach_target_or_branch: Callable[[FrameworkQuestion, Escape], bool] = checks.does_escape_reach_target
     build_escape_finding: Callable[[FrameworkQuestion, Sequence[Escape]], Finding] = (
         checks.build_finding_of_first_escape
     )
@@ -134,7 +134,7 @@ def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Opti
         return None
     escapes = [escape for escape in question.escapes if escape.row in question.descendants]
     ranked = framework.rank_escapes(question, escapes)
-    mattering = (escape for escape in ranked if framework.does_escape_return_or_branch(question, escape))
+    mattering = (escape for escape in ranked if framework.does_escape_reach_target_or_branch(question, escape))
     reported = list(mattering if framework.reports_every_escape else islice(mattering, 1))
     return framework.build_escape_finding(question, reported) if reported else None
 
