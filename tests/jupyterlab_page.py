@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Locator, expect
 
 KERNEL_URL = re.compile(r"/api/(sessions|kernels)\b")
 GAVE_UP_MESSAGE = "[anywidget] Failed to initialize model."
@@ -19,6 +20,20 @@ def wait_for_frame(page: Any) -> None:
         page: The Playwright page.
     """
     page.evaluate("new Promise(requestAnimationFrame)")
+
+
+def read_box(element: Locator) -> dict[str, float]:
+    """Return where an element is on the screen. A view that is being drawn again may hide it for a moment.
+
+    Args:
+        element: The element that is or will be visible.
+
+    Returns:
+        Its box on the screen in pixels: "x", "y", "width" and "height".
+    """
+    while (box := element.bounding_box()) is None:
+        expect(element).to_be_visible()
+    return box
 
 
 def write_notebook(path: Path, *cells: str | dict[str, Any], **metadata: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 import minitape as tf
 from minitape_widgets import TapeView
 from tests.explorable_programs import EXAMPLES, list_differences, run_in_minitape, write_programs
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .test_view import hash_of
 
@@ -164,7 +164,7 @@ def test_the_picture_follows_each_key_and_is_stale_while_the_program_is_wrong(pa
 
 def test_a_number_of_the_program_is_pulled_and_can_be_brought_back(page):
     open_page(page, "<mini-tape>x = 1.5\ny = x * x</mini-tape>")
-    box = page.locator("mini-tape pre .number").first.bounding_box()
+    box = read_box(page.locator("mini-tape pre .number").first)
     page.mouse.move(box["x"] + 4, box["y"] + 8)
     page.mouse.down()
     page.mouse.move(box["x"] + 44, box["y"] + 8, steps=5)
@@ -179,7 +179,7 @@ def test_a_number_of_the_program_is_pulled_and_can_be_brought_back(page):
 
 def test_a_leaf_of_the_picture_is_pulled_and_the_program_changes(page):
     open_page(page, "<mini-tape>x = 1.5\ny = x * x</mini-tape>")
-    box = page.locator("mini-tape .mt-node[data-id]").first.bounding_box()
+    box = read_box(page.locator("mini-tape .mt-node[data-id]").first)
     page.mouse.move(box["x"] + 20, box["y"] + 20)
     page.mouse.down()
     page.mouse.move(box["x"] + 60, box["y"] + 20, steps=4)
@@ -288,7 +288,7 @@ def test_pointing_links_the_program_and_the_picture(page):
     open_page(page, '<mini-tape at="x=3">y = x * sin(x)</mini-tape>')
     page.locator("mini-tape .mt-node", has_text="sin").hover()
     assert page.locator("mini-tape pre .on").all_inner_texts() == ["sin", "(", "x", ")"]
-    box = page.locator("mini-tape pre span", has_text="sin").bounding_box()
+    box = read_box(page.locator("mini-tape pre span", has_text="sin"))
     page.mouse.move(box["x"] + 3, box["y"] + 5)
     assert "sin" in page.locator("mini-tape .mt-hover").text_content()
 

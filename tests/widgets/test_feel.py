@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import type_keys
 from .test_page import table
@@ -135,15 +135,15 @@ def test_the_numbers_of_a_curve_are_its_ends_and_beside_it(show):
     page.locator(".mt-lines [data-row='0']").click()
     ticks = page.locator(".mt-tick")
     assert sorted(ticks.all_text_contents()) == ["0", "0", "36", "6"]  # x from 0 to 6, y from 0 to 36
-    curve = page.locator(".mt-curve-line").bounding_box()
+    curve = read_box(page.locator(".mt-curve-line"))
     for tick in ticks.all():
-        box = tick.bounding_box()
+        box = read_box(tick)
         assert box["x"] + box["width"] <= curve["x"] or box["y"] >= curve["y"] + curve["height"]
 
 
 def test_dragging_a_leaf_moves_it(show):
     page = show(tf.snapshot(*mixed(1.5)))
-    box = page.locator(".mt-node[data-id=r0]").bounding_box()
+    box = read_box(page.locator(".mt-node[data-id=r0]"))
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import format_adjoint_size, format_brief, open_scope, read_position, type_keys
 from .twelve_programs import TWELVE
@@ -149,7 +149,7 @@ def test_shift_and_an_arrow_step_over_a_turn_of_the_loop_and_back(show):
 
 def test_the_pane_grows_when_something_is_unfolded(show):
     page = show(tf.snapshot(*recurrent()))
-    before = page.locator(".mt-pane").bounding_box()["height"]
+    before = read_box(page.locator(".mt-pane"))["height"]
     page.locator(".mt-node.mt-group").dblclick()
     page.wait_for_function(f"document.querySelector('.mt-pane').getBoundingClientRect().height > {before + 20}")
 

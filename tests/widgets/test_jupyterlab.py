@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from minitape.cli.save import run_and_save_notebook
-from tests.jupyterlab_page import Notebook, wait_for_frame, write_notebook
+from tests.jupyterlab_page import Notebook, read_box, wait_for_frame, write_notebook
 
 pytestmark = pytest.mark.browser
 
@@ -144,7 +144,7 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(tab):
     book = tab(SHOW, GROW)
     book.run_cell(0)
     book.wait_until("document.querySelector('.mt-view')")
-    empty = book.page.locator(".mt-view").bounding_box()["height"]
+    empty = read_box(book.page.locator(".mt-view"))["height"]
     assert empty < 580  # it fits below the cell that records, in a window of 900 pixels
     book.start_cell(1)
     seen: list[str] = []

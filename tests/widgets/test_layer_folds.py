@@ -9,6 +9,7 @@ import minitape as tf
 from minitape.bridges.recording import Recording, describe_layers_by_path
 from minitape.picture.drawing import Picture
 from minitape.picture.layer_folds import fold_layers
+from tests.jupyterlab_page import read_box
 
 from .conftest import accumulation
 from .test_draw import texts
@@ -177,8 +178,8 @@ def test_the_whole_of_a_deep_model_is_in_view_at_first(show, page):
     recording.close()
     page.set_viewport_size({"width": 1280, "height": 720})
     show(recording.snapshot())
-    pane = page.locator(".mt-pane").bounding_box()
-    boxes = [box.bounding_box() for box in page.locator(".mt-node .mt-box").all()]
+    pane = read_box(page.locator(".mt-pane"))
+    boxes = [read_box(box) for box in page.locator(".mt-node .mt-box").all()]
     assert len(boxes) == 11 and "head.weight" in page.locator(".mt-held").all_text_contents()
     for box in boxes:
         assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]

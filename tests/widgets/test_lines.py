@@ -3,7 +3,7 @@
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import accumulation, build_chain_snapshot, nested, type_keys
 from .test_labels import DRAWN, MEASURE, network, polynomial
@@ -173,25 +173,25 @@ def test_dividers_resize_the_graph_and_the_table(show, page):
         ("the table's width", ".mt-table", "width", "ArrowLeft"),
     ):
         divider = shown.get_by_role("separator", name=name)
-        before = shown.locator(part).bounding_box()[side]
-        at = divider.bounding_box()
+        before = read_box(shown.locator(part))[side]
+        at = read_box(divider)
         x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(x - 60, y - 60, steps=3)
         page.mouse.up()
-        assert shown.locator(part).bounding_box()[side] == pytest.approx(before - 60, abs=2)
+        assert read_box(shown.locator(part))[side] == pytest.approx(before - 60, abs=2)
         divider.press(key)
-        assert shown.locator(part).bounding_box()[side] == pytest.approx(before - 84, abs=3)
+        assert read_box(shown.locator(part))[side] == pytest.approx(before - 84, abs=3)
 
 
 def test_the_graph_can_be_given_more_of_the_whole_screen(show):
     shown = show(build_chain_snapshot(20))
     type_keys(shown, "f")
     shown.wait_for_function("document.fullscreenElement?.classList.contains('mt-view')")
-    before = shown.locator(".mt-pane").bounding_box()["height"]
+    before = read_box(shown.locator(".mt-pane"))["height"]
     divider = shown.get_by_role("separator", name="the graph's height")
     for _ in range(4):
         divider.press("ArrowDown")
-    assert shown.locator(".mt-pane").bounding_box()["height"] > before + 60
-    assert shown.locator(".mt-view").bounding_box()["height"] == shown.viewport_size["height"]
+    assert read_box(shown.locator(".mt-pane"))["height"] > before + 60
+    assert read_box(shown.locator(".mt-view"))["height"] == shown.viewport_size["height"]

@@ -10,6 +10,7 @@ import pytest
 import minitape as tf
 from minitape_widgets import TapeView
 from minitape_widgets import saved_page as pages
+from tests.jupyterlab_page import read_box
 
 from .conftest import build_chain_snapshot, read_position, round_text, type_keys
 
@@ -139,7 +140,7 @@ def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):
     page.locator(".mt-view").focus()
     type_keys(page, "0")
     page.wait_for_function("document.querySelectorAll('.mt-node').length === 603")
-    assert page.locator(".mt-node .mt-box").nth(300).bounding_box()["height"] >= 2
+    assert read_box(page.locator(".mt-node .mt-box").nth(300))["height"] >= 2
 
 
 def test_a_large_page_travels_compressed_and_then_as_summaries(tmp_path, show, page, monkeypatch):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import read_box
 
 from .conftest import accumulation, build_chain_snapshot, nested, square, type_keys
 from .test_labels import rosenbrock
@@ -89,7 +90,7 @@ def test_the_line_is_dragged_and_says_where_there_is_none(show):
     page = show(build_chain_snapshot(6), "none")
     type_keys(page, "k")
     before = page.locator(".mt-cutline").get_attribute("d")
-    box = page.locator(".mt-cutline").bounding_box()
+    box = read_box(page.locator(".mt-cutline"))
     page.mouse.move(box["x"], box["y"] + 3)
     page.mouse.down()
     page.mouse.move(box["x"] - 400, box["y"] + 3, steps=4)
@@ -105,16 +106,16 @@ def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_come
     page.set_viewport_size({"width": 390, "height": 844})
     page = show(tf.snapshot(*rosenbrock()))
     type_keys(page, "k", *["["] * 9)
-    pane = page.locator(".mt-pane").bounding_box()
+    pane = read_box(page.locator(".mt-pane"))
     for _ in range(7):
         for card in page.locator(".mt-crossing").all():
-            box = card.bounding_box()
+            box = read_box(card)
             assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
         type_keys(page, "]")
     page = show(tf.snapshot(*dense()))
     type_keys(page, "End", "w")
     page.locator("button.mt-cell").nth(3).click()
-    said, bar = (page.locator(one).bounding_box() for one in (".mt-cellsum", ".mt-stepbar"))
+    said, bar = (read_box(page.locator(one)) for one in (".mt-cellsum", ".mt-stepbar"))
     assert said["y"] + said["height"] <= bar["y"]
 
 
@@ -124,7 +125,7 @@ def test_presented_a_cell_is_said_in_large_type(show, page):
     type_keys(page, "End", "w", "v")
     page.locator("button.mt-cell").nth(3).click()
     size = page.locator(".mt-cellsum p").first.evaluate("one => parseFloat(getComputedStyle(one).fontSize)")
-    said = page.locator(".mt-cellsum").bounding_box()
+    said = read_box(page.locator(".mt-cellsum"))
     assert size >= 26 and said["y"] + said["height"] <= 1080
 
 
@@ -197,7 +198,7 @@ def test_a_graph_that_was_whole_remains_whole_above_the_legend(key, show, page):
     show(tf.snapshot(tape, loss, [x, w]))
     type_keys(page, "End", key)
     page.wait_for_timeout(300)
-    pane = page.locator(".mt-pane").bounding_box()
+    pane = read_box(page.locator(".mt-pane"))
     for box in page.locator(".mt-node .mt-box").evaluate_all(BOXES):
         assert box["top"] >= pane["y"] and box["bottom"] <= pane["y"] + pane["height"]
 
@@ -297,5 +298,5 @@ def test_the_sum_over_a_cut_through_frames_can_be_read(show, page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page = show(TWELVE["newton"]())
     type_keys(page, "End", "k")
-    pane, total = (page.locator(name).bounding_box() for name in (".mt-pane", ".mt-cutsum"))
+    pane, total = (read_box(page.locator(name)) for name in (".mt-pane", ".mt-cutsum"))
     assert total["y"] >= pane["y"] + pane["height"]

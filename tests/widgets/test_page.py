@@ -8,7 +8,7 @@ import pytest
 import minitape as tf
 from minitape.bridges import Recording
 from minitape.picture.readable_formulas import format_readable_formula
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import (
     PROGRAMS,
@@ -165,7 +165,7 @@ def test_of_a_long_sum_at_the_left_the_result_is_below_and_the_card_stays_at_its
     type_keys(page, "End")
     assert page.evaluate(LINE_IN_VIEW)
     assert page.locator(".mt-addends tspan").all_text_contents() == ["0.1411 + (-2.97)", " = -2.829"]
-    card, edge = (page.locator(one).bounding_box() for one in (".mt-product rect", "path.mt-edge.mt-active"))
+    card, edge = (read_box(page.locator(one)) for one in (".mt-product rect", "path.mt-edge.mt-active"))
     assert card["y"] < edge["y"] + edge["height"] and edge["y"] < card["y"] + card["height"]
 
 
@@ -179,10 +179,10 @@ def test_products_and_sums_stand_on_the_edges(show):
     assert sorted(texts) == ["1.0", "= -0.582", "both", "× -0.582"] and len(step["edges"]) == 2
     assert page.locator(".mt-addends").text_content() == "0.9894 + (-0.582) + (-0.582) = -0.1746"
     # numbers of eleven characters leave the nodes free
-    nodes = [page.locator(f".mt-node[data-id=r{k}] .mt-box").bounding_box() for k in (1, 2)]
+    nodes = [read_box(page.locator(f".mt-node[data-id=r{k}] .mt-box")) for k in (1, 2)]
     left, right = nodes[0]["x"] + nodes[0]["width"], nodes[1]["x"]
     for card in page.locator(".mt-product rect").all():
-        box = card.bounding_box()
+        box = read_box(card)
         assert left < box["x"] and box["x"] + box["width"] < right
     type_keys(page, "Home")
     assert page.locator(".mt-product").count() == 0

@@ -3,6 +3,7 @@
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import read_box
 
 from .conftest import build_chain_snapshot, layers, type_keys
 from .test_storeys import cubic
@@ -23,12 +24,12 @@ def test_a_finger_hits_what_is_pressed_and_the_player_stays_at_the_bottom_beside
     type_keys(page, "End", "ArrowLeft")
     assert page.evaluate(SMALL) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    assert page.locator(".mt-toolbar").bounding_box()["height"] <= 60
-    words, table = (page.locator(name).bounding_box() for name in (".mt-step", ".mt-table"))
+    assert read_box(page.locator(".mt-toolbar"))["height"] <= 60
+    words, table = (read_box(page.locator(name)) for name in (".mt-step", ".mt-table"))
     assert words["y"] < min(table["y"], PHONE["height"])
     for scrolled in (0, 200):
         page.evaluate(f"scrollTo(0, {scrolled})")
-        player = page.locator(".mt-stepbar").bounding_box()
+        player = read_box(page.locator(".mt-stepbar"))
         assert player["y"] + player["height"] == pytest.approx(PHONE["height"], abs=20)
         assert player["x"] + player["width"] <= PHONE["width"]
 
@@ -41,7 +42,7 @@ def test_the_numbers_of_a_step_are_seen_without_scrolling(show, page):
     show(tf.snapshot(tape, loss, [x, w]))
     type_keys(page, "End", "ArrowLeft")
     page.wait_for_timeout(250)
-    words, player = (page.locator(one).bounding_box() for one in (".mt-product-line .mt-num >> nth=0", ".mt-stepbar"))
+    words, player = (read_box(page.locator(one)) for one in (".mt-product-line .mt-num >> nth=0", ".mt-stepbar"))
     assert words["y"] + words["height"] <= player["y"]
 
 
@@ -134,8 +135,8 @@ def test_a_sum_leaves_the_arrowheads_above_a_node_free_and_a_card_lies_between_t
     page = show(tf.snapshot(tape, y, x))
     type_keys(page, "End", "ArrowLeft")
     page.wait_for_timeout(250)
-    above, below = (page.locator(f".mt-node[data-id=r{row}] .mt-box").bounding_box() for row in (1, 2))
-    total, card = (page.locator(name).bounding_box() for name in (".mt-addends tspan", ".mt-product rect"))
+    above, below = (read_box(page.locator(f".mt-node[data-id=r{row}] .mt-box")) for row in (1, 2))
+    total, card = (read_box(page.locator(name)) for name in (".mt-addends tspan", ".mt-product rect"))
     scale = above["width"] / 132
     assert total["y"] + total["height"] < above["y"] - 7 * scale  # the height of an arrowhead
     assert card["y"] + card["height"] <= below["y"] + 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from minitape.cli.playground_page import write_playground_pages
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 pytestmark = pytest.mark.browser
 
@@ -52,11 +52,11 @@ def test_the_picture_follows_what_one_types_without_python(playground: Any) -> N
 def test_the_whole_picture_is_in_view_after_one_typed(playground: Any) -> None:
     type_at_end(playground, "y = x * tf.sin(x)", " + tf.exp(x)")
     playground.wait_for_timeout(300)
-    pane = playground.locator(".mt-pane").bounding_box()
+    pane = read_box(playground.locator(".mt-pane"))
     for box in playground.locator(".mt-node .mt-box").all():
-        place = box.bounding_box()
+        place = read_box(box)
         assert pane["x"] <= place["x"] and place["x"] + place["width"] <= pane["x"] + pane["width"]
-    view = playground.locator(".mt-view").bounding_box()
+    view = read_box(playground.locator(".mt-view"))
     assert view["y"] + view["height"] <= playground.viewport_size["height"]
 
 

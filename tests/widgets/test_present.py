@@ -8,7 +8,7 @@ import struct
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import accumulation, build_chain_snapshot, layers, read_position, type_keys
 from .twelve_programs import TWELVE
@@ -112,9 +112,9 @@ def test_a_graph_that_nearly_fits_is_whole_and_what_is_wrong_is_large(show, page
     page.set_viewport_size({"width": 1920, "height": 1080})
     page = show(TWELVE["newton"]())
     type_keys(page, "End", "v")
-    pane = page.locator(".mt-pane").bounding_box()
+    pane = read_box(page.locator(".mt-pane"))
     for node in page.locator(".mt-node .mt-box").all():
-        box = node.bounding_box()
+        box = read_box(node)
         assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
     page = show(TWELVE["none"]())
     type_keys(page, "v")

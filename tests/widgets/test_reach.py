@@ -5,7 +5,7 @@ import re
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import build_chain_snapshot, read_position, type_keys
 
@@ -39,7 +39,7 @@ def test_the_view_fills_the_screen(show):
     page = show(build_chain_snapshot(10))
     type_keys(page, "f")
     page.wait_for_function("document.fullscreenElement?.classList.contains('mt-view')")
-    heights = [page.locator(part).bounding_box()["height"] for part in (".mt-view", ".mt-pane", ".mt-below")]
+    heights = [read_box(page.locator(part))["height"] for part in (".mt-view", ".mt-pane", ".mt-below")]
     assert heights[0] == page.viewport_size["height"] and heights[1] > heights[2] > 200
     type_keys(page, "f")
     page.wait_for_function("document.fullscreenElement === null")
@@ -48,7 +48,7 @@ def test_the_view_fills_the_screen(show):
 def test_links_to_rows_can_be_touched(show):
     page = show(build_chain_snapshot(3))
     type_keys(page, "End")
-    for box in [link.bounding_box() for link in page.locator(".mt-step .mt-link").all()]:
+    for box in [read_box(link) for link in page.locator(".mt-step .mt-link").all()]:
         assert box["height"] >= 24
 
 

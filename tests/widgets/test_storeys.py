@@ -7,6 +7,7 @@ import pytest
 
 import minitape as tf
 from minitape.picture.drawing import Picture
+from tests.jupyterlab_page import read_box
 
 from .conftest import nested, type_keys
 
@@ -94,7 +95,7 @@ def test_the_screen_has_the_adjoint_of_each_row_below_it(show, page, scheme):
     page = show(cubic())
     type_keys(page, "End")
     boxes = {
-        int(node.get_attribute("data-id")[1:].split("@")[0]): node.locator(".mt-box").bounding_box()
+        int(node.get_attribute("data-id")[1:].split("@")[0]): read_box(node.locator(".mt-box"))
         for node in page.locator(".mt-node").all()
     }
     assert sorted(boxes) == list(range(10))
@@ -106,10 +107,10 @@ def test_the_screen_has_the_adjoint_of_each_row_below_it(show, page, scheme):
     titles = page.locator(".mt-title").all_text_contents()
     assert {"∂y/∂y", "∂y/∂(x × x)", "dy"} < {*titles}
     type_keys(page, "k")  # the cut goes through one storey
-    left = page.locator(".mt-node[data-id=r9] .mt-box").bounding_box()["x"]
-    assert left > page.locator(".mt-node[data-id=r4] .mt-box").bounding_box()["x"]
+    left = read_box(page.locator(".mt-node[data-id=r9] .mt-box"))["x"]
+    assert left > read_box(page.locator(".mt-node[data-id=r4] .mt-box"))["x"]
     type_keys(page, "k")
-    assert page.locator(".mt-node[data-id=r9] .mt-box").bounding_box()["x"] == pytest.approx(boxes[9]["x"], abs=60)
+    assert read_box(page.locator(".mt-node[data-id=r9] .mt-box"))["x"] == pytest.approx(boxes[9]["x"], abs=60)
 
 
 @pytest.mark.browser
@@ -135,7 +136,7 @@ def test_a_phone_has_one_storey_below_the_other(show, page):
     page = show(cubic())
     page.locator(".mt-pane").evaluate("pane => { pane.style.height = '1500px' }")  # what is not seen is not drawn
     page.locator(".mt-node[data-id=r9]").wait_for()
-    tops = [page.locator(f".mt-node[data-id=r{row}] .mt-box").bounding_box()["y"] for row in (0, 1, 2, 3, 4, 6, 9)]
+    tops = [read_box(page.locator(f".mt-node[data-id=r{row}] .mt-box"))["y"] for row in (0, 1, 2, 3, 4, 6, 9)]
     assert tops == sorted(tops)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import read_box
 
 from .conftest import type_keys
 
@@ -101,7 +102,7 @@ def test_an_edge_says_what_it_carries(show):
         z = y * 2.0
     page = show(tf.snapshot(tape, z, x))
     type_keys(page, "End")
-    box = page.locator("path.mt-edge[data-edge='0>1:0']").bounding_box()
+    box = read_box(page.locator("path.mt-edge[data-edge='0>1:0']"))
     page.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
     tip = page.locator(".mt-tip")
     tip.wait_for()
@@ -117,7 +118,7 @@ def test_the_picture_of_an_adjoint_is_beside_its_text_in_round_nodes_too(show):
     page = show(tf.snapshot(tape, y, x))
     type_keys(page, "End")
     node = page.locator(".mt-node.mt-source")
-    text = node.locator(".mt-adjoint").bounding_box()
-    maps = [one.bounding_box() for one in node.locator("g > g").all()]
+    text = read_box(node.locator(".mt-adjoint"))
+    maps = [read_box(one) for one in node.locator("g > g").all()]
     assert node.locator(".mt-adjoint").text_content() == "∂ ±0.0853" and len(maps) == 2
     assert max(one["x"] for one in maps) >= text["x"] + text["width"]

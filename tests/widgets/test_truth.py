@@ -10,7 +10,7 @@ import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape.picture.reader import TapeReader
 from minitape_widgets import TapeView
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import read_position, type_keys
 
@@ -81,7 +81,7 @@ def test_a_state_of_a_variable_is_right_of_the_row_that_was_assigned_to_it(show,
     snapshot = tf.snapshot(tape, z, v)
     (event,) = (event for event in snapshot["events"] if event["kind"] == "assign")
     show(snapshot)
-    made, state = (page.locator(f".mt-node[data-id=r{event[key]}] .mt-box").bounding_box() for key in ("row", "to"))
+    made, state = (read_box(page.locator(f".mt-node[data-id=r{event[key]}] .mt-box")) for key in ("row", "to"))
     assert state["x"] > made["x"] + made["width"]
 
 
@@ -247,7 +247,7 @@ def test_what_a_gradient_of_ones_own_replaces_is_a_ghost_in_its_frame(show):
     right = [
         box["x"] + box["width"] for box in ghosts.evaluate_all("nodes => nodes.map(n => n.getBoundingClientRect())")
     ]
-    assert page.locator(".mt-node.mt-target").bounding_box()["x"] > max(right)
+    assert read_box(page.locator(".mt-node.mt-target"))["x"] > max(right)
     assert page.locator(".mt-frame").filter(has_text="log1pexp").count() == 1
 
 

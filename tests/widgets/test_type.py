@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import read_box
 
 from .conftest import PROGRAMS, type_keys
 from .twelve_programs import TWELVE
@@ -76,7 +77,7 @@ def test_the_table_and_the_words_are_seen_without_scrolling(name, show, page):
     assert page.evaluate("document.documentElement.scrollHeight") <= 700
     assert page.evaluate("(v => v.scrollHeight - v.clientHeight)(document.querySelector('.mt-view'))") <= 0
     for part in (".mt-step", ".mt-lines .mt-current"):
-        assert page.locator(part).bounding_box()["y"] < 660
+        assert read_box(page.locator(part))["y"] < 660
 
 
 @pytest.mark.long(sample=3)
@@ -87,7 +88,7 @@ def test_on_a_small_screen_a_graph_that_can_be_is_whole_at_each_step(name, show,
     for keys in ([], ["End", "ArrowLeft"], ["Home", "ArrowRight"]):
         type_keys(page, *keys)
         page.wait_for_timeout(250)
-        pane = page.locator(".mt-pane").bounding_box()
+        pane = read_box(page.locator(".mt-pane"))
         for top, bottom in page.locator(".mt-node .mt-box").evaluate_all(ENDS):
             assert top >= pane["y"] and bottom <= pane["y"] + pane["height"]
 
