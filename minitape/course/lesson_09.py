@@ -58,17 +58,17 @@ EXERCISES = complete_exercises(
         Exercise("09.1", expect=[30.0, None]),
         Exercise(
             "09.2",
-            expect=lambda f, a, b: 2.0 * f.derivative(a + 2.0 * b),
-            cases=[(F, 3.0, 4.0), (G, 1.0, -2.0), (G, 0.5, -0.25)],
+            expect=lambda f, start, points: sum(x * f.derivative(start * x) for x in points),
+            cases=[(F, 3.0, [1.0, 2.0]), (G, 0.5, [2.0, -1.0, 3.0]), (G, -1.0, [0.5])],
             mistakes=[Mistake(raise_error, named="plus equals", error="is not supported")],
             start="""
-def gradient_for_y(f, a, b):
-    x = tf.Variable(a)
-    y = tf.Variable(b)
+def slope_of_total(f, start, points):
+    w = tf.Variable(start)
+    total = tf.Variable(0.0)
     with tf.GradientTape() as tape:
-        x.assign_add(2.0 * y)
-        z = f(x)
-    return tape.gradient(z, y)
+        for x in points:
+            total.assign_add(f(w * x))
+    return tape.gradient(total, w)
 """,
         ),
         Exercise("09.3", expect=10.0),

@@ -71,7 +71,7 @@ FORMULAS = {
     "08.2": "lambda f, value: 2.0 * value",
     "08.6": "lambda f, values: [[v > 0 and 1 / v for v in values], [v > 0 and -1 / v**2 for v in values]]",
     "08.3": "lambda f, values: 2.0 * np.array(values) / len(values)",
-    "09.2": "lambda f, a, b: 2.0 * (a + b)",
+    "09.2": "lambda f, start, points: sum(2.0 * start * x * x for x in points)",
     "09.5": "lambda loss_of, steps: 2.25 if steps == 5 else 3.0 * (1.0 - 0.5 ** (steps - 1))",
     "10.2": "lambda f, value: [2.0 * value, 2.0 * value + 5.0]",
     "10.4": "lambda f, value, times: 2.0**times * value ** (2**times - 1)",
@@ -145,7 +145,7 @@ FEATURES = "(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)"
 STOPPED = "(hidden - tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))"
 SLOPE = collect_exercises("08")["08.2"].start
 SLOPES = collect_exercises("08")["08.3"].start
-FOR_Y = collect_exercises("09")["09.2"].start
+BOXED_TOTAL = collect_exercises("09")["09.2"].start
 TWO_SLOPES = collect_exercises("10")["10.2"].start
 REPEATED = """
 def slope_of_repeated(f, value, times):
@@ -313,17 +313,17 @@ def values_and_slopes(f, values):
         SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_max(results)"),
         "your tape has max(results) = 25.0",
     ),
-    ("09.2", FOR_Y.replace("x.assign_add(2.0 * y)", "x += 2.0 * y"), "assign_add would cut the path to y."),
-    ("09.2", FOR_Y.replace("x.assign_add(2.0 * y)", "x.assign(x + 2.0 * y)"), "stored the value in a variable"),
+    ("09.2", BOXED_TOTAL.replace("total.assign_add(f(w * x))", "total += f(w * x)"), "would cut the path to w."),
+    ("09.2", BOXED_TOTAL.replace("assign_add(f(w * x))", "assign(total + f(w * x))"), "stored the value in a variable"),
     (
         "09.2",
-        FOR_Y.replace("        x.assign", "        tape.watch(y)\n        x.assign"),
+        BOXED_TOTAL.replace("        for x", "        tape.watch(w)\n        for x"),
         "stored the value in a variable",
     ),
     (
         "09.2",
-        FOR_Y.replace("x.assign_add(2.0 * y)", "x = x + 2.0 * y").replace("(z, y)", "(z, x)"),
-        "gradient with respect to x, or to the sum",
+        BOXED_TOTAL.replace("tf.Variable(0.0)", "0.0").replace("total.assign_add(f(w * x))", "total = f(w * x)"),
+        "That's the slope at the last point only.",
     ),
     (
         "10.2",
@@ -457,7 +457,7 @@ def values_and_slopes(f, values):
     ),
     ("01.2", LATE_WATCH.replace("tf.GradientTape()", "tf.GradientTape"), "Add the missing parentheses"),
     ("01.2", LATE_WATCH.replace("(f, value)", "(f)"), "Change its first line back to the original"),
-    ("09.2", FOR_Y.replace("(z, y)", "(z, x)"), "How fast does the sum grow with y?"),
+    ("09.2", BOXED_TOTAL.replace("tape.gradient(total, w)", "total"), "How fast does it grow with w?"),
     (
         "01.2",
         LATE_WATCH.replace("        y = f(x)\n        tape", "        tf.GradientTape()").replace(
@@ -747,9 +747,9 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("08.3", "f(x)", "f(tf.reduce_mean(x))", "f of the mean isn't the mean of f(x): apply"),
     ("08.3", "return tape.gradient(y, x)", "return y", "Your function returns y itself."),
     ("08.3", "tf.reduce_mean(results)", "tf.reduce_mean(x)", "Each of your numbers is 1 / len(values)."),
-    ("09.2", "x + 2.0 * y", "2.0 * y", "the slope of f(2 * y)"),
-    ("09.2", "2.0 * y", "y", "the slope of f(x + y)"),
-    ("09.2", "return tape", "return 0.0 * tape", "A zero would mean that z doesn't depend on"),
+    ("09.2", "total + f(w * x)", "f(w * x)", "the slope at the last point only"),
+    ("09.2", "w * x", "w", "the slope of f(w), counted once for each point"),
+    ("09.2", "return tape", "return 0.0 * tape", "A zero would mean that the total doesn't"),
     ("10.4", "f(y))", "f(x) * tf.cast(times, tf.float32))", "your tape has repeated(x, …) = 6.75"),
     ("11.6", "upstream, 0.0)", "0.0, 0.0)", "In each case, your rule returns 0."),
     ("12.5", "1.0 - z * z", "1.0 + z * z", "use a plus instead of a minus"),
@@ -987,7 +987,8 @@ def test_each_trial_has_three_hints_and_the_first_is_a_question(exercise):
 
 @pytest.mark.parametrize(("name", "program"), [
     ("08.2", "lambda f, value: (f(tf.constant(value + 1e-2)) - f(tf.constant(value - 1e-2))) / 2e-2"),
-    ("09.2", "lambda f, a, b: (f(tf.constant(a + 2 * b + 1e-3)) - f(tf.constant(a + 2 * b - 1e-3))) / 1e-3"),
+    ("09.2", "lambda f, w, xs: sum(f(tf.constant((w + 1e-3) * x)) - f(tf.constant((w - 1e-3) * x)) for x in xs) "
+     "/ 2e-3"),
 ])  # fmt: skip
 def test_a_slope_by_hand_that_is_nearly_right_is_told_as_such(name, program):
     assert "no tape recorded the call. Record it with a tape" in check_program(name, program)

@@ -227,7 +227,7 @@ WRONG = r"""
 11.4 : return 1.0 if x > 100.0 else upstream * tf.exp(x) / (1.0 + tf.exp(x))
 11.6 ~ < 1.0 ~> < 1.2
 11.6 ~ < 1.0 ~> < 0.6
-09.2 ~ tape.gradient(z, y) ~> 2.0 * tape.gradient(z, total)
+09.2 ~ tape.gradient(total, w) ~> 2.0 * tape.gradient(total, w)
 14.7 = {'cause': 'saturated', 'line': 11}
 06.4 ~ tf.round(x) ~> tf.floor(x + 0.5)
 11.4 : return upstream * math.exp(x) / (1.0 + math.exp(x))

@@ -30,7 +30,7 @@ def test_each_rung_speaks_of_this_program():
 def test_the_second_rung_names_a_line_that_the_first_reply_did_not_name():
     for name, right, wrong in [
         ("08.3", "gradient(y, x)", "gradient(results, x)"),
-        ("09.2", "gradient(z, y)", "gradient(z, total)"),
+        ("09.2", "tape.gradient(total, w)", "2.0 * tape.gradient(total, w)"),
         ("10.2", "found.append(tape.gradient(y, x))", "found.append(y)"),
     ]:
         program = solved(name, right, wrong)
@@ -44,7 +44,7 @@ def test_the_second_rung_names_a_line_that_the_first_reply_did_not_name():
 def test_no_rung_repeats_what_stood_below_the_one_before(name):
     programs = {
         "08.3": solved("08.3", "reduce_mean", "reduce_max"),
-        "09.2": solved("09.2", "f(total)", "f(x)"),
+        "09.2": solved("09.2", "f(w * x)", "f(x * x)"),
         "10.2": solved("10.2", "penalty * x", "penalty"),
     }
     replies = [check_program(name, programs[name]) for _ in range(3)]

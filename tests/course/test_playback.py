@@ -26,9 +26,8 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
     ("04.3", "f(a, b)", "f(b, a)",
      "Up to your line y = f(b, a), both tapes are the same. Next, your tape has b × b = 25.0, but the solution's tape "
      "has a × a = 4.0."),
-    ("09.2", "        total = x + 2.0 * y", "        total = x",
-     "Up to your line z = f(total), both tapes are the same. Next, your tape has x × x = 9.0, but the "
-     "solution's tape has 2.0 × y = 8.0."),
+    ("09.2", "f(w * x)", "f(w + x)",
+     "Before your line total = total + f(w + x), the solution's tape has w × 1.0 = 3.0, but your tape does not."),
     ("06.4", "(tf.round(x) - x)", "(tf.round(x))",
      "the solution's tape has round(x) − x = 0.3599999, but your tape does not."),
     ("07.1", "y + slope * slope", "y + slope",
