@@ -58,7 +58,7 @@ CONVERSIONS = "int float round item tolist range".split()
 # -- what JAX refuses ------------------------------------------------------------------------------
 
 
-def find_function_with_nondiff_argnums(function: Any) -> OptionalFinding:
+def find_callee_with_nondiff_argnums(function: Any) -> OptionalFinding:
     """Find a function whose derivative rule receives some arguments undifferentiated.
 
     JAX keeps such an argument unchanged. If the argument is a traced array, it is then used after its trace has ended.
@@ -92,7 +92,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
     if is_leak:
         return (
             find_attribute_that_keeps_tracer(site)
-            or find_function_with_nondiff_argnums(recording.recorded_call.function)
+            or find_callee_with_nondiff_argnums(recording.recorded_call.function)
             or Finding("leaked_tracer", site)
         )
     if isinstance(error, jax.errors.TracerBoolConversionError):

@@ -50,7 +50,7 @@ class CompiledFunction:
         # Inside a function that is run only to record it, the compiled function is part of the recording.
         if not self._gradient_limit or gradient_block._remaining_gradients is not None:
             return self._jitted(*args, **kwargs)
-        is_due = gradient_block.can_record_call((args, kwargs))
+        is_due = gradient_block.may_record_call((args, kwargs))
         if is_due:
             restore_state = save_mutable_state(self._function, *args)
             if self._call_count == 0:  # JAX caches this trace for the program's own call.

@@ -67,8 +67,8 @@ class JaxprRunner:
         self.library_depth = 0
         cls = type(self)  # Bound methods would keep the runner and its log until the garbage collector runs.
         self.openers: dict = {
-            **dict.fromkeys(("jit", "pjit", "closed_call", "remat2", "checkpoint"), cls._run_opened_call),
-            "scan": cls._run_opened_scan,
+            **dict.fromkeys(("jit", "pjit", "closed_call", "remat2", "checkpoint"), cls._run_call_equation_by_equation),
+            "scan": cls._run_scan_step_by_step,
             "cond": cls._run_taken_branch,
         }
 
@@ -89,7 +89,7 @@ class JaxprRunner:
         last_binding: tuple[JaxPlace, int | None] = JaxPlace(), None
         for eqn in jaxpr.eqns:
             results = self._run_equation(eqn, [read_atom(atom) for atom in eqn.invars], scope)
-            last_binding = self._bind_result_name(eqn, results, *last_binding)
+            last_binding = self._move_bound_name_to_result_row(eqn, results, *last_binding)
             variables.update(zip(eqn.outvars, results, strict=True))
         return [read_atom(atom) for atom in jaxpr.outvars]
 
@@ -131,7 +131,7 @@ class JaxprRunner:
         finally:
             self.site = outer_site
 
-    def _bind_result_name(
+    def _move_bound_name_to_result_row(
         self, eqn: Any, results: JaxVariables, last_place: JaxPlace, last_row: int | None
     ) -> tuple[JaxPlace, int | None]:
         """Give a result its name in the program, and remove the name from any earlier results of the same expression.
@@ -163,7 +163,7 @@ class JaxprRunner:
 
     # -- calls that are opened ---------------------------------------------------------------------
 
-    def _run_opened_call(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
+    def _run_call_equation_by_equation(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         closed_jaxpr = eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
         is_library_code = is_minitape_or_library_file(find_source_file(closed_jaxpr))
         self.library_depth += is_library_code
@@ -172,7 +172,7 @@ class JaxprRunner:
         finally:
             self.library_depth -= is_library_code
 
-    def _run_opened_scan(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
+    def _run_scan_step_by_step(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         """Run a ``scan`` step by step, as ``jax.disable_jit`` does."""
         params = eqn.params
         site = self.site
@@ -353,10 +353,10 @@ class TracerValues:
         """Return the array of a tracer that escapes to Python, and record the escape."""
         if tracer.dtype == bool or jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact):
             method = "__bool__" if tracer.dtype == bool else "__float__"
-            self.escapes.append((method, find_user_site(), self._list_leaves_behind_tracer(tracer)))
+            self.escapes.append((method, find_user_site(), self._list_leaves_tracer_depends_on(tracer)))
         return self.compute_value_of_tracer(tracer)
 
-    def _list_leaves_behind_tracer(self, tracer: Any) -> list:
+    def _list_leaves_tracer_depends_on(self, tracer: Any) -> list:
         """Return the argument leaves on which a tracer depends."""
         ancestors: dict = {}
         pending = [tracer]

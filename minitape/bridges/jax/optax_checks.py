@@ -19,7 +19,7 @@ from ..run_watch.schedules import explain_schedule_decayed_too_early
 RATE_FUNCTION = "scale_by_learning_rate.<locals>.<lambda>"  # The function of optax that holds an optimizer's schedule.
 
 
-def explain_schedules_decayed_too_early() -> list[OptionalExplanation]:
+def explain_early_decay_of_each_schedule() -> list[OptionalExplanation]:
     """Return an explanation for each optimizer whose schedule ended too early, and None for every other schedule."""
     optax = sys.modules.get("optax")
     if optax is None:

@@ -30,7 +30,7 @@ from ..outside_values import unwrap_function
 from ..sampling import require_positive_step_count
 from ..traced_draws import TracedDraws
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
-from .optax_checks import explain_schedules_decayed_too_early, explain_swapped_average
+from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_average
 from .recording import JaxRecording, jax, record
 from .static_fields import explain_array_in_static_field
 from .transforms import (
@@ -39,7 +39,7 @@ from .transforms import (
     find_first_nonfinite_or_first_row,
     find_nonfinite_or_first_example,
     list_float_arrays,
-    take_example,
+    take_example_of_vmap,
 )
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ class FirstGradients:
         yield from self.stale_values
         yield from self._swapped_averages.values()
         yield from (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
-        spent = explain_schedules_decayed_too_early() if self.watched_count else []  # The search takes some time.
+        spent = explain_early_decay_of_each_schedule() if self.watched_count else []  # The search takes some time.
         # With several schedules, it is unknown which one belongs to which number of updates.
         yield from () if None in spent else spent
 
@@ -308,7 +308,7 @@ class FirstGradients:
             return partial(jax.jit, **options)
         return CompiledFunction(self, function[0], original(*function, **options))
 
-    def can_record_call(self, arguments: Any) -> bool:
+    def may_record_call(self, arguments: Any) -> bool:
         """Return whether a call may be recorded.
 
         The arguments must be concrete values instead of tracers, the call must be made in the program's thread, and a
@@ -406,7 +406,7 @@ class FirstGradients:
         def record_and_compute_gradient(*args: Any, **kwargs: Any) -> Any:
             self.gradient_count += 1
             self._watch_update_functions()
-            if self.can_record_call((args, kwargs)):
+            if self.may_record_call((args, kwargs)):
                 if self._is_step_due:
                     self._record_gradient(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)
                 self._count_taken_gradient()
@@ -434,7 +434,7 @@ class FirstGradients:
 
         @wraps(mapped)
         def map_and_record_an_example(*args: Any, **kwargs: Any) -> Any:
-            if id(key) in self._functions_without_gradients or not self.can_record_call((args, kwargs)):
+            if id(key) in self._functions_without_gradients or not self.may_record_call((args, kwargs)):
                 return mapped(*args, **kwargs)
             restore_state = save_mutable_state(function, *args)
             previous_count = self.gradient_count
@@ -469,8 +469,8 @@ class FirstGradients:
         """
         try:
             index = find_nonfinite_or_first_example(results, out_axes)
-            example_args = take_example(args, in_axes, index)
-            example_kwargs = take_example(kwargs, 0, index)
+            example_args = take_example_of_vmap(args, in_axes, index)
+            example_kwargs = take_example_of_vmap(kwargs, 0, index)
         except Exception:  # The axes are in an unsupported form. The gradient is counted as unrecorded.
             return
         self._example_numbers[getattr(unwrap_function(function), "__name__", "")] = index
@@ -496,7 +496,7 @@ class FirstGradients:
         def record_and_compute_jacobian(*args: Any, **kwargs: Any) -> Any:
             self.gradient_count += 1
             jacobian = original_jacobian(*args, **kwargs)
-            if not self._is_step_due or isinstance(argnums, (tuple, list)) or not self.can_record_call((args, kwargs)):
+            if not self._is_step_due or isinstance(argnums, (tuple, list)) or not self.may_record_call((args, kwargs)):
                 return jacobian
             computed = jax.grad(function, argnums, has_aux) if is_second else function
 

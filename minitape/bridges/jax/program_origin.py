@@ -124,7 +124,7 @@ class JaxOrigin:
         return best_statement.site
 
     @property
-    def _function_names(self) -> set[str]:
+    def _names_of_function_in_program(self) -> set[str]:
         """Return the names of the function in the program: its own name, and the expression passed to ``record``."""
         names = {getattr(self.function, "__name__", "<lambda>")}
         for call in find_statement(self.call_site).calls:
@@ -135,7 +135,7 @@ class JaxOrigin:
     @property
     def gradient_or_call_site(self) -> Site:
         """Return the program line that computes the gradient, or the line of the call if no such line exists."""
-        names = self._function_names
+        names = self._names_of_function_in_program
         files = (self.call_site[0], self.definition_or_call_site[0])
         for statement in (candidate for file in files for candidate in list_statements(file)):
             for call in statement.calls:
@@ -167,9 +167,9 @@ class JaxOrigin:
                     {node.name} if isinstance(node, FUNCTION_NODES) else collect_names_and_attributes(ast.walk(node))
                 )
                 names = {name for name in own_names if to_scoped_name(name, statement)[0] in scopes}
-                if names & self._function_names and "static_arg" not in unparse(node):
+                if names & self._names_of_function_in_program and "static_arg" not in unparse(node):
                     return "itself"
-                if _collect_reached_names(names, functions) & self._function_names:
+                if _collect_reached_names(names, functions) & self._names_of_function_in_program:
                     result = "part"
         return result
 
@@ -200,7 +200,7 @@ class JaxOrigin:
         calls = [(call.args[find_last_name(call.func) == "record" :], statement) for call in statement.calls]
         return [(args[leaf.argument_index], statement) for args, statement in calls if len(args) == len(self.args)]
 
-    def list_update_statements(self, leaf: JaxLeaf) -> list[Statement]:
+    def list_statements_updating_argument(self, leaf: JaxLeaf) -> list[Statement]:
         """Return the statements that read an argument's variable and assign a new value to it.
 
         Args:

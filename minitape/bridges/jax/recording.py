@@ -135,7 +135,7 @@ class JaxRecording(FrameworkRecording):
         updated_rows = {
             leaf.row
             for leaf in self.argument_leaves
-            for statement in origin.list_update_statements(leaf)
+            for statement in origin.list_statements_updating_argument(leaf)
             if gradient_names.difference(statement.bound_names) & statement.read_names
         }
         return self.map_names_to_rows(
@@ -217,7 +217,9 @@ class JaxRecording(FrameworkRecording):
             return [] if row is None else [row]
         if isinstance(source, str):
             return [
-                leaf.row for leaf in self.argument_leaves if _is_name_of_part(self.rows[leaf.row].name or "", source)
+                leaf.row
+                for leaf in self.argument_leaves
+                if _is_leaf_of_argument_or_dict_key(self.rows[leaf.row].name or "", source)
             ]
         whole_rows = [
             leaf.row for leaf in self.argument_leaves if self.recorded_call.args[leaf.argument_index] is source
@@ -240,9 +242,9 @@ class JaxRecording(FrameworkRecording):
         return {recorded_row.index: RowNumber(recorded_row.index) for recorded_row in self.rows}
 
 
-def _is_name_of_part(name: str, source: str) -> bool:
+def _is_leaf_of_argument_or_dict_key(leaf_name: str, wanted: str) -> bool:
     """Return whether a leaf is part of the argument with the given name, or is the dictionary entry with that key."""
-    return name.startswith((f"{source}[", f"{source}.")) or name.endswith(f"[{source!r}]")
+    return leaf_name.startswith((f"{wanted}[", f"{wanted}.")) or leaf_name.endswith(f"[{wanted!r}]")
 
 
 def record(
@@ -294,10 +296,10 @@ def record(
             recording.escapes += [Escape(row, method, site, 0) for row in rows]
         with disable_jit():
             traced_leaves = [leaves[leaf_index] for leaf_index in trace.traced_leaf_indices]
-            if _run_forward_and_check_completeness(recording, trace.closed_jaxpr, traced_leaves, trace.result_shape):
+            if _run_forward_unless_tracer_leaks(recording, trace.closed_jaxpr, traced_leaves, trace.result_shape):
                 differentiated = [leaf for leaf in leaves if leaf.row in recording.differentiated_rows]
                 _run_backward_or_store_error(recording, function, args, argnums, has_aux, differentiated)
-    recording.log.release_unneeded_arrays()
+    recording.log.release_arrays_not_needed_by_sweep()
     recording.close()
     return recording
 
@@ -424,10 +426,10 @@ def _add_argument_leaves(
     return variables
 
 
-def _run_forward_and_check_completeness(
+def _run_forward_unless_tracer_leaks(
     recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariables, result_shape: Any
 ) -> bool:
-    """Run the function's equations, and return whether all its values are known."""
+    """Run the function's equations. Return False if a tracer of another trace leaked into them, otherwise True."""
     log = recording.log
     runner = JaxprRunner(recording.log)
     try:

@@ -317,7 +317,7 @@ class JaxLog:
         input_rows = [row for variable in inputs if (row := self.find_or_add_array_row(variable)) is not None]
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         has_float_source = any(variable.has_float_source for variable in inputs)
-        label = self._format_label_with_number(label or LABELS.get(op, op), op, inputs)
+        label = self._format_label_with_number_operand(label or LABELS.get(op, op), op, inputs)
         output_rows: list[int] = []
         for output, result in enumerate(results):
             may_be_tracked = has_float_source and any(
@@ -350,7 +350,7 @@ class JaxLog:
             return "integer_cast" if op == "convert_element_type" else "no_derivative"
         return "zero_derivative" if op in STEP_OPS else ""
 
-    def _format_label_with_number(self, label: str, op: str, inputs: JaxVariables) -> str:
+    def _format_label_with_number_operand(self, label: str, op: str, inputs: JaxVariables) -> str:
         """Return a label such as "× 2.0" for an operation on an array and a number."""
         numbers = [variable for variable in inputs if variable.row is None and np.ndim(variable.value) == 0]
         if len(inputs) != 2 or len(numbers) != 1:
@@ -358,7 +358,7 @@ class JaxLog:
         first_number, second_number = (variable.value if variable.row is None else None for variable in inputs)
         return f"{label} {second_number}" if first_number is None else f"{first_number} {label}"
 
-    def release_unneeded_arrays(self) -> None:
+    def release_arrays_not_needed_by_sweep(self) -> None:
         """Release the arrays that no sweep needs any longer.
 
         An array is kept if it fits into the memory budget of `keep_value`, or if the program still refers to it.

@@ -89,7 +89,7 @@ def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
             statement
             for leaf in recording.argument_leaves
             if leaf.row in unchanged_counts
-            for statement in JaxOrigin(*recording.recorded_call).list_update_statements(leaf)
+            for statement in JaxOrigin(*recording.recorded_call).list_statements_updating_argument(leaf)
         ]
         if not statements:
             return

@@ -264,7 +264,7 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
     late_finding = _find_late_watch(question, use)
     if late_finding is not None:
         return late_finding
-    if any(_is_recorded_by_asked_tape(question, row, use.watchers) for row in use.rows):
+    if any(_is_row_recorded_by_question_tape(question, row, use.watchers) for row in use.rows):
         return None
     frozen_finding = _find_frozen_variable(question, use)
     if frozen_finding is not None:
@@ -399,7 +399,7 @@ def _explain_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) ->
     )
 
 
-def _is_recorded_by_asked_tape(
+def _is_row_recorded_by_question_tape(
     question: TensorFlowQuestion, row: RecordedRow, watchers: Sequence[TapeReference]
 ) -> bool:
     """Return whether the question's tape recorded one of the source's rows.
@@ -561,7 +561,7 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
 def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
     """Make a finding report an escape into a dataset, on the line that maps the dataset or calls Keras."""
     use = find_statement(row.site)
-    keras_function = find_keras_numpy_function(use)  # Keras converts the arrays that it receives to a dataset.
+    keras_function = find_keras_function_giving_numpy(use)  # Keras converts the arrays that it receives to a dataset.
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
     finding.variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "dataset")
     if not keras_function:
@@ -739,7 +739,7 @@ def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Sequenc
     escape = escapes[0]
     if escape.is_condition:
         return Finding("python_branch", escape.site, escape.row)
-    keras_function = find_keras_numpy_function(find_statement(escape.site))
+    keras_function = find_keras_function_giving_numpy(find_statement(escape.site))
     detail = f"{keras_function}()" if keras_function else describe_escape_method(escape.method)
     variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "")
     if not variant and escape.method == "numpy_function":
@@ -747,7 +747,7 @@ def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Sequenc
     return Finding("left_through_numpy", escape.site, escape.row, detail, variant)
 
 
-def find_keras_numpy_function(statement: Statement) -> str:
+def find_keras_function_giving_numpy(statement: Statement) -> str:
     """Return the name of the Keras function that a line calls and that returns NumPy arrays, or "" if none exists.
 
     Args:
@@ -884,7 +884,9 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> OptionalFindi
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def move_finding_into_called_code(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
+def move_finding_into_python_or_tf_function(
+    question: TensorFlowQuestion, finding: Finding, row: RecordedRow
+) -> Finding:
     """If a finding blames a Python function or a ``tf.function``, return the finding inside that function.
 
     Args:
@@ -975,8 +977,8 @@ TENSORFLOW_CHECKS = FrameworkChecks(
         _find_object_used_instead_of_source,
     ),
     find_uncalled_layer=find_uncalled_layer_of_source,
-    refine_nonfinite_finding=move_finding_into_called_code,
-    refine_zero_finding=move_finding_into_called_code,
+    refine_nonfinite_finding=move_finding_into_python_or_tf_function,
+    refine_zero_finding=move_finding_into_python_or_tf_function,
 )
 
 

@@ -154,7 +154,7 @@ def explain_lr_attribute_without_effect(file: str | None) -> OptionalExplanation
     return explain_cause("tensorflow", "schedule", sites[0], "attribute", fields)
 
 
-def explain_schedules_decayed_too_early() -> Iterator[OptionalExplanation]:
+def explain_early_decay_of_each_schedule() -> Iterator[OptionalExplanation]:
     """Yield an explanation for each optimizer whose schedule ended too early, and None for every other schedule."""
     gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
     for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):

@@ -22,7 +22,7 @@ from ..sampling import SampledSteps
 from .function_graphs import is_tape_or_function_with_tape
 from .operation_log import find_handle_id
 from .row_log import TensorFlowLog
-from .traced_values import explain_stale_trace, update_trace_state_after_call
+from .traced_values import compare_values_with_trace_after_call, explain_stale_trace
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -136,10 +136,10 @@ class TensorFlowRecording(FrameworkRecording):
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:
         """Yield the explanation of each problem that no single gradient shows, and None for each absent problem."""
         from .loss_checks import (
+            explain_early_decay_of_each_schedule,
             explain_layer_losses_missing_from_target,
             explain_lr_attribute_without_effect,
             explain_optimizer_remade_each_step,
-            explain_schedules_decayed_too_early,
             explain_step_with_unscaled_loss,
             explain_unread_clipping_result,
             explain_use_of_initial_statistics,
@@ -156,7 +156,7 @@ class TensorFlowRecording(FrameworkRecording):
         file = getattr(sys.modules["__main__"], "__file__", None)
         yield explain_unread_clipping_result(file)
         yield explain_lr_attribute_without_effect(file)
-        yield from explain_schedules_decayed_too_early()
+        yield from explain_early_decay_of_each_schedule()
         functions = {call.function for call in self.log.function_calls if call.function is not None}
         yield from map(explain_stale_trace, functions | self.log.later_functions)
 
@@ -206,7 +206,7 @@ def _read_loss_or_nan_of_step(recording: Any, args: tuple, results: Any) -> floa
     if isinstance(args[0], Function):
         recording.log.later_functions.add(args[0])
         with suppress(Exception):  # The training step itself must continue.
-            update_trace_state_after_call(args[0])
+            compare_values_with_trace_after_call(args[0])
     if isinstance(results, tensorflow.experimental.Optional):  # A Keras step returns its logs in this form.
         results = results.get_value() if results.has_value() else None
     tensors = [

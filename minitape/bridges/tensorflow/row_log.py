@@ -131,7 +131,7 @@ class TensorFlowLog:
         """
         self.tape_history.record_tape_event(event, tape, len(self.rows), self.running_line.find_call_stack())
 
-    def remember_returned_gradients(self, gradients: Sequence, target_rows: list[int]) -> None:
+    def record_returned_gradients(self, gradients: Sequence, target_rows: list[int]) -> None:
         """Remember the gradients that a tape returned, with their targets.
 
         Args:

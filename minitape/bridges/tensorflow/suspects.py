@@ -88,7 +88,7 @@ def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
         yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=unchanged_keys, variant="rate")
     if n > 1 and not recording.is_rerun:
         unchanged_keys = _collect_unchanged_handle_ids_with_gradient(run)
-        lost_steps = _map_handle_ids_to_lost_steps(run)
+        lost_steps = _map_handle_ids_to_unread_new_values(run)
         for key in unchanged_keys & lost_steps.keys():
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
         unchanged_keys -= lost_steps.keys()
@@ -107,7 +107,7 @@ def _collect_rows_computed_from_gradients(run: CheckedRun) -> set[int]:
     return gradient_rows
 
 
-def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
+def _map_handle_ids_to_unread_new_values(run: CheckedRun) -> dict[int, RecordedRow]:
     """Return lost steps, keyed by the identity of the variable's handle.
 
     A lost step is a row computed from the variable and its gradient, and bound to a name that nothing reads.
@@ -181,7 +181,7 @@ def check_untracked_variables(run: CheckedRun) -> Suspicions:
     }
     if not candidates or not run.trained_keys:
         return
-    yield from _check_trainable_variables_of_target(run, list(candidates.values()))
+    yield from _check_untrained_variables_of_target(run, list(candidates.values()))
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
         for name, value in _list_attribute_names_and_objects(layer):
             if id(value) not in candidates or any(value is listed for listed in layer.variables):
@@ -202,7 +202,7 @@ def _list_attribute_names_and_objects(layer: Any) -> list[tuple[str, Any]]:  # A
     return [(name, part) for name in parts for part in parts[name]]
 
 
-def _check_trainable_variables_of_target(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
+def _check_untrained_variables_of_target(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
     """Yield a suspicion for each variable that a target depends on and that was created with ``trainable=True``.
 
     Args:
@@ -215,12 +215,12 @@ def _check_trainable_variables_of_target(run: CheckedRun, candidates: list[tuple
     for key, variable in candidates:
         name = find_name_in_program(variable)
         if name and find_first_use_site_on_target_path(recording, variable) != NOWHERE:
-            site = _find_trainable_creation(statements, name)
+            site = _find_trainable_creation_unless_assigned(statements, name)
             if site != NOWHERE:
                 yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")
 
 
-def _find_trainable_creation(statements: list[Statement], name: str) -> Site:
+def _find_trainable_creation_unless_assigned(statements: list[Statement], name: str) -> Site:
     """Return the line that creates a variable with ``trainable=True``, or NOWHERE if the program also assigns to it."""
     if any(f"{name}.assign" in unparse(statement.node) for statement in statements):
         return NOWHERE

@@ -107,7 +107,7 @@ class SweepWatcher:
         )
         if is_unrecorded:
             self.writer.run_safely(
-                self.log.remember_returned_gradients,
+                self.log.record_returned_gradients,
                 gradients[: len(sources)],
                 [row for target_tensor in target for row in self.log.tensor_rows.list_rows(target_tensor)[-1:]],
             )
@@ -282,6 +282,6 @@ class ShareRecorder:
             self.last_share_positions[row] = call_id, len(self.sweep.edges[call_id]) - 1
 
 
-def register_current_gradient_function() -> None:
+def register_gradient_function_for_sweeps() -> None:
     """Register the current ``backprop._gradient_function`` with TensorFlow's C++ sweep."""
     pywrap_tfe.TFE_Py_RegisterGradientFunction(backprop._gradient_function)

@@ -66,7 +66,7 @@ def store_values_before_call(function: Any) -> None:
     state.draws.before = read_generator_states(function)
 
 
-def update_trace_state_after_call(function: Any) -> None:
+def compare_values_with_trace_after_call(function: Any) -> None:
     """Compare the values that a ``tf.function`` reads with the values in its trace, right after a call.
 
     Args:

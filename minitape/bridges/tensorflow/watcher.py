@@ -29,8 +29,8 @@ from .guard import SafeWriter
 from .kept_tensors import FunctionCall
 from .operation_log import changes_variable
 from .row_log import TensorFlowLog
-from .sweep_watcher import SweepWatcher, register_current_gradient_function
-from .traced_values import store_values_before_call, update_trace_state_after_call
+from .sweep_watcher import SweepWatcher, register_gradient_function_for_sweeps
+from .traced_values import compare_values_with_trace_after_call, store_values_before_call
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
@@ -74,11 +74,11 @@ class TensorFlowWatcher(Watcher):
         patches.activate_in_this_thread()
         patches.add_undo_action(self._remove_operation_callback)
         op_callbacks.add_op_callback(self._record_eager_operation)
-        patches.add_undo_action(register_current_gradient_function)
+        patches.add_undo_action(register_gradient_function_for_sweeps)
         tape_class = tf.GradientTape
         for owner, name, handler in (
             *self.sweep_watcher.list_owners_names_and_handlers(),
-            (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_variable_values),
+            (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_values_of_variables),
             (resource_variable_ops, "variable_accessed", self._register_accessed_variable),
             (Function, "__call__", self._run_and_store_function_call),
             (ConcreteFunction, "_call_flat", self._run_graph_and_record_variable_states),
@@ -96,7 +96,7 @@ class TensorFlowWatcher(Watcher):
         ):
             self._wrap_when_eager(owner, name, handler)
         patches.wrap_function(tape_class, "__enter__", self._enter_tape_and_record_event)
-        register_current_gradient_function()
+        register_gradient_function_for_sweeps()
         # Keras is patched only if the program imported it, because importing it here would be slow.
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
             patches.wrap_function(optimizers.BaseOptimizer, "apply", self._apply_gradients_and_record_new_states)
@@ -171,7 +171,7 @@ class TensorFlowWatcher(Watcher):
         self.writer.run_safely(store_values_before_call, tf_function)
         with TemporaryAttributes(self, _function_call=function_call):
             results = original(tf_function, *args, **kwargs)
-        self.writer.run_safely(update_trace_state_after_call, tf_function)
+        self.writer.run_safely(compare_values_with_trace_after_call, tf_function)
         return results
 
     def _run_graph_and_record_variable_states(
@@ -304,7 +304,7 @@ class TensorFlowWatcher(Watcher):
                 if explanation is not None:
                     error.add_note(f"minitape: {explanation}")
 
-    def _execute_with_variable_values(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
+    def _execute_with_values_of_variables(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
         """Run an operation with the values of its variables, because TensorFlow would read them without a callback."""
         if self.recording.is_rerun and changes_variable(op):
             self.log.save_original_value_before_change(inputs[0])

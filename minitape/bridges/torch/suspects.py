@@ -399,13 +399,13 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
         for one, other in permutations(tracked, 2) if len(tracked) == 2 else ():
             candidates, variant = [run.find_row_before_reshapes(one)], ""
             if row.op in names.product_ops:
-                candidates, variant = _list_rows_behind_log_prob_weight(run, one, other), "advantage"
+                candidates, variant = _list_ancestors_of_log_prob_weight(run, one, other), "advantage"
             for candidate in candidates:
                 if _adds_untracked_to_tracked_array(run, candidate):
                     accounts.record_finding("target_gradient", variant, candidate.site, is_remark=True)
 
 
-def _list_rows_behind_log_prob_weight(run: CheckedRun, factor: int, other_factor: int) -> list[RecordedRow]:
+def _list_ancestors_of_log_prob_weight(run: CheckedRun, factor: int, other_factor: int) -> list[RecordedRow]:
     """Return the rows from which the weight of a log-probability was computed, or [] for any other product."""
     rows, others = (
         [run.rows[index] for index in run.find_connected_ancestors(side)] for side in (factor, other_factor)
