@@ -185,6 +185,20 @@ def test_the_watch_rests_once_nothing_is_new_and_leaves_pytorch_as_it_was():
     assert before == (torch.Tensor.backward, torch.optim.Optimizer.zero_grad, torch.nn.utils.clip_grad_norm_)
 
 
+def test_a_layer_that_is_made_in_each_step_ends_the_rest_only_once():
+    text = """
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(400):
+    probe = nn.Linear(1, 1).requires_grad_(False)
+    optimizer.zero_grad()
+    probe(net(torch.randn(8, 4))).pow(2).mean().backward()
+    optimizer.step()
+"""
+    run_watch, findings = watch(text, recorder=nullcontext)
+    assert run_watch.accounts.optimizers[0].followed_steps < 64 + 8 * 8 and not findings
+
+
 def test_parameters_that_a_program_drops_are_not_kept_alive():
     import weakref
 

@@ -133,6 +133,47 @@ for step in range(4):
     optimizer.zero_grad()
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
+#@ a_model_grows_late_in_the_run not_optimized
+net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(90):
+    if step == 75:
+        net.append(nn.Linear(1, 1))  #!
+        #+ optimizer.add_param_group({"params": [*net[3].parameters()]})
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ the_optimizer_of_a_late_phase_never_clears accumulated
+net, head = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1)), nn.Linear(6, 2)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(75):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+tuned = torch.optim.Adam(head.parameters(), 0.01)
+for step in range(12):
+    head(net[:2](torch.randn(8, 4)).detach()).pow(2).mean().backward()
+    tuned.step()  #!
+    #+ tuned.zero_grad()
+#@ a_layer_is_unfrozen_late_and_no_optimizer_holds_it not_optimized
+net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1))
+net[0].requires_grad_(False)
+optimizer = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], 0.01)
+for step in range(200):
+    if step == 100:
+        net[0].requires_grad_(True)
+        #+ optimizer.add_param_group({"params": [*net[0].parameters()]})
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()  #!
+#@ a_second_phase_begins_late connected
+net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1))
+for rate in (0.1, 0.01):
+    optimizer = torch.optim.Adam(net.parameters(), rate)
+    for step in range(70):
+        optimizer.zero_grad()
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        optimizer.step()
 #@ a_layer_is_remade_in_each_step not_optimized
 class Net(nn.Module):
     def __init__(self):

@@ -53,6 +53,11 @@ class LeafSearch:
         self.pass_counts = Counter[Site]()
         self._tensors_seen_once = IdentityMap[bool]()
 
+    def search_each_line_once_more(self) -> None:
+        """Search the graph of each line's next pass, because a parameter may have been unfrozen since the last one."""
+        for site in self.pass_counts:
+            self.pass_counts[site] = 2 * FIRST_SEARCHES + 1  # The next number is a power of two.
+
     def find_leaves_if_due(
         self, roots: Tensors, site: Site, frame: FrameType | None, has_account: Callable[[int], bool]
     ) -> Tensors:

@@ -143,6 +143,7 @@ class TorchRunWatch:
         self._stepped_on: dict[int, set[int]] = {}  # For each pass, the optimizers whose steps used its gradients.
         self._backward_depth = self._closure_depth = 0
         self._resting_passes, self._has_rested = 0, False
+        self._rest_ending_stacks = set[tuple[Site, ...]]()
         self._steps_without_new_route = self._known_route_count = 0
         self._input_keys = set[int]()  # The keys of the inputs whose derivatives the program requests.
         self._late_losses: list[tuple[Tensor, float | None, Site, int]] = []
@@ -286,6 +287,7 @@ class TorchRunWatch:
                 self._resting_passes -= 1
                 if not self.is_resting:
                     self._steps_without_new_route = 0
+                    self.leaf_search.search_each_line_once_more()
                     self._forget_all_contributions()
         if self.on_pass is not None:
             self.on_pass(self.accounts.passes)
@@ -408,6 +410,7 @@ class TorchRunWatch:
         original(optimizer, *args, **kwargs)
         site = find_user_site()
         self._optimizer_stack = find_user_call_stack()
+        self._end_rest_if_lines_are_new(self._optimizer_stack)
         self.accounts.optimizer_sites.append(site)
         with DisableTorchFunction():
             self.find_or_follow_optimizer(optimizer).account.made_at = site
@@ -415,20 +418,37 @@ class TorchRunWatch:
     def _record_parameter_registration(self, module: Any, name: str, parameter: Any) -> None:
         if type(parameter) is not nn.Parameter:
             return
+        stack = find_user_call_stack() or [NOWHERE]
         registration = ParameterRegistration(
-            find_user_site(), f"{type(module).__name__}.{name}", self._find_line_in_optimizer_creator()
+            stack[-1], f"{type(module).__name__}.{name}", self._find_line_in_optimizer_creator(stack)
         )
         self.accounts.registrations[id(parameter)] = registration
         self.leaf_search.pass_counts.clear()  # The next passes may reach the new parameter.
+        self._end_rest_if_lines_are_new(stack)
 
-    def _find_line_in_optimizer_creator(self) -> Site:
+    def _end_rest_if_lines_are_new(self, stack: list[Site]) -> None:
+        """End the rest after the next pass, unless the same lines have already ended a rest.
+
+        A program may create a layer or an optimizer in each step. If each of them ended the rest, the watch would
+        follow all steps.
+
+        Args:
+            stack: The lines that are running, outermost first.
+        """
+        if self._resting_passes and (*stack,) not in self._rest_ending_stacks:
+            self._rest_ending_stacks.add((*stack,))
+            self._resting_passes = 1
+
+    def _find_line_in_optimizer_creator(self, stack: list[Site]) -> Site:
         """Return the line that is running in the function that created the last optimizer, or NOWHERE if none exists.
 
         In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
+
+        Args:
+            stack: The lines that are running, outermost first.
         """
         if not self._optimizer_stack:
             return NOWHERE
-        stack = find_user_call_stack()
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if frame.f_code.co_name == "forward":
