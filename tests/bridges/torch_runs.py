@@ -199,11 +199,22 @@ for step in range(4):
 net = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(net.parameters(), 0.1)
 Schedule = torch.optim.lr_scheduler.LambdaLR
-schedule = Schedule(optimizer, lambda step: step // 100)  #- schedule = Schedule(optimizer, lambda step: 0.5)
+schedule = Schedule(optimizer, lambda step: step // 100)  #!  #- schedule = Schedule(optimizer, lambda step: 0.5)
 for step in range(6):
     optimizer.zero_grad()
     net(torch.randn(8, 4)).pow(2).mean().backward()
-    optimizer.step()  #!
+    optimizer.step()
+#@ the_rate_is_zero_because_of_the_second_schedule not_applied
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+decay = torch.optim.lr_scheduler.StepLR(optimizer, 100)
+ramp = torch.optim.lr_scheduler.LinearLR(optimizer, 1e-9, 0.0, 1)  #!  #- ramp = decay
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    ramp.step()
+    decay.step()
     schedule.step()
 #@ updates_are_rounded_away not_applied
 net = nn.Linear(4, 1).to(torch.bfloat16)  #- net = nn.Linear(4, 1)

@@ -151,6 +151,24 @@ net = nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
 loss = Exp.apply(net(torch.randn(8, 4))).pow(2).mean()
 loss.backward(); opt.step()
+#@ a_rate_of_zero_beside_a_schedule not_applied
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.0)  #! #- opt = torch.optim.SGD(net.parameters(), 0.1)
+schedule = torch.optim.lr_scheduler.StepLR(opt, 2)
+for step in range(4):
+    opt.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    opt.step()
+    schedule.step()
+#@ a_rate_that_a_loop_sets_to_zero not_applied
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+schedule = torch.optim.lr_scheduler.StepLR(opt, 2)
+for step in range(4):
+    opt.param_groups[0]["lr"] = 0.1 * (step // 1000)  #! #- opt.param_groups[0]["lr"] = 0.1
+    opt.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    opt.step()
 #@ a_backward_overwrites_its_input connected
 class Square(torch.autograd.Function):
     @staticmethod

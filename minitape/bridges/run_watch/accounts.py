@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -196,6 +196,8 @@ class OptimizerAccount:
         followed_steps: The number of steps in which the gradients were examined.
         rates: The smallest and largest learning rates.
         peak_step: The first step with the largest learning rate.
+        scheduled_rates: The learning rates after the last step of a schedule that changed them.
+        rate_schedule: The schedule that took that step, or None if no schedule has changed the learning rates.
         accounts: The accounts of its parameters.
     """
 
@@ -215,6 +217,8 @@ class OptimizerAccount:
     followed_steps: int = 0
     rates: tuple[float, float] = (math.inf, 0.0)
     peak_step: int = 0
+    scheduled_rates: Sequence[Any] = ()  # A learning rate may be a tensor.
+    rate_schedule: ScheduleAccount | None = None
     accounts: list[Account] = field(default_factory=list)
 
 

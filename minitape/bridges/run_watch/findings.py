@@ -270,19 +270,22 @@ def find_optimizers_without_effect(run: RunAccounts) -> RunFindings:
                 site = pass_sites[-1] if pass_sites else NOWHERE
                 yield RunFinding("not_applied", "", site, {"n": run.passes}, keys)
         elif optimizer.zero_rate_steps > 2 and optimizer.zero_rate_steps >= optimizer.followed_steps - 1 and keys:
-            yield RunFinding("not_applied", "rate", optimizer.site, {"n": optimizer.zero_rate_steps}, keys)
+            schedule = optimizer.rate_schedule
+            is_scheduled = schedule is not None and not any(optimizer.scheduled_rates)
+            site = schedule.made_at if schedule is not None and is_scheduled else optimizer.site
+            yield RunFinding("not_applied", "rate", site, {"n": optimizer.zero_rate_steps}, keys)
         else:
-            yield from _find_decayed_rate(run, optimizer, keys)
+            yield from _find_decayed_rate(optimizer, keys)
             yield from _find_rounded_or_undone_updates(run, optimizer)
 
 
-def _find_decayed_rate(run: RunAccounts, optimizer: OptimizerAccount, keys: Collection[int]) -> RunFindings:
+def _find_decayed_rate(optimizer: OptimizerAccount, keys: Collection[int]) -> RunFindings:
     """Report an optimizer whose learning rate was too small in most steps to change anything."""
     if optimizer.tiny_rate_steps > max(10, optimizer.steps // 2):
         counts = {"n": optimizer.tiny_rate_steps, "all": optimizer.steps}
         rates = {"rate": optimizer.rates[0], "from_": optimizer.rates[1]}
-        sites = [schedule.site for schedule in run.schedules if schedule.optimizer is optimizer]
-        yield RunFinding("not_applied", "decayed", sites[-1] if sites else optimizer.site, counts | rates, keys)
+        site = optimizer.site if optimizer.rate_schedule is None else optimizer.rate_schedule.site
+        yield RunFinding("not_applied", "decayed", site, counts | rates, keys)
 
 
 def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccount) -> RunFindings:

@@ -7,7 +7,7 @@ Each check receives the checked run and yields one suspicion per problem. Checks
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -148,7 +148,8 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
     watch = recording.log.run_watch
     step_sites = {optimizer.site for optimizer in watch.accounts.optimizers}
     if finding.variant in ("rate", "decayed") and finding.site in step_sites:
-        return finding._replace(site=find_learning_rate_or_schedule_site(finding.site))
+        watched_sites = {schedule.made_at for schedule in watch.accounts.schedules}
+        return finding._replace(site=find_learning_rate_or_schedule_site(finding.site, watched_sites))
     if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
         return finding
     tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
@@ -159,15 +160,17 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
     return finding._replace(site=site, variant=variant)
 
 
-def find_learning_rate_or_schedule_site(step_site: Site) -> Site:
+def find_learning_rate_or_schedule_site(step_site: Site, watched_schedule_sites: Collection[Site]) -> Site:
     """Return the line that sets the learning rate or creates its schedule.
 
     Args:
         step_site: The line of a step.
+        watched_schedule_sites: The lines that created schedules which are known not to have set this rate.
     """
     schedules = [scheduler.__name__ for scheduler in torch.optim.lr_scheduler.LRScheduler.__subclasses__()]
     for statement in list_statements(step_site[0]):
-        if statement.find_call(*schedules) or "['lr']" in "".join(statement.bound_names):
+        creates_schedule = statement.site not in watched_schedule_sites and statement.find_call(*schedules)
+        if creates_schedule or "['lr']" in "".join(statement.bound_names):
             return statement.site
     return find_optimizer_creation_site(step_site)
 

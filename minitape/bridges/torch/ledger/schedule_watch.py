@@ -62,6 +62,7 @@ class ScheduleWatch:
         return original(*args, **kwargs)
 
     def _step_and_record_schedule(self, original: Callable, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
+        rates = [group["lr"] for group in schedule.optimizer.param_groups]
         original(schedule, *args, **kwargs)
         site = find_user_site()
         account = self._schedules.get(schedule)
@@ -76,6 +77,11 @@ class ScheduleWatch:
         else:
             account.calls += 1
             account.site = site
+        new_rates = [group["lr"] for group in schedule.optimizer.param_groups]
+        with DisableTorchFunction():
+            # A schedule may call another one, which has then set the rates.
+            if new_rates not in (rates, account.optimizer.scheduled_rates):
+                account.optimizer.scheduled_rates, account.optimizer.rate_schedule = new_rates, account
 
     def _find_or_open_mode(self, layer: nn.Module) -> LayerMode:
         mode = self._modes.get(layer)
