@@ -86,7 +86,7 @@ class Checkup:
                 explanations[name] = Explanation("connected", "", "")
                 explanations[name].intended = True
             elif explanation.kind != "error":
-                explanation.intended |= is_untrained or self._is_passed_to_stop_gradient(
+                explanation.intended |= is_untrained or self._is_source_itself_passed_to_stop_gradient(
                     explanation, named_sources[name]
                 )
         return ModelPage(explanations)
@@ -96,7 +96,7 @@ class Checkup:
         users = (row.op for row in self.recording.rows if not {*explanation._rows}.isdisjoint(row.inputs))
         return explanation.cause == "saturated" and not INVERSE_OPS.isdisjoint(users)
 
-    def _is_passed_to_stop_gradient(self, explanation: Explanation, source: Any) -> bool:
+    def _is_source_itself_passed_to_stop_gradient(self, explanation: Explanation, source: Any) -> bool:
         """Return whether the program passes the source itself, not a value computed from it, to ``stop_gradient``."""
         inputs = {input_row for row in explanation._rows for input_row in self.recording.rows[row].inputs}
         return explanation.cause == "stop_gradient" and inputs <= {*self.recording.list_rows(source)}
@@ -114,7 +114,7 @@ class Checkup:
             The explanation, with the gradient's statistics.
         """
         sweep = self._find_last_sweep_reaching(source)
-        is_in_failed_backward = not self._rows_of_failed_backward.isdisjoint(self.recording.list_rows(source))
+        is_in_failed_backward = not self._ancestors_of_failed_targets.isdisjoint(self.recording.list_rows(source))
         facts = [adjoint.compute_zero_and_finite_flags() for _, adjoint in self._list_sweeps_and_adjoints(source)]
         are_finite = all(is_finite for _, is_finite in facts)
         # A source that no backward pass reached has no facts.
@@ -211,7 +211,7 @@ class Checkup:
         ]
 
     @cached_property
-    def _rows_of_failed_backward(self) -> set[int]:
+    def _ancestors_of_failed_targets(self) -> set[int]:
         """The rows that the targets of failed backward passes depend on, if the question is about the last pass."""
         return collect_connected_ancestors(
             self.recording.rows, self.recording.failed_target_rows if self.target is None else []

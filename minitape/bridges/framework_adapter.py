@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..explain.caller import find_asking_or_innermost_frame
+from ..explain.caller import find_asking_or_innermost_user_frame
 from ..explain.reasons.adapter import Adapter, NamesAndValues
 from ..explain.reasons.program_text import Statement, list_statements
 from ..picture.reader_base import collect_namespaces
@@ -23,7 +23,7 @@ def list_named_program_objects() -> list[tuple[str, Any]]:
     """Return a (name, object) pair for each variable of the program that called ``explain``."""
     namespaces = list_collected_namespaces()
     if namespaces is None:
-        namespaces = collect_namespaces(find_asking_or_innermost_frame())
+        namespaces = collect_namespaces(find_asking_or_innermost_user_frame())
     return [pair for namespace in namespaces for pair in list(namespace.items())]
 
 

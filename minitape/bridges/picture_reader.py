@@ -414,14 +414,14 @@ class RecordingReader(Reader):
         super().__init__(namespaces)
         self.recording = recording
 
-    def _begin_reading_if_complete(self) -> bool:
+    def _try_to_begin_reading(self) -> bool:
         if self.recording.record is not None and self.record is None:
             self.begin_recording(self.recording)
         return self.record is not None
 
     def read_new_rows(self, limit: int | None = None) -> PictureRows:
         """Return at most ``limit`` of the rows that have not been read yet."""
-        if not self._begin_reading_if_complete():
+        if not self._try_to_begin_reading():
             return []
         first = self.row_count
         self.row_count = len(self.recording) if limit is None else min(len(self.recording), first + limit)
@@ -429,7 +429,7 @@ class RecordingReader(Reader):
 
     def read_first_and_last_rows(self, limit: int) -> PictureRows:
         """Return the first and last rows, ``limit`` in total, or all rows if there are at most ``limit``."""
-        if not self._begin_reading_if_complete() or len(self.recording) <= limit:
+        if not self._try_to_begin_reading() or len(self.recording) <= limit:
             return self.read_new_rows()
         ends = [*range(limit // 2), *range(len(self.recording) - limit // 2, len(self.recording))]
         return [self._build_picture_row_with_rule(row) for row in ends]

@@ -215,10 +215,10 @@ class Recording(PictureSource):
         self.sweeps.append(BackwardPass(target))
         return self.sweeps[-1]
 
-    def end_with_internal_error(self, error: Exception) -> None:
-        """End the recording early with a warning, because the bridge itself raised ``error``.
+    def store_first_internal_error_and_warn(self, error: Exception) -> None:
+        """Store the first error that the bridge itself raised, and warn that the recording ended early.
 
-        The program continues. Only the first error is kept and reported.
+        The program continues. Watchers record nothing more once an error is stored.
         """
         if self.internal_error is None:
             self.internal_error = error

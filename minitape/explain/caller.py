@@ -26,7 +26,7 @@ class _CurrentFrame:
 _current = _CurrentFrame()
 
 
-def find_asking_or_innermost_frame() -> FrameType | None:
+def find_asking_or_innermost_user_frame() -> FrameType | None:
     """Return the frame set by :func:`use_asking_frame`, or else the innermost frame of the user's code."""
     return _current.frame or find_user_frame(sys._getframe(1))
 
@@ -36,7 +36,7 @@ def list_asking_namespaces() -> list[dict]:
     collected_namespaces = list_collected_namespaces()
     if collected_namespaces is not None:
         return collected_namespaces
-    frame = find_asking_or_innermost_frame()
+    frame = find_asking_or_innermost_user_frame()
     return [] if frame is None else [frame.f_locals, frame.f_globals]
 
 

@@ -147,12 +147,12 @@ class Explanation:
             parts.append("  " + (fill("{place}:  {code}", place=place, code=self.code) if self.code else place))
         if self.fix:
             parts.append("  " + fill("Fix: {fix}", fix=self.fix))
-        parts += ["  " + fill("Also: {text}", text=text) for text in self._list_texts_of_other_breaks_with_fixes()]
+        parts += ["  " + fill("Also: {text}", text=text) for text in self._list_messages_and_fixes_of_other_breaks()]
         if self.cause != "connected":
             parts.append("  " + fill(MORE, cause=self.cause))
         return "\n".join(parts)
 
-    def _list_texts_of_other_breaks_with_fixes(self) -> list[str]:
+    def _list_messages_and_fixes_of_other_breaks(self) -> list[str]:
         """Return the other breaks with their fixes. A fix that two breaks share appears only once."""
         fixes = [self.fix]
         texts = []
@@ -176,7 +176,7 @@ class Explanation:
             )
         if self.fix:
             rows.append(f"<i>{escape(self.fix)}</i>")
-        rows += [escape(fill("Also: {text}", text=text)) for text in self._list_texts_of_other_breaks_with_fixes()]
+        rows += [escape(fill("Also: {text}", text=text)) for text in self._list_messages_and_fixes_of_other_breaks()]
         if self.cause != "connected":
             rows.append(f'<span style="opacity:.7">{escape(fill(MORE, cause=self.cause))}</span>')
         rows.append(_draw_tape_as_html(self))
@@ -216,7 +216,7 @@ def _draw_tape_as_html(explanation: Explanation) -> str:
         return ""
 
 
-def describe_remaining_breaks(explanation: Explanation) -> str:
+def format_note_that_fix_is_not_enough(explanation: Explanation) -> str:
     """Return a sentence saying that the first fix is not enough because another line also blocks the gradient.
 
     Another break on the same path takes precedence over a break on a different path.
@@ -228,9 +228,9 @@ def describe_remaining_breaks(explanation: Explanation) -> str:
         The sentence, or "" if no other line is to blame.
 
     >>> why = Explanation("detach", "", "", "a.py", 1, [Explanation("data", "", "", "a.py", 2)])
-    >>> describe_remaining_breaks(why)
+    >>> format_note_that_fix_is_not_enough(why)
     'This fix alone is not enough. See line 2 as well.'
-    >>> describe_remaining_breaks(Explanation("detach", "", "", "a.py", 1).add_side_breaks(why.others))
+    >>> format_note_that_fix_is_not_enough(Explanation("detach", "", "", "a.py", 1).add_side_breaks(why.others))
     'Another path is also blocked. See line 2.'
     """
     break_by_side = {

@@ -24,7 +24,7 @@ NO_SOURCES = (
 NestedExplanations: TypeAlias = Any  # An Explanation, or nested lists, tuples and dictionaries of Explanations.
 
 
-def group_equal_explanations(explanations: Iterable[Explanation]) -> list[list[Explanation]]:
+def group_explanations_by_reason(explanations: Iterable[Explanation]) -> list[list[Explanation]]:
     """Group explanations that have the same reason for different variables.
 
     Args:
@@ -58,7 +58,7 @@ class ExplanationPage:
     def _iter_headings_and_bodies(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
         """Yield the heading and body of each paragraph. If nothing is wrong, the body is ""."""
         answers = list(_iter_nested_explanations(self))
-        for group in group_equal_explanations(answers):
+        for group in group_explanations_by_reason(answers):
             is_plain = group[0].cause == "connected" and not group[0].fix and not group[0].others
             yield _format_group_heading(group, len(answers)), "" if is_plain else render_explanation(group[0])
 

@@ -17,7 +17,7 @@ from ..engine.backward.targets_and_sources import unwrap_keras_variable
 from ..engine.record.thread_state import state
 from .caller import use_asking_frame
 from .explanation import Explanation
-from .explanation_page import NO_SOURCES, group_equal_explanations
+from .explanation_page import NO_SOURCES, group_explanations_by_reason
 from .tape_answers import explain_flat_sources
 from .translated_sentences import fill
 
@@ -55,7 +55,7 @@ class NoneCall(NamedTuple):
     frame: FrameType
 
 
-def merge_and_count_equal_explanations(explanations: list[Explanation]) -> list[tuple[Explanation, str]]:
+def merge_explanations_with_same_reason(explanations: list[Explanation]) -> list[tuple[Explanation, str]]:
     """Merge explanations that have the same reason for different variables.
 
     Args:
@@ -67,7 +67,7 @@ def merge_and_count_equal_explanations(explanations: list[Explanation]) -> list[
     """
     return [
         (group[0], fill(" The same reason applies to {n} more.", n=len(group) - 1) if group[1:] else "")
-        for group in group_equal_explanations(explanations)
+        for group in group_explanations_by_reason(explanations)
     ]
 
 
@@ -135,7 +135,7 @@ def add_unregistered_op_note(
                 for candidate in explain_flat_sources(tape, targets, sources[:MAX_SOURCES])
                 if candidate.cause == "no_gradient_registered"
             ]
-            for answer, suffix in merge_and_count_equal_explanations(answers):
+            for answer, suffix in merge_explanations_with_same_reason(answers):
                 error.add_note(fill("The gradient is missing: {answer}", answer=f"{answer}{suffix}"))
     return error
 
@@ -190,7 +190,7 @@ def _list_reasons_of_none_call(none_call: NoneCall | None) -> list[str]:
     answers = explain_flat_sources(none_call.tape, last_call.targets, none_call.sources[:MAX_SOURCES])
     return [
         fill("A gradient is None: {answer}", answer=f"{answer}{suffix}")
-        for answer, suffix in merge_and_count_equal_explanations(answers)
+        for answer, suffix in merge_explanations_with_same_reason(answers)
     ]
 
 

@@ -159,9 +159,9 @@ def warn_about_none(tape: GradientTape, targets: TargetsOrSources, sources: Targ
         targets: The targets of that call.
         sources: The sources whose gradients are None.
     """
-    from .gradient_warnings import merge_and_count_equal_explanations
+    from .gradient_warnings import merge_explanations_with_same_reason
 
-    for answer, suffix in merge_and_count_equal_explanations(explain_flat_sources(tape, targets, sources)):
+    for answer, suffix in merge_explanations_with_same_reason(explain_flat_sources(tape, targets, sources)):
         warn_at_user_line(
             fill(
                 "The gradient is None ({cause}): {text}",

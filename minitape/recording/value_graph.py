@@ -196,7 +196,7 @@ class ValueGraph:
 
     def _iter_row_edges(self, node: ValueNode, contract_chains: bool = True) -> Iterator[NodeAndBreak]:
         """Yield the input nodes of a row, each with the break on its edge, if any."""
-        op, _, _, call = node.cells
+        op, _, _, call = node.row_cells
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
             yield from self._iter_loop_input_and_last_result_edges(node)
         elif op >= FIRST_CODE and contract_chains and self._is_unbroken_row_of_long_recording(node, op):
@@ -220,7 +220,7 @@ class ValueGraph:
 
     def _iter_elementwise_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the one or two inputs of an elementwise operation on scalars."""
-        op, left, right, _ = node.cells
+        op, left, right, _ = node.row_cells
         primitive = BY_CODE[op - FIRST_CODE]
         inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
         scope_break = self._find_unrecorded_break_outside_calls(node)
@@ -370,11 +370,11 @@ class ValueGraph:
             for event, row, _, frames in reversed(self.tape.history):
                 if event == "reset" and node.row < row and frames:
                     return Break("outside_tape", CodePlace(frames), "reset")
-            if self.find_pause_around_row(node.row) is not None:
+            if self.find_pause_event_around_row(node.row) is not None:
                 cause = "recording_paused"
         return Break(cause, node.find_computation_or_first_use_place(), node.find_operation_name())
 
-    def find_pause_around_row(self, row: int) -> Event | None:
+    def find_pause_event_around_row(self, row: int) -> Event | None:
         """Return the event that began the ``stop_recording()`` block around a row, or None outside such blocks.
 
         Args:

@@ -29,9 +29,9 @@ from ...explain.reasons.zero_nan import (
     MIN_MAX_OPS,
     build_custom_rule_finding,
     build_row_finding,
-    is_all_zero,
-    is_finite,
-    is_relu_inactive,
+    is_relu_zero_where_adjoint_arrived,
+    is_row_value_all_zero,
+    is_row_value_finite,
 )
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
 from ...recording.recorded_rows import Escape, RecordedRow
@@ -415,8 +415,8 @@ def refine_nonfinite_finding(question: JaxQuestion, finding: Finding, row: Recor
     overflowed_rows = [
         index
         for index in growing_rows
-        if not is_finite(question, index)
-        and all(is_finite(question, input_row) for input_row in question.rows[index].inputs)
+        if not is_row_value_finite(question, index)
+        and all(is_row_value_finite(question, input_row) for input_row in question.rows[index].inputs)
     ]
     if overflowed_rows and finding.cause == "nan_forward":
         return build_row_finding(question, "nan_forward", overflowed_rows[0])
@@ -482,7 +482,7 @@ def _explain_zeros_of_where_in_activation(question: JaxQuestion, row: RecordedRo
         return build_row_finding(question, "saturated", row.index, detail=curve)
     comparisons = [question.rows[index] for index in row.inputs if question.rows[index].op in ("gt", "ge", "lt", "le")]
     is_relu = bool(comparisons) and not set(comparisons[0].inputs).isdisjoint(row.inputs)
-    if is_relu and is_relu_inactive(question, row.index):
+    if is_relu and is_relu_zero_where_adjoint_arrived(question, row.index):
         return build_row_finding(question, "dead_relu", row.index, detail="where")
     return None
 
@@ -505,7 +505,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
         & question.sweep.adjoints.keys()
     )
     return any(
-        is_all_zero(question, gate) and not question.sweep.adjoints[gate].is_all_zero
+        is_row_value_all_zero(question, gate) and not question.sweep.adjoints[gate].is_all_zero
         for gate in gates.intersection(question.adapter.recording.differentiated_rows)
     )
 

@@ -495,7 +495,7 @@ def _run_backward_or_store_error(
             if isinstance(internal_error, jax.errors.UnexpectedTracerError):
                 recording.error = internal_error
             else:
-                recording.end_with_internal_error(internal_error)
+                recording.store_first_internal_error_and_warn(internal_error)
         return
     recording.sweeps.append(sweep := backward_pass.sweep)
     sweep.function_name = "grad"

@@ -63,7 +63,7 @@ def find_run_findings(
 Rule = Callable[[RunAccounts], Iterable[RunFinding]]
 
 
-def find_gradients_left_off(run: RunAccounts) -> RunFindings:
+def find_line_that_left_gradients_off(run: RunAccounts) -> RunFindings:
     """Find the line that permanently switched gradients off.
 
     Args:
@@ -73,7 +73,7 @@ def find_gradients_left_off(run: RunAccounts) -> RunFindings:
         yield RunFinding("grad_off", "", run.paused_at, {"n": run.passes})
 
 
-def find_passes_adding_to_leftover_gradients(run: RunAccounts) -> RunFindings:
+def find_passes_adding_to_leftovers_of_other_loss(run: RunAccounts) -> RunFindings:
     """Find passes added to the leftover gradient of another loss, which another optimizer has already used.
 
     Args:
@@ -342,7 +342,7 @@ def find_exploded_gradients_or_rates(run: RunAccounts) -> RunFindings:
             yield RunFinding("exploding", "rate", optimizer.site, fields)
 
 
-def find_optimizers_with_dead_layers(run: RunAccounts) -> RunFindings:
+def find_optimizers_with_only_last_layer_alive(run: RunAccounts) -> RunFindings:
     """Find an optimizer whose gradients have all become zero, except for the gradient of its last parameter.
 
     Args:
@@ -401,9 +401,9 @@ def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> RunFindin
 
 
 RULES: tuple[Rule, ...] = (
-    find_gradients_left_off,
+    find_line_that_left_gradients_off,
     find_misused_scalers,
-    find_passes_adding_to_leftover_gradients,
+    find_passes_adding_to_leftovers_of_other_loss,
     find_gradients_cleared_before_use,
     find_steps_reusing_gradients,
     find_clipping_of_nothing_or_scaled_gradients,
@@ -411,7 +411,7 @@ RULES: tuple[Rule, ...] = (
     find_misused_schedules,
     find_optimizers_without_effect,
     find_exploded_gradients_or_rates,
-    find_optimizers_with_dead_layers,
+    find_optimizers_with_only_last_layer_alive,
     find_optimizers_remade_each_step,
     find_layers_in_wrong_mode,
     lambda run: run.noted.values(),

@@ -179,7 +179,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             return state, state_change.call_stack[-1]
         if state_change is None or not row.extra.call_stack:
             return state, row.site
-        return state, checks.find_call_stack_divergence(row.extra.call_stack, state_change.call_stack)
+        return state, checks.find_divergent_or_deeper_storing_site(row.extra.call_stack, state_change.call_stack)
 
     def _list_tape_state_changes_before_sweep(self, tape: TapeReference | None) -> list[TapeStateChange]:
         """Return the state changes of a tape before the sweep, in order."""

@@ -16,7 +16,7 @@ from ...explain.operation_families import STEP_OPS
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
 from ...explain.reasons.checks import (
     does_escape_reach_target,
-    find_call_stack_divergence,
+    find_divergent_or_deeper_storing_site,
     find_leaf_equal_to_source,
     find_leaf_replacing_source,
     find_non_float_source,
@@ -136,7 +136,7 @@ def find_recorded_or_first_use_site(question: TensorFlowQuestion) -> Site:
 
 def find_recorded_or_first_use(question: TensorFlowQuestion) -> RecordedRow | None:
     """Return the first row that read the source while the tape was recording, or else the first row that read it."""
-    uses = question.list_direct_source_uses()
+    uses = question.list_target_ancestors_reading_source()
     recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
     return next(recorded_uses, uses[0] if uses else None)
 
@@ -290,7 +290,7 @@ def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
     return SourceUse(
         rows,
         next((row for row in rows if row.kind != "operation"), None),
-        question.list_direct_source_uses(),
+        question.list_target_ancestors_reading_source(),
         find_recorded_or_first_use(question),
         question.adapter.list_tapes_asked_to_watch(question.source),
     )
@@ -366,7 +366,7 @@ def _find_unwatched_computed_source(question: TensorFlowQuestion, use: SourceUse
         "not_watched",
         use.rows[0].index,
         "made",
-        site=find_call_stack_divergence(use.rows[0].call_stack, block_stack),
+        site=find_divergent_or_deeper_storing_site(use.rows[0].call_stack, block_stack),
     )
 
 
@@ -433,7 +433,7 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded_use
         return find_recorded_or_first_use_site(question)
     block_stack = question.adapter.find_block_begin_call_stack()
     call_stack = () if first_recorded_use is None else first_recorded_use.extra.call_stack
-    return find_call_stack_divergence(call_stack, block_stack) if call_stack else block_stack[-1]
+    return find_divergent_or_deeper_storing_site(call_stack, block_stack) if call_stack else block_stack[-1]
 
 
 def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFinding:
@@ -553,7 +553,7 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
     """
     if tape_state == "dropped":
         return "reset"
-    if find_statement(finding.site).function_name in ("__init__", "build"):
+    if find_statement(finding.site).enclosing_function_name in ("__init__", "build"):
         return "made"
     return "other" if row.tracked else ""
 

@@ -41,7 +41,7 @@ class SafeWriter:
         try:
             return action(*arguments)
         except Exception as error:
-            self.recording.end_with_internal_error(error)
+            self.recording.store_first_internal_error_and_warn(error)
             return None
         finally:
             self.suspension_depth -= 1

@@ -84,7 +84,7 @@ def map_losses_to_prediction_names(program: ProgramText, near_statement: Stateme
         statement.node
         for statement in program.statements
         if isinstance(statement.node, ast.FunctionDef)
-        and (statement.class_name if statement.node.name == "call" else statement.node.name) in names
+        and (statement.enclosing_class_name if statement.node.name == "call" else statement.node.name) in names
     ]
     return {
         function: function.args.args[-1 - len(function.args.defaults)].arg

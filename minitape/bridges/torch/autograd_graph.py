@@ -194,7 +194,7 @@ class TorchGraph:
                 torch._C._set_grad_enabled(False)
                 hook(*arguments)
         except Exception as error:
-            log.recording.end_with_internal_error(error)
+            log.recording.store_first_internal_error_and_warn(error)
         finally:
             torch._C._set_grad_enabled(was_enabled)
 

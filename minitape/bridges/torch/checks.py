@@ -120,7 +120,7 @@ def find_source_without_requires_grad(question: TorchQuestion) -> OptionalFindin
     if source.requires_grad:
         if first is None or first.tracked or first.kind == "operation":
             return None
-        use = next(iter(question.list_direct_source_uses()), first)
+        use = next(iter(question.list_target_ancestors_reading_source()), first)
         return Finding("requires_grad", use.site, use.index, variant="late", is_intended=False)
     source_rows = [question.rows[row] for row in question.source_rows]
     result = next((row for row in source_rows if row.kind == "operation"), None)
@@ -201,7 +201,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
         finding.detail = fill(LEAF_VALUE_ORIGINS[finding.cause])
     if get_extra(row).is_wrapped:
         finding.variant = "wrapped"
-    if not statement or finding.cause not in PAUSE_BLOCKS or statement.find_enclosing_block(*PAUSE_BLOCKS):
+    if not statement or finding.cause not in PAUSE_BLOCKS or statement.find_enclosing_with_or_function(*PAUSE_BLOCKS):
         return
     if statement.find_call("sample"):
         finding.variant = "drawn"
@@ -209,7 +209,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
     # A block or a decorator around one of the outer calls switched off recording.
     for site in get_extra(row).call_stack:
         caller = find_statement(site)
-        if caller and caller.find_enclosing_block(*PAUSE_BLOCKS):
+        if caller and caller.find_enclosing_with_or_function(*PAUSE_BLOCKS):
             finding.site = site
 
 
@@ -464,7 +464,7 @@ def find_return_site_of_only_hook(file: str | None) -> Site:
     returns = [
         statement.site
         for statement in statements
-        if isinstance(statement.node, ast.Return) and statement.function_name in hook_names
+        if isinstance(statement.node, ast.Return) and statement.enclosing_function_name in hook_names
     ]
     return returns[-1] if returns else (file, calls[0].lineno)
 

@@ -29,7 +29,7 @@ from ..run_watch.anomaly_sentences import (
     describe_second_run_and_compare_losses,
     find_first_pass_with_different_loss,
 )
-from ..run_watch.findings import find_gradients_left_off, find_run_findings
+from ..run_watch.findings import find_line_that_left_gradients_off, find_run_findings
 from ..run_watch.report import (
     ProblemGroup,
     RunReport,
@@ -471,7 +471,7 @@ class WatchedProgram:
 
     def _explain_error_by_message_or_grad_off(self, error: BaseException) -> ProblemGroup | None:
         """Explain an error by its message, or say that gradients were still switched off when autograd raised it."""
-        findings = find_gradients_left_off(self.watch.accounts) if self.watch.failure is error else ()
+        findings = find_line_that_left_gradients_off(self.watch.accounts) if self.watch.failure is error else ()
         explanations = [
             explain_error_by_message_alone(error),
             *(finding.to_explanation("torch") for finding in findings),

@@ -128,7 +128,7 @@ class TorchRecording(FrameworkRecording):
         try:
             self.log.kept_tensors.summarize_and_fetch_large_tensors()
         except RuntimeError as error:  # A failed device must not hide the program's own error.
-            self.end_with_internal_error(error)
+            self.store_first_internal_error_and_warn(error)
         super().close()
 
 

@@ -260,7 +260,7 @@ def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
 def _is_paused_by_program(row: RecordedRow) -> bool:
     """Return whether the program itself, and not only ``sample()``, has switched gradients off for a row."""
     statements = map(find_statement, get_extra(row).call_stack)
-    return any(statement.find_enclosing_block(*PAUSE_BLOCKS) for statement in statements)
+    return any(statement.find_enclosing_with_or_function(*PAUSE_BLOCKS) for statement in statements)
 
 
 def check_state_cut_in_loop(run: CheckedRun) -> Suspicions:

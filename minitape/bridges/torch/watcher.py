@@ -266,7 +266,7 @@ class TorchWatcher(Watcher):
             # If the return were inside the block, Ctrl-C could interrupt it before the block ends.
             return result  # noqa: RET504
         except Exception as error:
-            self.recording.end_with_internal_error(error)
+            self.recording.store_first_internal_error_and_warn(error)
             return None
 
     def _run_and_record_attribute_access(self, func: Any, args: tuple, is_set: bool) -> Any:

@@ -29,7 +29,7 @@ CAUSES = (
         A different tape watches {x}. The tape that starts here{line} and computes the gradient does not.
         Fix: Make this tape watch {x} as well: call its watch({x}) method before {x} is used.
         """,
-        plans=(block.add_watch_call_to_block,),
+        plans=(block.add_watch_call_at_top_of_block,),
     ),
     Cause(
         "watched_late",
@@ -43,7 +43,7 @@ CAUSES = (
         {x} was used{line} before the tape watched it.
         Fix: Move tape.watch({x}) up, so that it runs before {x} is first used.
         """,
-        plans=(block.add_watch_call_to_block,),
+        plans=(block.add_watch_call_at_top_of_block,),
     ),
     Cause(
         "not_trainable",
@@ -71,7 +71,7 @@ CAUSES = (
             edit.set_keyword("trainable", True),
             edit.set_trainable,
         ),
-        plans=(block.add_watch_call_to_block,),
+        plans=(block.add_watch_call_at_top_of_block,),
     ),
     Cause(
         "not_accessed_watched",
@@ -86,7 +86,7 @@ CAUSES = (
         Fix: Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables set to True.
         """,
         edits=(edit.set_keyword("watch_accessed_variables", True),),
-        plans=(block.add_watch_call_to_block,),
+        plans=(block.add_watch_call_at_top_of_block,),
     ),
     Cause(
         "requires_grad",

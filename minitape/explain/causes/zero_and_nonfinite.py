@@ -227,10 +227,10 @@ CAUSES = (
         gradient has to flow through here.
         """,
         edits=(
-            number.require_zero_input(
+            number.require_source_derived_zero_minimum(
                 edit.replace_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
             ),
-            number.require_zero_input(edit.replace_operand("{x} + 1e-06", "div"), -1),
+            number.require_source_derived_zero_minimum(edit.replace_operand("{x} + 1e-06", "div"), -1),
         ),
     ),
     Cause(
@@ -254,7 +254,7 @@ CAUSES = (
         """,
         edits=(
             number.require_nonzero_result(edit.replace_operand("{x} + 1e-12", "sqrt")),
-            number.require_zero_input(edit.replace_operand("{x} + 1e-06", "pow")),
+            number.require_source_derived_zero_minimum(edit.replace_operand("{x} + 1e-06", "pow")),
         ),
     ),
     Cause(

@@ -19,7 +19,7 @@ def plan_removal_of_block_using(*names: str) -> Plan:
     """
 
     def build_removal(fault: FaultSite) -> Fix | None:
-        enclosing = fault.statement.find_enclosing_block(*names)
+        enclosing = fault.statement.find_enclosing_with_or_function(*names)
         if enclosing is None:
             return None
         decorators = [
@@ -33,7 +33,7 @@ def plan_removal_of_block_using(*names: str) -> Plan:
     return build_removal
 
 
-def add_watch_call_to_block(fault: FaultSite) -> Fix | None:
+def add_watch_call_at_top_of_block(fault: FaultSite) -> Fix | None:
     """Add ``tape.watch(x)`` at the top of the tape's block.
 
     Args:

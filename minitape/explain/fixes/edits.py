@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..reasons.program_text import (
+    find_both_operand_expressions,
     find_last_name,
-    find_operand_expressions,
     parse_expression,
     unparse,
 )
@@ -227,7 +227,7 @@ def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
     """
     row: Any = fault.row
     columns = [side for side, row_index in enumerate(row.inputs[:2]) if len(fault.question.rows[row_index].shape) == 2]
-    sides = find_operand_expressions(fault.question.rows, row)
+    sides = find_both_operand_expressions(fault.question.rows, row)
     is_known = len(columns) == 1 and sides and node is sides[columns[0]]
     return fault.dialect.squeeze_template.format(x=f"({unparse(node)})") if is_known else None
 
@@ -244,7 +244,7 @@ def replace_sample_by_rsample(fault: FaultSite, node: Any) -> Change | None:
     Returns:
         The new text, or None if the edit does not apply to the node.
     """
-    paused = fault.statement.find_enclosing_block("no_grad", "inference_mode")
+    paused = fault.statement.find_enclosing_with_or_function("no_grad", "inference_mode")
     if not is_call_of(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:
         return None
     rows = [row for row in fault.question.rows if fault.row is not None and row.site == fault.row.site]

@@ -72,7 +72,7 @@ def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
     return (fault.program.imported_modules.get(root) or module_name).partition(".")[0]
 
 
-def _is_non_tensor_function(fault: FaultSite, node: ast.AST) -> bool:
+def _does_function_reject_tensors(fault: FaultSite, node: ast.AST) -> bool:
     """Return whether a function or method does not accept tensors.
 
     Tensors are not accepted by most built-in functions, by other libraries, or by the program's own functions that use
@@ -115,7 +115,7 @@ def convert_expression_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr
         for n in ast.walk(converted)
     )
     is_foreign = any(
-        _is_non_tensor_function(fault, n) for n in ast.walk(converted) if isinstance(n, (ast.Call, ast.Attribute))
+        _does_function_reject_tensors(fault, n) for n in ast.walk(converted) if isinstance(n, (ast.Call, ast.Attribute))
     )
     return None if makes_text or is_foreign or unparse(converted) == unparse(node) else converted
 
@@ -196,7 +196,7 @@ def find_convertible_call_and_new_text(fault: FaultSite) -> tuple[ast.expr, str]
     calls = [n for n in fault.statement.nodes if isinstance(n, ast.Call)]
     for call in [n for n in calls if fault.call is None or fault.call in ast.walk(n)]:
         converted = convert_expression_to_framework(fault, call)
-        if converted is not None or _is_non_tensor_function(fault, call):
+        if converted is not None or _does_function_reject_tensors(fault, call):
             return None if converted is None else (call, unparse(converted))
     return None
 
@@ -241,10 +241,10 @@ def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_re
         rebuilds = is_call_of(node, *TENSOR_BUILDERS, "clamp", "clip") and (
             is_reference or has_list or fault.dialect.name != "tf"
         )
-        if not rebuilds and strip_conversion(node) is node and not _is_non_tensor_function(fault, node):
+        if not rebuilds and strip_conversion(node) is node and not _does_function_reject_tensors(fault, node):
             return False
         part = node
-    elif isinstance(node, ast.Attribute) and _is_non_tensor_function(fault, node):
+    elif isinstance(node, ast.Attribute) and _does_function_reject_tensors(fault, node):
         part = node.value
     else:
         return False

@@ -76,7 +76,7 @@ def is_integer_cast(node: ast.AST) -> bool:
     )
 
 
-def require_zero_input(edit: Edit, input_index: int = 0) -> Edit:
+def require_source_derived_zero_minimum(edit: Edit, input_index: int = 0) -> Edit:
     """Return an edit that applies only if an input of the operation contains a zero.
 
     The input must have been computed from the source, and its smallest element must be zero. The edit does not apply if

@@ -27,7 +27,7 @@ from .numeric_fixes import (
 _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "it": lambda fault, node: unparse(node),
     "x": lambda fault, node: _to_source_text(find_step_function_operand(fault, node)),
-    "high": lambda fault, node: _format_value_maximized_by_selection(node, find_step_function_operand(fault, node)),
+    "high": lambda fault, node: _format_argument_negated_for_minimum(node, find_step_function_operand(fault, node)),
     "softmax": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.softmax),
     "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
     "through": lambda fault, node: format_straight_through_estimator(
@@ -37,7 +37,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_operation_or_syntax_name(node)) else "1e-06",
     "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
     "code": lambda fault, node: fault.source_path or fault.question.name,
-    "new": lambda fault, node: _find_converted_text(fault, node),
+    "new": lambda fault, node: _find_new_text_if_convertible_call(fault, node),
 }
 
 
@@ -79,7 +79,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
         key=lambda node: (
             node is not fault.call,
             find_operation_or_syntax_name(node) != op_name,
-            not _is_operand_recorded_as_input(fault, node),
+            not _did_operand_compute_recorded_input(fault, node),
         )
     )
     for row in rows:
@@ -94,7 +94,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
     return None
 
 
-def _is_operand_recorded_as_input(fault: FaultSite, node: ast.AST) -> bool:
+def _did_operand_compute_recorded_input(fault: FaultSite, node: ast.AST) -> bool:
     """Return whether the operand of a call is the operation that computed an input of the recorded operation."""
     inputs = [] if fault.row is None else fault.row.inputs
     operand = find_call_operand(fault, node)
@@ -131,7 +131,7 @@ def _find_second_operand_or_argument(node: ast.BinOp | ast.Call) -> ast.expr | N
     return node.args[1] if len(node.args) > 1 else None
 
 
-def _format_value_maximized_by_selection(selection: ast.AST, argument: ast.expr | None) -> str | None:
+def _format_argument_negated_for_minimum(selection: ast.AST, argument: ast.expr | None) -> str | None:
     """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
     text = _to_source_text(
         ast.UnaryOp(ast.USub(), argument)
@@ -170,7 +170,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
     return unparse(parse_expression(f"{_spell_path_or_keep(fault, fault.dialect.sigmoid)}({height} / 0.1)"))
 
 
-def _are_indices_used_if_maximum(fault: FaultSite, node: Any) -> bool:
+def _is_not_maximum_or_are_indices_used(fault: FaultSite, node: Any) -> bool:
     """Return whether the indices of a maximum are used: ``max(x, 1)[1]``, ``max(x).indices``, ``_, i = max(x, 1)``."""
     is_unpacked = node is fault.statement.value and len(fault.statement.bound_names) == 2
     is_part_taken = any(getattr(n, "value", None) is node for n in fault.statement.nodes)
@@ -187,7 +187,7 @@ def _is_source_float(fault: FaultSite) -> bool:
     return "int" not in str(getattr(fault.question.source, "dtype", ""))
 
 
-def _find_converted_text(fault: FaultSite, node: Any) -> str | None:
+def _find_new_text_if_convertible_call(fault: FaultSite, node: Any) -> str | None:
     """Return a call, rewritten with the framework's own function, or None if the node is not the call to rewrite."""
     call_and_text = find_convertible_call_and_new_text(fault)
     if call_and_text is None or call_and_text[0] is not node:
@@ -229,7 +229,7 @@ OPERATION_FIXES = [
         "`{it}` returns integers, so its result changes only in jumps. Weight all the candidates with `{softmax}` of "
         "`{high}`, or with `{high}` itself if these are probabilities already. A classifier's scores can go to a "
         "cross-entropy loss instead.",
-        lambda fault, node: _is_source_float(fault) and _are_indices_used_if_maximum(fault, node),
+        lambda fault, node: _is_source_float(fault) and _is_not_maximum_or_are_indices_used(fault, node),
     ),
     OperationFix(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",

@@ -73,7 +73,7 @@ def find_path_break(question: Question) -> OptionalFinding:
     findings: list[Finding] = []
     for row, edge in question.path_breaks:
         site = _find_break_site(question, row, edge)
-        if findings and _is_preparation_of_break(findings[-1], edge, site):
+        if findings and _does_finding_only_prepare_stored_value(findings[-1], edge, site):
             findings.pop()
         if findings and findings[-1].cause == edge.cause and edge.detail == "gradient":
             # If the break is at a gradient of another tape, the line that computed this gradient is reported instead.
@@ -90,7 +90,7 @@ def _find_break_site(question: Question, row: int, edge: InputEdge) -> Site:
     return question.rows[row].site if edge.site is NOWHERE else edge.site
 
 
-def _is_preparation_of_break(finding: Finding, edge: InputEdge, site: Site) -> bool:
+def _does_finding_only_prepare_stored_value(finding: Finding, edge: InputEdge, site: Site) -> bool:
     """Return whether an unrecorded operation merely prepares a value that the same line then stores or converts."""
     is_unrecorded = finding.cause in ("outside_tape", "not_recorded")
     is_stored = edge.cause in ("state", "variable_assign", "left_through_numpy")
@@ -197,7 +197,7 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
         statement = find_statement(escape.site)
         if escape.row not in reached_from_source or escape.site in reported or escape.method in BRANCH_METHODS:
             continue
-        if not statement or _is_comparison_only(statement):
+        if not statement or _converts_only_to_compare(statement):
             continue
         if does_escape_reach_target(question, escape, follow_branches=False):
             reported.add(escape.site)
@@ -206,7 +206,7 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
     return findings
 
 
-def _is_comparison_only(statement: Statement) -> bool:
+def _converts_only_to_compare(statement: Statement) -> bool:
     """Return whether a statement converts values to plain numbers only to compare them."""
     compared = {
         node for compare in ast.walk(statement.node) if isinstance(compare, ast.Compare) for node in ast.walk(compare)
@@ -326,7 +326,7 @@ def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
     return statement.site if place is None else to_site(place.copy_with_line(statement.line))
 
 
-def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence[Site]) -> Site:
+def find_divergent_or_deeper_storing_site(call_stack: Sequence[Site], other_stack: Sequence[Site]) -> Site:
     """Return the statement at which two call stacks diverge.
 
     If a call further down the stack stores its result in an object, the statement containing that call is returned.
@@ -464,7 +464,7 @@ def _list_assignments_up_to_caller_of_setup(call_stack: Sequence[Site]) -> list[
         if not statement.bound_names:
             continue
         statements.append((statement, site))
-        if statement.function_name not in SETUP_METHODS:
+        if statement.enclosing_function_name not in SETUP_METHODS:
             break
     return statements
 

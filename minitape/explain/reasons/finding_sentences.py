@@ -12,7 +12,7 @@ from ...recording.sites import NOWHERE
 from ..caller import format_bracketed_place
 from ..causes import CAUSES
 from ..causes.cause import CauseText
-from ..explanation import Explanation, describe_remaining_breaks, turn_patch_errors_into_warnings
+from ..explanation import Explanation, format_note_that_fix_is_not_enough, turn_patch_errors_into_warnings
 from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..translated_sentences import fill, format_range
 from .object_names import find_access_path as find_access_path
@@ -56,7 +56,7 @@ def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanati
     with turn_patch_errors_into_warnings():
         add_fixes_to_explanation(question, finding, answer)
     if not answer.connected:
-        answer.fix = join_sentences(answer.fix, describe_remaining_breaks(answer))
+        answer.fix = join_sentences(answer.fix, format_note_that_fix_is_not_enough(answer))
     return answer
 
 
@@ -74,7 +74,7 @@ def describe_operation(question: Question, row: int) -> str:
     return question.rows[row].op
 
 
-def format_offending_values(question: Question, finding: Finding) -> str:
+def format_nonfinite_value_or_input_range(question: Question, finding: Finding) -> str:
     """Format the values that make an operation fail, for the sentence about the cause.
 
     Args:
@@ -148,7 +148,7 @@ def to_explanation_without_edits(question: Question, finding: Finding) -> Explan
         "used": "",
         "function": "stop_recording",
         "watched": "",
-        "values": format_offending_values(question, finding) if "{values}" in text.message else "",
+        "values": format_nonfinite_value_or_input_range(question, finding) if "{values}" in text.message else "",
         "functions": fill(text.functions, what=detail),
     }
     fields |= {name: value for name, value in finding.sentence_fields.items() if name != "kind"}

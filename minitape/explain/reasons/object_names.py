@@ -13,7 +13,7 @@ from ...common.shared_results import get_shared_result, shared_results
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import Site
-from ..caller import find_asking_or_innermost_frame
+from ..caller import find_asking_or_innermost_user_frame
 from ..translated_sentences import fill
 from .program_text import collect_names_and_attributes, find_statement, list_statements, unparse
 
@@ -117,7 +117,7 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
     """
     adapter = question.adapter
     all_access_paths = get_shared_result(
-        (type(adapter), find_asking_or_innermost_frame()), lambda: _build_access_paths(adapter)
+        (type(adapter), find_asking_or_innermost_user_frame()), lambda: _build_access_paths(adapter)
     )
     return find_first_access_path(all_access_paths, wanted_object)
 
@@ -136,7 +136,7 @@ def _build_access_paths(adapter: Adapter) -> list[AccessPaths]:
 
 def _find_loop_variable_names() -> set[str]:
     """Return the names of the loop variables of loops and comprehensions in the asking program."""
-    frame = find_asking_or_innermost_frame()
+    frame = find_asking_or_innermost_user_frame()
     statements = list_statements(None if frame is None else frame.f_code.co_filename)
     loops = (node for statement in statements for node in statement.nodes)
     targets = [loop.target for loop in loops if isinstance(loop, (ast.For, ast.comprehension))]

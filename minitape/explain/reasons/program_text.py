@@ -88,12 +88,12 @@ class Statement:
         return [statement.node for statement in reversed(self.enclosing) if isinstance(statement.node, FUNCTION_NODES)]
 
     @property
-    def function_name(self) -> str:
+    def enclosing_function_name(self) -> str:
         """The name of the innermost function around the statement, or "" outside functions."""
         return next((function.name for function in self.enclosing_functions), "")
 
     @property
-    def class_name(self) -> str:
+    def enclosing_class_name(self) -> str:
         """The name of the innermost class around the statement, or "" outside classes."""
         return next(
             (statement.node.name for statement in reversed(self.enclosing) if isinstance(statement.node, ast.ClassDef)),
@@ -185,7 +185,7 @@ class Statement:
         exact = [n for n in candidates if (n.lineno, n.col_offset) == (first_line, first_column)]
         return next((n for n in exact + candidates if n in exact or isinstance(n, ast.Call)), None)
 
-    def find_enclosing_block(self, *names: str) -> Statement | None:
+    def find_enclosing_with_or_function(self, *names: str) -> Statement | None:
         """Return the innermost surrounding ``with`` statement or function whose header uses one of the given names.
 
         Args:
@@ -313,7 +313,7 @@ def _parse_program(texts: tuple[tuple[str, str], ...]) -> ProgramText:
             for name in collect_names_and_attributes(statement.nodes) | ({CALL_RESULTS} if statement.calls else set()):
                 program_text.mentioning_statements.setdefault(name, []).append(statement)
             if isinstance(node, FUNCTION_NODES):
-                for name in {node.name, statement.class_name if node.name == "__init__" else node.name}:
+                for name in {node.name, statement.enclosing_class_name if node.name == "__init__" else node.name}:
                     program_text.definitions.setdefault(name, []).append(node)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 module = getattr(node, "module", None)
@@ -403,7 +403,7 @@ def find_last_name_of_call(site: Site) -> str:
     return find_last_name(call.func) if isinstance(call, ast.Call) else ""
 
 
-def find_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow) -> list[ast.expr]:
+def find_both_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow) -> list[ast.expr]:
     """Return the two expressions that an operation combines, in the order of its inputs.
 
     Args:
@@ -479,7 +479,7 @@ def find_binding_statements(name: str, scope_statement: Statement) -> list[State
         statement
         for statement in list_statements(scope_statement.file)
         if name in statement.bound_names
-        and (not is_attribute or statement.class_name == scope_statement.class_name)
+        and (not is_attribute or statement.enclosing_class_name == scope_statement.enclosing_class_name)
         and (not name.isidentifier() or to_scoped_name(name, statement) == scoped_name)
     ]
 
@@ -499,7 +499,7 @@ def find_attribute_assignment_site(owner: object, name: str) -> Site:
         for statement in list_statements(next((code.co_filename for code in codes if code is not None), None)):
             self_names = [arg.arg for function in statement.enclosing_functions[:1] for arg in function.args.args[:1]]
             if (
-                statement.class_name == cls.__name__
+                statement.enclosing_class_name == cls.__name__
                 and self_names
                 and f"{self_names[0]}.{name}" in statement.bound_names
             ):
@@ -567,7 +567,7 @@ def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tupl
         return {
             (
                 (ATTRIBUTES, node.attr),
-                _get_name_if_standalone_class(statement.file, statement.class_name) if is_own else "",
+                _get_name_if_standalone_class(statement.file, statement.enclosing_class_name) if is_own else "",
             )
         }
     if isinstance(node, ast.Subscript):
@@ -729,7 +729,7 @@ def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool)
     receivers = {
         name_and_part for n in statement.targets for name_and_part in find_scoped_names_and_parts(n, statement)
     }
-    node, function_name = statement.node, statement.function_name
+    node, function_name = statement.node, statement.enclosing_function_name
     if isinstance(node, FUNCTION_NODES):
         receivers |= {((node, argument.arg), "") for argument in node.args.args + node.args.kwonlyargs}
     if isinstance(node, ast.Return) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in statement.nodes):
@@ -738,7 +738,7 @@ def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool)
             receivers.add(((CALL_RESULTS, ""), ""))
     for call in statement.calls:
         receivers.update(_iter_receivers_of_call(flow, statement, call, is_start))
-    if _does_modify_argument(statement):
+    if _does_modify_own_function_parameter(statement):
         receivers.add(((FILLED_ARGUMENTS, function_name), ""))
     return receivers
 
@@ -765,7 +765,7 @@ def _iter_receivers_of_call(
                 yield from find_scoped_names_and_parts(value, statement)
 
 
-def _does_modify_argument(statement: Statement) -> bool:
+def _does_modify_own_function_parameter(statement: Statement) -> bool:
     """Return whether a statement changes a part of an argument of its function, such as an item."""
     changed_names = {find_root_name(target) for target in statement.targets if not isinstance(target, ast.Name)}
     changed_names |= {find_root_name(c.func) for c in statement.calls if find_last_name(c.func) in STORING_METHODS}

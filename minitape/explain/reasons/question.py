@@ -230,7 +230,7 @@ class Question:
         return self.sweep
 
     @property
-    def is_unwatched(self) -> bool:
+    def is_source_unwatched_tensor(self) -> bool:
         """Whether the source is a tensor that no tape watches."""
         return not self.adapter.is_variable(self.source) and not any(self.rows[row].tracked for row in self.source_rows)
 
@@ -239,7 +239,7 @@ class Question:
         rows = (self.rows[row] for row in sorted(self.ancestors.difference(self.source_rows)))
         return [row for row in rows if row.kind != "operation"]
 
-    def list_direct_source_uses(self) -> list[RecordedRow]:
+    def list_target_ancestors_reading_source(self) -> list[RecordedRow]:
         """Return the ancestors of the target that read the source directly, in execution order."""
         used_rows = set(self.used_source_rows)
         return [self.rows[row] for row in sorted(self.ancestors) if not used_rows.isdisjoint(self.rows[row].inputs)]

@@ -30,7 +30,7 @@ from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
 from .finding_sentences import describe_escape_method
-from .program_text import find_operand_expressions, find_statement, trace_value_to_statements, unparse
+from .program_text import find_both_operand_expressions, find_statement, trace_value_to_statements, unparse
 from .question import Finding, Question, find_nearest_tracked_consumers
 
 if TYPE_CHECKING:
@@ -233,9 +233,11 @@ class CheckedRun:
         """All suspicions with a source or the affected rows, starting with the most certain ones."""
         checks = LEADING_CHECKS if self.has_placeholder_values else (*LEADING_CHECKS, *self.checks, *TRAILING_CHECKS)
         with np.errstate(all="ignore"):
-            return [self._add_affected_rows(suspicion) for check in checks for suspicion in check(self)]
+            return [
+                self._add_affected_rows_not_searched_before(suspicion) for check in checks for suspicion in check(self)
+            ]
 
-    def _add_affected_rows(self, suspicion: Suspicion) -> Suspicion:
+    def _add_affected_rows_not_searched_before(self, suspicion: Suspicion) -> Suspicion:
         """Add the connected ancestors of a suspicion's row, except those behind an earlier suspicion's ancestors.
 
         Only the first suspicion with a given cause counts for a source, so no row is searched twice for one cause.
@@ -324,7 +326,7 @@ def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
 
 def _format_column_and_row_operands(run: CheckedRun, row: RecordedRow, column: int) -> dict[str, str]:
     """Return the operands as the program writes them, with ``x`` as the column and ``y`` as the row."""
-    operands = [unparse(operand) for operand in find_operand_expressions(run.rows, row)]
+    operands = [unparse(operand) for operand in find_both_operand_expressions(run.rows, row)]
     written = [f"({operand})" if " " in operand else operand for operand in operands]
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
@@ -430,7 +432,7 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
         activation = run.op_names.activation_of_loss.get(row.op, "")
         logits = run.find_logits_row(run, row) if activation else None
         if logits is None:
-            activation, logits = _find_handwritten_activation(run, row)
+            activation, logits = _find_activation_in_log_of_exponentials(run, row)
         if logits is None:
             continue
         maker, loss_name = _find_row_before_signs_and_shifts(run, logits), _describe_called_loss(row.site)
@@ -465,7 +467,7 @@ def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     return logits.index if is_sign_test else None
 
 
-def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
+def _find_activation_in_log_of_exponentials(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
     """Return the name of the activation that a logarithm of exponentials computes, and the row it is applied to.
 
     ``log(1 + exp(z))`` is the logarithm of a sigmoid, and ``log(sum(exp(z)))`` belongs to a softmax.
@@ -682,7 +684,9 @@ def check_strongest_repeated_scaling(run: CheckedRun) -> Suspicions:
     _, series = max(scored)
     first, second, last = series[0], series[1], series[-1]
     row, ratio = run.rows[first.row], last.size / first.size
-    affects_all = ratio > 1 or (ratio < VANISHING_RATIO**2 and _does_select_new_part(run, first.row, second.row))
+    affects_all = ratio > 1 or (
+        ratio < VANISHING_RATIO**2 and _does_repetition_select_new_part(run, first.row, second.row)
+    )
     cause = "vanishing" if ratio < 1 else "exploding"
     fields = {
         "what": run.find_activation_or_operation_name(row),
@@ -714,7 +718,7 @@ def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
             yield series
 
 
-def _does_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
+def _does_repetition_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
     """Return whether a repetition selects a part of a sequence that the previous repetition did not use."""
     rows = (index for step in run.rows[previous + 1 : row + 1] for index in (step.index, *step.inputs))
     return any(find_selection_word(run.rows[index].op) and run.consumers[index][0] > previous for index in rows)

@@ -128,7 +128,7 @@ def map_ancestors_to_inputs(
             input_times = [
                 times_by_key[input_node.key] for input_node, _ in inputs[node.key] if input_node.key in times_by_key
             ]
-            times[node] = times_by_key[node.key] = max([_find_execution_time(reachability, node), *input_times])
+            times[node] = times_by_key[node.key] = max([_build_execution_order_key(reachability, node), *input_times])
         elif node.key not in inputs:
             inputs[node.key] = reachability.graph.list_input_edges(node)
             waiting.append((node, True))
@@ -136,7 +136,7 @@ def map_ancestors_to_inputs(
     return {node: inputs[node.key] for node in sorted(times, key=times.__getitem__)}
 
 
-def _find_execution_time(reachability: TapeReachability, node: ValueNode) -> tuple[int, int]:
+def _build_execution_order_key(reachability: TapeReachability, node: ValueNode) -> tuple[int, int]:
     """Return a sort key for the time at which a node was computed.
 
     Nodes on the tape in question are sorted by their rows. All other nodes come before them, sorted by their clocks.

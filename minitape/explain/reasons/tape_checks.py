@@ -32,7 +32,7 @@ from .zero_nan import (
     find_blamed_return_site_of_rule,
     find_cause_of_nonfinite,
     find_cause_of_zero,
-    is_finite,
+    is_row_value_finite,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def find_unwatched_source(question: TapeQuestion) -> OptionalFinding:
     is_on_tape = any(question.adapter.reachability.is_on_tape(row.extra) and row.tracked for row in used_rows)
     if is_on_tape and not _was_watched_after_last_use(question):
         return None
-    uses = question.list_direct_source_uses()
+    uses = question.list_target_ancestors_reading_source()
     first_use = next((row for row in uses if row.position != OTHER_RECORDING), uses[0] if uses else None)
     late_watch = _find_late_watch(question)
     if late_watch is not None:
@@ -111,7 +111,7 @@ def _was_watched_after_last_use(question: TapeQuestion) -> bool:
     watched_since = [adapter.reachability.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
     if not watched_since:
         return False
-    return all(0 <= use.position < min(watched_since) for use in question.list_direct_source_uses())
+    return all(0 <= use.position < min(watched_since) for use in question.list_target_ancestors_reading_source())
 
 
 def _find_late_watch(question: TapeQuestion) -> OptionalFinding:
@@ -137,7 +137,7 @@ def _is_site_in_pause(site: Site) -> bool:
     Args:
         site: The line.
     """
-    return find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
+    return find_statement(site).find_enclosing_with_or_function("stop_recording", "init_scope") is not None
 
 
 def find_rule_without_gradient(question: TapeQuestion) -> OptionalFinding:
@@ -153,7 +153,7 @@ def find_rule_without_gradient(question: TapeQuestion) -> OptionalFinding:
     return None
 
 
-def explain_break_with_tape_details(question: TapeQuestion, finding: Finding, row: RecordedRow) -> Finding:
+def refine_break_finding_with_tape_details(question: TapeQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding that best explains a break, based on details that only a tape records.
 
     Args:
@@ -169,8 +169,8 @@ def explain_break_with_tape_details(question: TapeQuestion, finding: Finding, ro
         # The row is the seed of another gradient, so the target does not depend on the source.
         return Finding("independent")
     if finding.cause == "outside_tape":
-        if question.is_unwatched:
-            first_uses = question.list_direct_source_uses()
+        if question.is_source_unwatched_tensor:
+            first_uses = question.list_target_ancestors_reading_source()
             finding.more.append(Finding("not_watched", first_uses[0].site if first_uses else NOWHERE))
         if edge.detail != "reset":
             _move_blame_to_block_exit(question, finding, row)
@@ -194,7 +194,7 @@ def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding, row: Rec
     ]
     start = functions.index(block.enclosing_functions) if block and block.enclosing_functions in functions else 0
     block_call_stack = question.adapter.find_block_begin_call_stack()
-    finding.site = checks.find_call_stack_divergence(row.call_stack[start:], block_call_stack)
+    finding.site = checks.find_divergent_or_deeper_storing_site(row.call_stack[start:], block_call_stack)
 
 
 def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
@@ -267,7 +267,7 @@ def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Se
 TAPE_CHECKS = FrameworkChecks(
     find_untracked_source=find_unwatched_source,
     find_missing_derivative=find_rule_without_gradient,
-    find_cause_behind_break=explain_break_with_tape_details,
+    find_cause_behind_break=refine_break_finding_with_tape_details,
     rank_escapes=checks.rank_escapes_by_path,
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_replaced_source=combine_checks(
@@ -303,7 +303,7 @@ def to_explanation_of_zero_or_nonfinite(question: TapeQuestion, finding: Finding
     if answer.kind == "zero":
         answer.message = join_sentences(fill("The gradient of {x} is zero.", x=name), answer.message)
     elif answer.kind == "nonfinite":
-        target_is_finite = all(is_finite(question, row) for row in question.target_rows)
+        target_is_finite = all(is_row_value_finite(question, row) for row in question.target_rows)
         gradient = fill("The gradient of {x} is not finite.", x=name)
         answer.message = join_sentences(
             gradient if target_is_finite else fill("The target is not finite."), answer.message
@@ -416,7 +416,9 @@ def find_cause_of_nonfinite_target(question: TapeQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    target_row = next((target_row for target_row in question.target_rows if not is_finite(question, target_row)), None)
+    target_row = next(
+        (target_row for target_row in question.target_rows if not is_row_value_finite(question, target_row)), None
+    )
     return None if target_row is None else explain_origin_of_nonfinite(question, target_row)
 
 

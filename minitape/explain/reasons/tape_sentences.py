@@ -118,7 +118,7 @@ def build_finding_sentence_fields(adapter: TapeAdapter, question: Question, find
         finding: The finding.
     """
     watch_fields = {}
-    if question.is_unwatched:
+    if question.is_source_unwatched_tensor:
         watch_fields = {"watched": fill(", after tape.watch({x})", x=question.name)}
     describe = DESCRIBE_BY_CAUSE.get(finding.cause)
     if describe is None or finding.variant not in ("", "again", "trained"):
@@ -205,7 +205,7 @@ def describe_operation_outside_block(blamed: BlamedPlace) -> Fields:
         block = find_statement(adapter.find_block_site())
         is_behind_block = blamed.place is not None and blamed.place.line > block.last_line
         if not adapter.is_after_block_begin(node.origin.clock):
-            is_setup = blamed.statement.function_name in SETUP_METHODS
+            is_setup = blamed.statement.enclosing_function_name in SETUP_METHODS
             kind = "setup" if is_setup else "before"
         elif len(begins) == 1 and is_behind_block:
             kind = "after"
@@ -214,13 +214,13 @@ def describe_operation_outside_block(blamed: BlamedPlace) -> Fields:
     return {
         "what": blamed.format_operation(is_whole_call=True),
         "kind": kind,
-        "function": blamed.statement.function_name,
+        "function": blamed.statement.enclosing_function_name,
     }
 
 
 def describe_pause(blamed: BlamedPlace) -> Fields:
     """Describe the block in which recording is paused."""
-    pause_statement = blamed.statement.find_enclosing_block("stop_recording", "init_scope")
+    pause_statement = blamed.statement.find_enclosing_with_or_function("stop_recording", "init_scope")
     is_init_scope = pause_statement is not None and "init_scope" in collect_names_and_attributes(pause_statement.nodes)
     return {"function": "init_scope" if is_init_scope else "stop_recording"}
 

@@ -58,7 +58,7 @@ def collect_known_arrays(question: Question, rows: Iterable[int]) -> list[np.nda
     return [array for row in rows if (array := question.rows[row].array) is not None]
 
 
-def is_all_zero(question: Question, row: int) -> bool:
+def is_row_value_all_zero(question: Question, row: int) -> bool:
     """Return whether all elements of a row are known to be zero.
 
     Args:
@@ -69,7 +69,7 @@ def is_all_zero(question: Question, row: int) -> bool:
     return value is not None and value.is_all_zero
 
 
-def is_finite(question: Question, row: int) -> bool:
+def is_row_value_finite(question: Question, row: int) -> bool:
     """Return whether all elements of a row are finite. A row without a known value counts as finite.
 
     Args:
@@ -168,7 +168,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
     arrived_adjoints = [sweep.adjoints[row] for row in question.used_source_rows if row in sweep.adjoints]
     if not arrived_adjoints:
         return None
-    nonfinite_target = next((row for row in question.target_rows if not is_finite(question, row)), None)
+    nonfinite_target = next((row for row in question.target_rows if not is_row_value_finite(question, row)), None)
     if nonfinite_target is not None:
         return question.get_or_compute_shared_result(
             "nonfinite target", lambda: explain_origin_of_nonfinite(question, nonfinite_target)
@@ -181,7 +181,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
             continue
         if all(share.product.is_all_finite or not question.is_computed_from_source(share.row) for share in shares):
             continue
-        if not is_finite(question, call):
+        if not is_row_value_finite(question, call):
             return explain_origin_of_nonfinite(question, call, is_hidden=True)
         overflows = adjoint is not None and may_product_overflow(question, call, [adjoint.to_array()])
         rule = question.adapter.find_return_site_of_custom_rule(question.rows[call])
@@ -214,7 +214,9 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
         row: A row that is not finite.
         is_hidden: Whether a later operation hides the value, so that only the derivative is nonfinite.
     """
-    nonfinite = collect_ancestors(question.rows, [row], lambda _, edge: not is_finite(question, edge.input_row))
+    nonfinite = collect_ancestors(
+        question.rows, [row], lambda _, edge: not is_row_value_finite(question, edge.input_row)
+    )
     first_row = question.rows[min(nonfinite)]
     cause, variant = ("nan_backward", "hidden") if is_hidden else ("nan_forward", "")
     # A selecting operation has no infinite input if the infinity is a Python number, as in masked_fill.
@@ -232,7 +234,7 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
     consumer = first_row.index if is_selection else min(consumers, default=first_row.index)
     if _is_infinite_mask(question, first_row, consumer):
         return build_row_finding(
-            question, cause, _find_row_made_nan_by_mask_or_consumer(question, nonfinite, consumer), variant
+            question, cause, _find_first_nan_row_or_consumer(question, nonfinite, consumer), variant
         )
     if is_selection and first_row.tracked:
         return build_row_finding(question, cause, first_row.index, variant)
@@ -280,7 +282,7 @@ def _is_infinite_mask(question: Question, first_row: RecordedRow, consumer: int)
     return first_row.array is not None and not np.isnan(first_row.array).any()
 
 
-def _find_row_made_nan_by_mask_or_consumer(question: Question, nonfinite: Iterable[int], consumer: int) -> int:
+def _find_first_nan_row_or_consumer(question: Question, nonfinite: Iterable[int], consumer: int) -> int:
     """Return the first row with a NaN, or the consumer if no row has one or if the mask hides every element."""
     hides_everything = not any(np.isfinite(array).any() for array in collect_known_arrays(question, [consumer]))
     if hides_everything:
@@ -329,7 +331,9 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
         return build_row_finding(question, "not_selected", empty, "empty")
     # Zeros usually pass through many operations, so their origin is explained only once for all sources behind the
     # same operation.
-    origins, changed_rows, zeroing_calls = question.get_or_compute_shared_result("zeros", lambda: _map_zeros(question))
+    origins, changed_rows, zeroing_calls = question.get_or_compute_shared_result(
+        "zeros", lambda: _find_zero_origins_and_zeroing_calls(question)
+    )
     row = origins.get(arrived_rows[0])
     if row is None:
         return _explain_last_zeroing(question, arrived_rows[0], changed_rows, zeroing_calls)
@@ -339,7 +343,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     )
 
 
-def _map_zeros(question: Question) -> tuple[dict[int, int], set[int], list[int]]:
+def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[dict[int, int], set[int], list[int]]:
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
@@ -461,12 +465,12 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
         is_softmax = mechanism == "zero_cancels" and operation.op.lower() == "softmax"
         is_one_class = is_softmax and operation.array is not None and bool(np.all(operation.array == 1))
         return build_row_finding(question, mechanism, row, "one" if is_one_class else "")
-    return explain_zero_of_other_operation(question, row)
+    return explain_zero_of_unlisted_operation(question, row)
 
 
 def _is_saturated(question: Question, row: int, mechanism: str) -> bool:
     if mechanism == "dead_relu":
-        return not is_relu_inactive(question, row)
+        return not is_relu_zero_where_adjoint_arrived(question, row)
     return mechanism == "zero_cancels" and is_softmax_one_hot(question, row)
 
 
@@ -484,7 +488,7 @@ def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) ->
     if clip_word:
         return build_row_finding(question, "saturated", operation.index, detail=clip_word[0])
     for row in operation.inputs:
-        if question.rows[row].kind == "constant" and is_all_zero(question, row):
+        if question.rows[row].kind == "constant" and is_row_value_all_zero(question, row):
             return build_row_finding(question, "dead_relu", operation.index)
     return None
 
@@ -508,10 +512,10 @@ def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding
         return build_row_finding(question, "zero_factor", row, "underflow")
     if are_other_factors_nonzero(question, row):
         return build_row_finding(question, "zero_sum", row, "elements")
-    return find_cause_of_zero_input(question, row) or build_row_finding(question, "zero_factor", row)
+    return find_relu_or_step_that_zeroed_input(question, row) or build_row_finding(question, "zero_factor", row)
 
 
-def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
+def explain_zero_of_unlisted_operation(question: Question, row: int) -> Finding:
     """Explain the zeros sent by an operation that is not in the adapter's table of zero-making operations.
 
     Either the operation's shares cancel, or the zeros come from an earlier or later operation.
@@ -536,8 +540,8 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
             return build_row_finding(question, mechanism, later)
     if operation.op in MOVING_OPS:
         return build_row_finding(question, "not_selected", row, "part")
-    if any(is_all_zero(question, index) for index in operation.inputs):
-        return find_cause_of_zero_input(question, row) or build_row_finding(question, "zero_factor", row)
+    if any(is_row_value_all_zero(question, index) for index in operation.inputs):
+        return find_relu_or_step_that_zeroed_input(question, row) or build_row_finding(question, "zero_factor", row)
     other_arrays = collect_known_arrays(
         question, [index for index in operation.inputs if not question.is_computed_from_source(index)]
     )
@@ -576,7 +580,7 @@ def does_product_underflow(question: Question, product_row: int, other_factors: 
     return any(0 < product < np.finfo(dtype).smallest_subnormal for product in products)
 
 
-def find_cause_of_zero_input(question: Question, row: int) -> OptionalFinding:
+def find_relu_or_step_that_zeroed_input(question: Question, row: int) -> OptionalFinding:
     """Find the relu or step function that made the input of a row zero, as in ``relu(x) ** 2``.
 
     Args:
@@ -584,7 +588,7 @@ def find_cause_of_zero_input(question: Question, row: int) -> OptionalFinding:
         row: The row.
     """
     first_zero = row
-    while zeros := [index for index in question.rows[first_zero].inputs if is_all_zero(question, index)]:
+    while zeros := [index for index in question.rows[first_zero].inputs if is_row_value_all_zero(question, index)]:
         first_zero = zeros[0]
     if first_zero == row or find_zero_mechanism(question, first_zero) not in ("dead_relu", "zero_derivative"):
         return None
@@ -617,7 +621,7 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
     return True
 
 
-def is_relu_inactive(question: Question, relu_row: int) -> bool:
+def is_relu_zero_where_adjoint_arrived(question: Question, relu_row: int) -> bool:
     """Return whether a relu yields zero for every element that received an adjoint.
 
     If the result is False, the value is at another limit, such as the upper limit of a relu6 or a hard sigmoid.
