@@ -121,7 +121,7 @@ class Checkup:
         if is_in_failed_backward or not are_finite or all(is_zero for is_zero, _ in facts):
             target = self.target
             if target is None and not is_in_failed_backward and sweep is not None and sweep.target:
-                target = self.recording.find_target_row(sweep)
+                target = self.recording.find_target_row_unless_found_from_source(sweep)
             explanation: Explanation = self.recording.explain_source(target, source)
         else:
             explanation = Explanation("connected", fill("{x} has a gradient.", x=source_name), "")
@@ -362,7 +362,7 @@ class FrameworkRecording(Recording, ABC):
         """Return a source's elements before and after its last optimizer step, or (None, None) if there was no step."""
         return None, None
 
-    def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
+    def find_target_row_unless_found_from_source(self, sweep: BackwardPass) -> RowNumber | None:
         """Return the target row of a backward pass, or None if a question itself finds the pass of its source."""
         return None
 

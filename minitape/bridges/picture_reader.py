@@ -131,7 +131,7 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
     own_fields: OptionalRow = (
         None if recorded_row.tangent is None else {"tangent": to_snapshot_value(recorded_row.tangent)}
     )
-    return PictureRow(recorded_row.index, fields, tuple(recorded_row.operands), None, value, own_fields)
+    return PictureRow(recorded_row.index, fields, tuple(recorded_row.inputs_if_operation), None, value, own_fields)
 
 
 def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
@@ -147,7 +147,7 @@ def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
     """
     if row not in recording.known_rules:
         recorded_row = recording.rows[row]
-        inputs = [to_real_array(recording.rows[i].value) for i in recorded_row.operands]
+        inputs = [to_real_array(recording.rows[i].value) for i in recorded_row.inputs_if_operation]
         is_checkable = recorded_row.kind == "operation" and recorded_row.cut is None and recorded_row.call_id == row
         recording.known_rules[row] = (
             find_known_rule(
@@ -266,7 +266,7 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
             source = RowNumber(source_fields["at"]) if named_source is None else named_source.source
             with suppress(Exception):  # A picture without reasons is better than no picture at all.
                 framework_recording = cast("FrameworkRecording", recording)
-                target = framework_recording.find_target_row(sweep)
+                target = framework_recording.find_target_row_unless_found_from_source(sweep)
                 source_fields["reason"], source_fields["why"] = find_reason_and_blamed_line(
                     framework_recording.explain_source(target, source)
                 )

@@ -92,7 +92,7 @@ def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tup
             continue
         operations = [*group]
         for row in operations:
-            if names.are_operands_inputs_of(row.form["op"], len(row.inputs)):
+            if names.is_expression_of_operation(row.form["op"], len(row.inputs)):
                 yield from ((to, name) for to, name in zip(row.inputs, names.operands, strict=False) if name)
         # If a function such as a loss has several rows, its result is the last row.
         if names.result is not None:

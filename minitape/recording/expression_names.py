@@ -26,7 +26,7 @@ class ExpressionNames(NamedTuple):
     operands: tuple[str | None, ...]
     result: str | None
 
-    def are_operands_inputs_of(self, operation: str, input_count: int) -> bool:
+    def is_expression_of_operation(self, operation: str, input_count: int) -> bool:
         """Return whether the operands belong to an operation, and not to a function that runs the operation.
 
         Args:

@@ -169,7 +169,7 @@ class RecordedRow:
         return [InputEdge(row, self.cause) for row in self.inputs]
 
     @property
-    def operands(self) -> Sequence[int]:
+    def inputs_if_operation(self) -> Sequence[int]:
         """The rows that an operation read, or an empty list for a leaf."""
         return self.inputs if self.kind == "operation" else ()
 

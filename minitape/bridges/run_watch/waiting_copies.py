@@ -21,7 +21,7 @@ from ...explain.translated_sentences import fill
 Message: TypeAlias = dict[str, Any]  # The type is Any, because requests to copies and their answers are JSON.
 
 
-def find_obstacle_to_copies() -> str:
+def describe_why_process_cannot_be_copied() -> str:
     """Return why this process cannot currently be copied, or "" if it can.
 
     Returns:

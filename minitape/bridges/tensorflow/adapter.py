@@ -119,7 +119,7 @@ class TensorFlowAdapter(FrameworkAdapter):
     dialect = TENSORFLOW
     unused_cause = "independent"
     escape_cause = "left_through_numpy"
-    to_handle = staticmethod(to_handle_or_value)
+    to_handle_for_comparison = staticmethod(to_handle_or_value)
     is_left_out_by_keras = False
 
     def __init__(self, recording: TensorFlowRecording, target_row: int | None, source: Any) -> None:
@@ -245,7 +245,7 @@ class TensorFlowAdapter(FrameworkAdapter):
     def is_named_in_program(self, obj: Any) -> bool:
         """Return whether any name in the program refers to a variable or to a container that holds it."""
         return any(
-            self.to_handle(part) is obj
+            self.to_handle_for_comparison(part) is obj
             for _, value in self.list_names_and_values()
             for part in _flatten_container(value)
         )

@@ -456,7 +456,7 @@ class TensorFlowLog:
             recorded_row = self.rows[row]
             if recorded_row.kind == "operation":  # The watched result counts as a source from now on.
                 recorded_row.extra.is_watched_late = not recorded_row.tracked and any(
-                    row in later_row.operands for later_row in self.rows[row + 1 :]
+                    row in later_row.inputs_if_operation for later_row in self.rows[row + 1 :]
                 )
                 recorded_row.watched = "explicit"
                 recorded_row.tracked = True

@@ -122,7 +122,7 @@ class SweepWatcher:
             row = pending.pop()
             if row not in ancestors:
                 ancestors.add(row)
-                pending += self.log.rows[row].operands
+                pending += self.log.rows[row].inputs_if_operation
         # EagerPyFunc sends zeros of the wrong shape, so only the necessary adjoints are requested.
         has_python_op = any(self.log.rows[row].op == "EagerPyFunc" for row in ancestors)
         sources_by_row = [

@@ -41,7 +41,13 @@ from ..run_watch.report import (
 )
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.summary import summarize_run
-from ..run_watch.waiting_copies import CopyRequest, Message, WaitingCopy, find_obstacle_to_copies, fork_waiting_copy
+from ..run_watch.waiting_copies import (
+    CopyRequest,
+    Message,
+    WaitingCopy,
+    describe_why_process_cannot_be_copied,
+    fork_waiting_copy,
+)
 from .copy_window import CopyWindow
 from .ledger.run_watch import TorchRunWatch
 from .overruled import remove_problems_disproved_by_whole_run
@@ -131,7 +137,7 @@ class WatchedProgram:
                 program keeps running for a long time.
         """
         self._on_problem = on_problem
-        self.obstacle = find_obstacle_to_copies()
+        self.obstacle = describe_why_process_cannot_be_copied()
         if not self.obstacle:
             copy = fork_waiting_copy(0)
             if isinstance(copy, CopyRequest):
@@ -259,7 +265,7 @@ class WatchedProgram:
             pass_number: The number of completed backward passes.
         """
         is_alone = not self.side_effects.first and not torch.cuda.is_initialized()
-        if self._start_copy is None or not is_alone or find_obstacle_to_copies():
+        if self._start_copy is None or not is_alone or describe_why_process_cannot_be_copied():
             return
         copy = fork_waiting_copy(pass_number)
         if isinstance(copy, WaitingCopy):

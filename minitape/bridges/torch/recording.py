@@ -100,7 +100,7 @@ class TorchRecording(FrameworkRecording):
         """Return the target row of the last backward pass, even if it failed, or None if no backward pass ran."""
         return RowNumber(self.failed_target_rows[-1]) if self.failed_target_rows else super().find_last_target_row()
 
-    def find_target_row(self, sweep: BackwardPass) -> RowNumber:
+    def find_target_row_unless_found_from_source(self, sweep: BackwardPass) -> RowNumber:
         """Return the target row of a backward pass."""
         return RowNumber(sweep.target[-1])
 

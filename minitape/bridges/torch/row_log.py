@@ -252,7 +252,7 @@ class TorchLog:
                 return False
             if current_row not in visited and not recorded_row.tracked:
                 visited.add(current_row)
-                stack += recorded_row.operands
+                stack += recorded_row.inputs_if_operation
         recorded_row = self.rows[row]
         return recorded_row.kind == "operation" and not (
             recorded_row.cause in ("data", "detach") and self.rows[recorded_row.inputs[0]].kind != "operation"

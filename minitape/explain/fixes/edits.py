@@ -156,7 +156,8 @@ def list_source_names(fault: FaultSite) -> list[str]:
         name
         for name in dict.fromkeys((fault.source_path, question.name))
         if name
-        and question.adapter.to_handle(names.get(name, question.source)) is question.adapter.to_handle(question.source)
+        and question.adapter.to_handle_for_comparison(names.get(name, question.source))
+        is question.adapter.to_handle_for_comparison(question.source)
     ]
 
 

@@ -71,7 +71,7 @@ class FaultSite:
     @cached_property
     def source_path(self) -> str:
         """The expression through which the program accesses the source, or the name of the source."""
-        handle = self.question.adapter.to_handle(self.question.source)
+        handle = self.question.adapter.to_handle_for_comparison(self.question.source)
         return find_access_path(self.question, handle) or self.question.name
 
     @property

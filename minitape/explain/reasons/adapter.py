@@ -50,7 +50,7 @@ class Adapter:
         """Return the names and values of the variables in the program that asked the question."""
         raise NotImplementedError
 
-    def to_handle(self, value: Any) -> Any:
+    def to_handle_for_comparison(self, value: Any) -> Any:
         """Return the object that represents a value in comparisons, such as the variable behind a wrapper.
 
         Args:

@@ -197,7 +197,7 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
         statement = find_statement(escape.site)
         if escape.row not in reached_from_source or escape.site in reported or escape.method in BRANCH_METHODS:
             continue
-        if not statement or _converts_only_to_compare(statement):
+        if not statement or _does_convert_only_to_compare(statement):
             continue
         if does_escape_reach_target(question, escape, follow_branches=False):
             reported.add(escape.site)
@@ -206,7 +206,7 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
     return findings
 
 
-def _converts_only_to_compare(statement: Statement) -> bool:
+def _does_convert_only_to_compare(statement: Statement) -> bool:
     """Return whether a statement converts values to plain numbers only to compare them."""
     compared = {
         node for compare in ast.walk(statement.node) if isinstance(compare, ast.Compare) for node in ast.walk(compare)
@@ -427,8 +427,8 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
     Returns:
         The finding, or None if this is not the cause.
     """
-    created = question.adapter.find_creation(question.adapter.to_handle(question.source))
-    own_statements = _list_assignments_up_to_caller_of_setup(created.call_stack)
+    created = question.adapter.find_creation(question.adapter.to_handle_for_comparison(question.source))
+    own_statements = _list_assignments_up_to_first_outside_setup(created.call_stack)
     for leaf in question.list_leaves_besides_source():
         leaf_created = question.adapter.find_leaf_creation(leaf)
         if question.adapter.is_from_number_literal(leaf) or leaf_created.clock == created.clock:
@@ -456,7 +456,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
     return None
 
 
-def _list_assignments_up_to_caller_of_setup(call_stack: Sequence[Site]) -> list[tuple[Statement, Site]]:
+def _list_assignments_up_to_first_outside_setup(call_stack: Sequence[Site]) -> list[tuple[Statement, Site]]:
     """Return the assignments on a call stack, innermost first, up to the first one outside a set-up method."""
     statements: list[tuple[Statement, Site]] = []
     for site in reversed(call_stack):
@@ -535,7 +535,10 @@ def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
         if not (is_watched or _has_distinct_elements(values)):
             continue
         if any(np.array_equal(source_values, values.ravel()) for source_values in source_arrays):
-            created = [adapter.find_creation(adapter.to_handle(question.source)), adapter.find_leaf_creation(leaf)]
+            created = [
+                adapter.find_creation(adapter.to_handle_for_comparison(question.source)),
+                adapter.find_leaf_creation(leaf),
+            ]
             call_stack = max(created, key=lambda creation: creation.clock).call_stack
             newest_row = question.rows[max([leaf.index, *question.source_rows])]
             return Finding("wrong_object", find_innermost_site(call_stack, newest_row.site), leaf.index)

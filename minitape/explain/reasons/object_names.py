@@ -37,15 +37,17 @@ def find_source_name(question: Question) -> str:
     Args:
         question: The question about the source.
     """
-    to_handle = question.adapter.to_handle
-    source = to_handle(question.source)
+    to_handle_for_comparison = question.adapter.to_handle_for_comparison
+    source = to_handle_for_comparison(question.source)
     creation = question.adapter.find_creation(question.source)
     bound_name = next(
         (name for site in reversed(creation.call_stack) if (name := find_name_bound_at_site(site))),
         "",
     )
     values = [value for name, value in question.adapter.list_names_and_values() if name == bound_name.partition("[")[0]]
-    still_holds_source = bound_name.isidentifier() and all(to_handle(value) is source for value in values)
+    still_holds_source = bound_name.isidentifier() and all(
+        to_handle_for_comparison(value) is source for value in values
+    )
     is_item_of_unknown = "[" in bound_name and not values
     if bound_name and (still_holds_source or is_item_of_unknown):
         return bound_name
@@ -110,7 +112,7 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
 
     Args:
         question: The question, which gives access to the program's names.
-        wanted_object: The object, as `Adapter.to_handle` returns it.
+        wanted_object: The object, as `Adapter.to_handle_for_comparison` returns it.
 
     Returns:
         The expression, or "" if no expression is found.
@@ -131,7 +133,7 @@ def _build_access_paths(adapter: Adapter) -> list[AccessPaths]:
     container_ids = {id(value) for _, value in containers}
     objects = [(name, value) for name, value in stable_names if id(value) not in container_ids]
     loop_variables = [(name, value) for name, value in names if name in loop_names]
-    return [AccessPaths(start, adapter.to_handle) for start in (objects, containers, loop_variables)]
+    return [AccessPaths(start, adapter.to_handle_for_comparison) for start in (objects, containers, loop_variables)]
 
 
 def _find_loop_variable_names() -> set[str]:
@@ -150,22 +152,24 @@ class AccessPaths:
     the search where the last one ended.
     """
 
-    def __init__(self, named_values: NamesAndValues, to_handle: Callable[[Any], Any] = lambda value: value) -> None:
+    def __init__(
+        self, named_values: NamesAndValues, to_handle_for_comparison: Callable[[Any], Any] = lambda value: value
+    ) -> None:
         """Prepare the search.
 
         Args:
             named_values: The names to start from, each with the value that it holds.
-            to_handle: Returns the object by which a value is compared.
+            to_handle_for_comparison: Returns the object by which a value is compared.
         """
         # The handles are stored because an id is unique only while its object exists.
         self._found: dict[int, tuple[str, Any]] = {}
-        self._search = self._store_paths_one_by_one(named_values, to_handle)
+        self._search = self._store_paths_and_yield_after_each(named_values, to_handle_for_comparison)
 
     def find_path(self, wanted_object: Any) -> str:
         """Return the shortest expression for an object, or "" if none is found.
 
         Args:
-            wanted_object: The object to find, as `to_handle` returns it.
+            wanted_object: The object to find, as `to_handle_for_comparison` returns it.
         """
         key = id(wanted_object)
         while key not in self._found:
@@ -173,7 +177,9 @@ class AccessPaths:
                 return ""
         return self._found[key][0]
 
-    def _store_paths_one_by_one(self, named_values: NamesAndValues, to_handle: Callable[[Any], Any]) -> Iterator[bool]:
+    def _store_paths_and_yield_after_each(
+        self, named_values: NamesAndValues, to_handle_for_comparison: Callable[[Any], Any]
+    ) -> Iterator[bool]:
         """Store the paths of the program's objects one at a time, and yield True after each."""
         level = [(name, value) for name, value in named_values if name.isidentifier() and not name.startswith("_")]
         searched_ids = set[int]()
@@ -181,7 +187,7 @@ class AccessPaths:
         for _ in range(MAX_DEPTH):
             next_level: list[tuple[str, Any]] = []
             for path, value in level:
-                handle = to_handle(value)
+                handle = to_handle_for_comparison(value)
                 self._found.setdefault(id(handle), (path, handle))
                 yield True
                 if not remaining or type(value) in PARTLESS_TYPES or id(value) in searched_ids:

@@ -548,7 +548,7 @@ def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
     return (base, key.value) if is_known else (None, "")
 
 
-def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tuple[ScopedName, str]]:
+def find_scoped_names_with_key_or_class(node: ast.AST, statement: Statement) -> set[tuple[ScopedName, str]]:
     """Return the scoped names that identify an expression in `ValueFlow`, each with the part that it denotes.
 
     A part is a dictionary key, or the class that defines an attribute. The part is "" if it is not known.
@@ -571,7 +571,7 @@ def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tupl
             )
         }
     if isinstance(node, ast.Subscript):
-        return find_scoped_names_and_parts(node.value, statement)
+        return find_scoped_names_with_key_or_class(node.value, statement)
     return set()
 
 
@@ -694,7 +694,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[ast.AST], statement: 
     for n in nodes:
         is_read = isinstance(getattr(n, "ctx", None), ast.Load) and id(n) not in item_bases
         reads_item_by_call = isinstance(n, ast.Call) and bool(split_key_lookup(n)[1])
-        scoped_parts = find_scoped_names_and_parts(n, statement) if is_read or reads_item_by_call else set()
+        scoped_parts = find_scoped_names_with_key_or_class(n, statement) if is_read or reads_item_by_call else set()
         for key, part in scoped_parts:
             for carrier, parts in flow.carriers.get(key, {}).items():
                 if (not part or parts & {part, ""}) and not _is_rebound_between(key, carrier, statement):
@@ -727,7 +727,7 @@ def _is_rebound_between(key: ScopedName, carrier: Statement, reader: Statement) 
 def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool) -> set[tuple[ScopedName, str]]:
     """Return the names and parts that receive the value from a statement that reads it."""
     receivers = {
-        name_and_part for n in statement.targets for name_and_part in find_scoped_names_and_parts(n, statement)
+        name_and_part for n in statement.targets for name_and_part in find_scoped_names_with_key_or_class(n, statement)
     }
     node, function_name = statement.node, statement.enclosing_function_name
     if isinstance(node, FUNCTION_NODES):
@@ -751,7 +751,7 @@ def _iter_receivers_of_call(
     read_values = [value for value in values if is_start or _does_code_read_value(flow, ast.walk(value), statement)]
     called_name = find_last_name(call.func)
     if isinstance(call.func, ast.Attribute) and called_name in STORING_METHODS and read_values:
-        yield from find_scoped_names_and_parts(call.func.value, statement)
+        yield from find_scoped_names_with_key_or_class(call.func.value, statement)
     for function in flow.definitions.get(called_name, ()):
         names = [argument.arg for argument in function.args.args]
         names = names[1:] if names[:1] == ["self"] else names
@@ -762,7 +762,7 @@ def _iter_receivers_of_call(
             if value in read_values:
                 yield parameter, ""
             if fills_arguments and parameter in flow.carriers:
-                yield from find_scoped_names_and_parts(value, statement)
+                yield from find_scoped_names_with_key_or_class(value, statement)
 
 
 def _does_modify_own_function_parameter(statement: Statement) -> bool:

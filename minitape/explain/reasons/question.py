@@ -166,7 +166,7 @@ class Question:
     def path_breaks(self) -> list[PathStep]:
         """The breaks on the path, except those that only repeat the previous break."""
         next_breaks = self.get_or_compute_shared_result(
-            "breaks", lambda: map_next_breaks(self.cheapest_steps_to_target)
+            "breaks", lambda: map_rows_to_next_break(self.cheapest_steps_to_target)
         )
         path, row = list[PathStep](), self.cheapest_source_row
         while row is not None and (step := next_breaks[row]) is not None:
@@ -278,7 +278,7 @@ def find_cheapest_steps_to_target(question: Question) -> dict[int, PathStep | No
     return finished_steps
 
 
-def map_next_breaks(cheapest_steps: Mapping[int, PathStep | None]) -> dict[int, PathStep | None]:
+def map_rows_to_next_break(cheapest_steps: Mapping[int, PathStep | None]) -> dict[int, PathStep | None]:
     """Return the first break on each row's path to the target, so that a long path is not searched for each source.
 
     Args:

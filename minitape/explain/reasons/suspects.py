@@ -291,7 +291,7 @@ def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
     for row in reversed(run.rows):
         if row.op not in combining_ops:
             continue
-        operands, column = _find_operands_and_column(run, row)
+        operands, column = _find_operands_and_column_index(run, row)
         if column is None:
             continue
         # If the table is constant, such as a table of targets, the gradient arrives at the operation that reads the
@@ -340,7 +340,7 @@ def is_column_and_vector(column_shape: Sizes, row_shape: Sizes) -> bool:
     return len(row_shape) == 1 and row_shape[0] is not None and row_shape[0] > 1 and column_shape == (row_shape[0], 1)
 
 
-def _find_operands_and_column(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
+def _find_operands_and_column_index(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
     """Return an operation's two operands, and the index of a column whose counterpart is a row of equal length."""
     operands = [run.rows[run.find_operand_before_broadcast(run, row, operand)] for operand in row.inputs[:2]]
     shapes = [tuple(operand.shape) for operand in operands]
@@ -409,7 +409,7 @@ def _is_made_only_from_columns_and_vectors(run: CheckedRun, table_row: RecordedR
     waiting, seen, shape = [table_row.index], set[int](), tuple(table_row.shape)
     while waiting:
         current = run.rows[waiting.pop()]
-        if current.index in seen or _find_operands_and_column(run, current)[1] is not None:
+        if current.index in seen or _find_operands_and_column_index(run, current)[1] is not None:
             continue
         seen.add(current.index)
         tables = [index for index in current.inputs if tuple(run.rows[index].shape) == shape]

@@ -338,7 +338,7 @@ class TapeAdapter(Adapter):
         """Return the names and values of the variables in the program that asked the question."""
         return collect_asking_variables().items()
 
-    def to_handle(self, value: Any) -> Any:
+    def to_handle_for_comparison(self, value: Any) -> Any:
         """Return the variable behind a Keras variable or behind a slice of a variable.
 
         Args:

@@ -427,7 +427,7 @@ def explain_cancellation(question: Question, last_sender: int, cancelled_row: in
     return build_row_finding(question, "zero_sum", last_sender, "elements" if len(senders) == 1 else "")
 
 
-def find_zero_mechanism(question: Question, row: int) -> str:
+def find_mechanism_that_can_zero_adjoint(question: Question, row: int) -> str:
     """Return the cause by which an operation can make an adjoint zero, or "" if the adapter lists no cause.
 
     Args:
@@ -446,14 +446,17 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
         row: The row of the operation.
     """
     operation = question.rows[row]
-    mechanism = find_zero_mechanism(question, row)
+    mechanism = find_mechanism_that_can_zero_adjoint(question, row)
     if _has_tiny_float16_adjoint(question, row):
         return build_row_finding(question, "zero_factor", row, "underflow")
     if operation.op in VARIANT_OF_POINT_OP:
         # In a second derivative, blame the line of the activation, not the line of its derivative.
         site = question.rows[operation.inputs[-1]].site
         return Finding("zero_derivative", site, row, variant=VARIANT_OF_POINT_OP[operation.op])
-    if operation.op in MIN_MAX_OPS and (finding := _explain_min_max_used_as_clip(question, operation)) is not None:
+    if (
+        operation.op in MIN_MAX_OPS
+        and (finding := _explain_min_max_used_as_clip_or_relu(question, operation)) is not None
+    ):
         return finding
     if operation.op in question.adapter.class_loss_ops:
         return _explain_zeros_of_class_loss(question, operation)
@@ -482,7 +485,7 @@ def _has_tiny_float16_adjoint(question: Question, row: int) -> bool:
     return adjoint is not None and bool(np.abs(adjoint).max(initial=0.0) < SMALLEST_NORMAL_HALF)
 
 
-def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) -> OptionalFinding:
+def _explain_min_max_used_as_clip_or_relu(question: Question, operation: RecordedRow) -> OptionalFinding:
     """Explain the zero gradients of a maximum or minimum that the program uses for clipping or as a relu."""
     clip_word = find_clip_word(" ".join([*operation.scope, read_line_at_site(operation.site)]))
     if clip_word:
@@ -534,7 +537,7 @@ def explain_zero_of_unlisted_operation(question: Question, row: int) -> Finding:
         return explain_cancellation(question, senders[-1], row)
     # A later operation may have selected another part of the value, or masked this part.
     for later, _ in question.path:
-        mechanism = find_zero_mechanism(question, later) if later > row else ""
+        mechanism = find_mechanism_that_can_zero_adjoint(question, later) if later > row else ""
         is_masked = mechanism == "zero_factor" and not are_other_factors_nonzero(question, later)
         if is_masked or mechanism == "not_selected":
             return build_row_finding(question, mechanism, later)
@@ -590,7 +593,10 @@ def find_relu_or_step_that_zeroed_input(question: Question, row: int) -> Optiona
     first_zero = row
     while zeros := [index for index in question.rows[first_zero].inputs if is_row_value_all_zero(question, index)]:
         first_zero = zeros[0]
-    if first_zero == row or find_zero_mechanism(question, first_zero) not in ("dead_relu", "zero_derivative"):
+    if first_zero == row or find_mechanism_that_can_zero_adjoint(question, first_zero) not in (
+        "dead_relu",
+        "zero_derivative",
+    ):
         return None
     return explain_zero_of_operation(question, first_zero)
 
