@@ -239,7 +239,7 @@ def find_differentiated_non_float_argument(question: JaxQuestion) -> OptionalFin
     return None
 
 
-def find_undifferentiated_argument(question: JaxQuestion) -> OptionalFinding:
+def find_source_missing_from_argnums(question: JaxQuestion) -> OptionalFinding:
     """Find an argument with respect to which the function is not differentiated.
 
     Args:
@@ -538,7 +538,7 @@ JAX_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_trace_error,
     find_non_float_source=find_differentiated_non_float_argument,
     find_untracked_source=combine_checks(
-        find_result_other_than_real_scalar, find_undifferentiated_argument, find_source_read_from_outside
+        find_result_other_than_real_scalar, find_source_missing_from_argnums, find_source_read_from_outside
     ),
     specialize_break=name_step_function_in_finding,
     rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),

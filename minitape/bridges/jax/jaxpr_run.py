@@ -69,7 +69,7 @@ class JaxprRunner:
         self.openers: dict = {
             **dict.fromkeys(("jit", "pjit", "closed_call", "remat2", "checkpoint"), cls._run_call_equation_by_equation),
             "scan": cls._run_scan_step_by_step,
-            "cond": cls._run_taken_branch,
+            "cond": cls._run_chosen_cond_branch,
         }
 
     def run_jaxpr(self, jaxpr: Any, consts: JaxVariables, args: JaxVariables, scope: Scope = ()) -> JaxVariables:
@@ -123,7 +123,7 @@ class JaxprRunner:
                 is_long_loop = eqn.primitive.name == "scan" and row_estimate > LOOP_ROW_LIMIT
                 if row_estimate + len(self.log.rows) <= ROW_LIMIT and not is_long_loop:
                     return opener(self, eqn, inputs, scope)
-            return self._run_as_one_row(eqn, inputs, scope)
+            return self._run_equation_as_one_row(eqn, inputs, scope)
         except Exception:
             if self.failed_site is NOWHERE:
                 self.failed_site = self.site
@@ -151,7 +151,7 @@ class JaxprRunner:
         self.log.move_name_to_row(row, place.bound_name, last_row if is_same_statement else None)
         return place, row
 
-    def _run_as_one_row(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
+    def _run_equation_as_one_row(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         name = eqn.primitive.name
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
             return inputs  # The dtype stays the same. Only the weak type changes.
@@ -186,7 +186,7 @@ class JaxprRunner:
         direction = -1 if params["reverse"] else 1
         step_order = range(params["length"])[::direction]
         if not step_order:
-            return self._run_as_one_row(eqn, inputs, scope)
+            return self._run_equation_as_one_row(eqn, inputs, scope)
         step_outputs = []
         for index in step_order:
             step_scope = (*scope, f"{find_callee_or_primitive_name(eqn)}[{index}]")
@@ -213,7 +213,7 @@ class JaxprRunner:
             ),
         ]
 
-    def _run_taken_branch(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
+    def _run_chosen_cond_branch(self, eqn: Any, inputs: JaxVariables, scope: Scope) -> JaxVariables:
         branches = eqn.params["branches"]
         branch_index = int(inputs[0].value)
         branch_index = min(max(branch_index, 0), len(branches) - 1)

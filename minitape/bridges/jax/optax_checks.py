@@ -37,7 +37,7 @@ def explain_early_decay_of_each_schedule() -> list[OptionalExplanation]:
     ]
 
 
-def explain_swapped_average(trees: tuple, trained_leaves: list, site: Site) -> OptionalExplanation:
+def explain_swapped_moving_average_arguments(trees: tuple, trained_leaves: list, site: Site) -> OptionalExplanation:
     """Explain that ``optax.incremental_update`` received a moving average and the trained parameters in this order.
 
     Args:

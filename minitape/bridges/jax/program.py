@@ -30,7 +30,7 @@ from ..outside_values import unwrap_function
 from ..sampling import require_positive_step_count
 from ..traced_draws import TracedDraws
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
-from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_average
+from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_moving_average_arguments
 from .recording import JaxRecording, jax, record
 from .static_fields import explain_array_in_static_field
 from .transforms import (
@@ -167,7 +167,7 @@ class FirstGradients:
                     self._patches.wrap_function(
                         module.MultiSteps, "update", self._mark_gradients_as_accumulated_and_update
                     )
-                    self._patches.wrap_function(module, "incremental_update", self._check_and_update_average)
+                    self._patches.wrap_function(module, "incremental_update", self._update_average_and_explain_swap)
 
     def _watch_optimizers(self, transformation_class: Any) -> None:
         """Watch the ``update`` function of every optimizer. An optimizer is a named tuple with this field."""
@@ -202,12 +202,14 @@ class FirstGradients:
             self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1, len(are_raw) > 1)
         return results
 
-    def _check_and_update_average(self, original: Any, new_tensors: Any, old_tensors: Any, step_size: Any) -> Any:
+    def _update_average_and_explain_swap(
+        self, original: Any, new_tensors: Any, old_tensors: Any, step_size: Any
+    ) -> Any:
         """Update a moving average, and keep the explanation if it was passed in place of the parameters."""
         if self._may_watch_call((new_tensors, old_tensors, step_size)) and step_size < LARGE_STEP_SIZE:
             site = find_user_site()
             trees = new_tensors, old_tensors
-            self._swapped_averages[site] = explain_swapped_average(trees, self._trained_leaves, site)
+            self._swapped_averages[site] = explain_swapped_moving_average_arguments(trees, self._trained_leaves, site)
         return original(new_tensors, old_tensors, step_size)
 
     def _apply_and_record_updates(self, original: Any, params: Any, updates: Any) -> Any:

@@ -335,11 +335,11 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
             "record_if_bad() needs concrete values, but there are none while a function is traced. Call it on the "
             "results of the compiled step."
         )
-    return record(function, *args, **options) if _is_bad_gradient(leaves) else None
+    return record(function, *args, **options) if _is_any_leaf_zero_or_nonfinite(leaves) else None
 
 
 @jax.jit
-def _is_bad_gradient(leaves: list) -> Any:
+def _is_any_leaf_zero_or_nonfinite(leaves: list) -> Any:
     """Return whether a leaf is all zeros or not finite."""
     bad_flags = [~jax.numpy.isfinite(leaf).all() | ~jax.numpy.any(leaf) for leaf in leaves]
     return jax.numpy.array(bad_flags, bool).any()

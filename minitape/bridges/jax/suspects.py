@@ -49,7 +49,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=JaxAdapter(recording),
-        checks=(check_gradients_without_effect, check_cancelling_shares),
+        checks=(check_gradients_that_change_no_parameter, check_shares_that_cancel_to_rounding_error),
         find_source_rows=recording.list_rows,
         find_operand_before_broadcast=find_operand_before_broadcast,
         find_logits_row=find_logits_row,
@@ -70,7 +70,7 @@ def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None
 
 
-def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
+def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
     """Find a program that computes gradients step after step without changing any parameter.
 
     If some parameters change, the unchanged parameters are considered frozen and are not reported.
@@ -99,7 +99,7 @@ def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
     yield Suspicion("not_applied", site, fields, min(unchanged_counts), only_rows=unchanged_counts, variant=variant)
 
 
-def check_cancelling_shares(run: CheckedRun) -> Suspicions:
+def check_shares_that_cancel_to_rounding_error(run: CheckedRun) -> Suspicions:
     """Find shares that arrive at a value on several paths and cancel, except for rounding errors.
 
     This happens in a softmax or a normalization, whose steps are separate rows in JAX.

@@ -274,7 +274,7 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
         # derivative.
         return None
     for check in (
-        _find_use_outside_block,
+        _find_use_while_tape_not_recording,
         _find_watch_of_other_tape,
         _find_unwatched_computed_source,
         _find_unwatched_tensor,
@@ -329,7 +329,7 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Optio
     return finding
 
 
-def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
+def _find_use_while_tape_not_recording(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
     """Find a use of a variable or watched tensor while the tape was not recording.
 
     Args:

@@ -93,7 +93,7 @@ def explain_layer_losses_missing_from_target(recording: TensorFlowRecording) -> 
     return None
 
 
-def explain_wrong_loss_input(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_swapped_or_nonprobability_loss_input(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a Keras loss received logits instead of probabilities, or its arguments in the wrong order.
 
     Args:
@@ -108,7 +108,7 @@ def explain_wrong_loss_input(recording: TensorFlowRecording) -> OptionalExplanat
     return None
 
 
-def explain_use_of_initial_statistics(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_use_of_initial_batchnorm_statistics(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a trained ``BatchNormalization`` layer used the initial values of its moving statistics.
 
     Args:

@@ -141,15 +141,15 @@ class TensorFlowRecording(FrameworkRecording):
             explain_lr_attribute_without_effect,
             explain_optimizer_remade_each_step,
             explain_step_with_unscaled_loss,
+            explain_swapped_or_nonprobability_loss_input,
             explain_unread_clipping_result,
-            explain_use_of_initial_statistics,
-            explain_wrong_loss_input,
+            explain_use_of_initial_batchnorm_statistics,
         )
 
         nonfinite = (explain_nonfinite_target(self, row) for sweep in self.sweeps for row in sweep.target)
         yield next(filter(None, nonfinite), None)
-        yield explain_wrong_loss_input(self)
-        yield explain_use_of_initial_statistics(self)
+        yield explain_swapped_or_nonprobability_loss_input(self)
+        yield explain_use_of_initial_batchnorm_statistics(self)
         yield explain_step_with_unscaled_loss(self)
         yield explain_layer_losses_missing_from_target(self)
         yield explain_optimizer_remade_each_step(self)

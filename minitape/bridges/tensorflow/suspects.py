@@ -47,7 +47,11 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
         has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=TensorFlowAdapter(recording, None, None),
-        checks=(check_gradients_without_effect, check_unoptimized_sources, check_untracked_variables),
+        checks=(
+            check_gradients_that_change_no_parameter,
+            check_unoptimized_sources,
+            check_variables_untracked_by_layer,
+        ),
         find_source_key=lambda source: find_handle_id(source),
         find_source_rows=recording.list_rows,
         find_optimizer_steps=lambda source: [
@@ -69,7 +73,7 @@ def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]
     }
 
 
-def check_gradients_without_effect(run: CheckedRun) -> Suspicions:
+def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
     """Find gradients that were computed several times without ever changing a variable.
 
     Either the program took no step, or the learning rate is 0, or the program computed new values and discarded them.
@@ -164,7 +168,7 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
         yield Suspicion("not_optimized", steps[-1].site, sentence_fields, source_keys=missing_handle_ids)
 
 
-def check_untracked_variables(run: CheckedRun) -> Suspicions:
+def check_variables_untracked_by_layer(run: CheckedRun) -> Suspicions:
     """Find variables that a Keras layer holds but does not track, so that nothing trains them.
 
     A variable to which the program itself assigns values, such as a weight that grows from epoch to epoch, is not

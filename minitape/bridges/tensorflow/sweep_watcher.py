@@ -231,7 +231,7 @@ class ShareRecorder:
             operations: The sweep's operations, in the form of `SweepWatcher.sweep_operations`.
         """
         for op, inputs, adjoints, shares in operations:
-            call_id = self._take_waiting_call(op, inputs, adjoints)
+            call_id = self._remove_and_return_matching_call(op, inputs, adjoints)
             if call_id is not None:
                 self._record_shares_of_call(call_id, shares)
         # After the last share, the sum equals the adjoint.
@@ -240,7 +240,7 @@ class ShareRecorder:
             if row in self.sweep.adjoints:
                 edges[index] = edges[index]._replace(total=self.sweep.adjoints[row])
 
-    def _take_waiting_call(self, op: str, inputs: Any, adjoints: list) -> int | None:
+    def _remove_and_return_matching_call(self, op: str, inputs: Any, adjoints: list) -> int | None:
         """Return the first row of the last waiting call with these inputs and adjoints.
 
         The call is removed from the waiting rows. Returns None if no call matches.

@@ -104,7 +104,7 @@ class TensorFlowWatcher(Watcher):
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
-            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._record_and_scale_loss)
+            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._mark_loss_as_scaled_and_scale_it)
             patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._step_and_record_if_loss_is_unscaled)
         if losses := sys.modules.get("keras.src.backend.tensorflow.nn"):
             for name in ("categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"):
@@ -262,7 +262,7 @@ class TensorFlowWatcher(Watcher):
             self.writer.run_safely(self.log.check_loss_input_and_record_if_wrong, target, output)
         return original(target, output, from_logits=from_logits, **options)
 
-    def _record_and_scale_loss(self, original: Any, optimizer: Any, loss: Any) -> Any:
+    def _mark_loss_as_scaled_and_scale_it(self, original: Any, optimizer: Any, loss: Any) -> Any:
         self._is_loss_scaled = True
         return original(optimizer, loss)
 

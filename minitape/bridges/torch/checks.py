@@ -145,7 +145,7 @@ def _find_only_freezing_or_use_site(use_site: Site, is_parameter: bool) -> Site:
 REGISTER_METHODS = ("register_buffer", "register_parameter")
 
 
-def find_recorded_or_written_creation_site(question: TorchQuestion, row: RecordedRow) -> Site:
+def find_creation_site_in_recording_or_text(question: TorchQuestion, row: RecordedRow) -> Site:
     """Return the line that created a tensor.
 
     If the recorder did not see the creation, search for the tensor's name in the program's text.
@@ -250,7 +250,7 @@ def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) 
     return target_statement in trace_value_to_statements(find_statement(escape.site) or target_statement, ())
 
 
-def build_finding_of_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
     """Return the finding about the values that returned to PyTorch, or else about the value that decided a branch.
 
     Args:
@@ -410,7 +410,7 @@ def _is_one_of_alternative_layers(question: TorchQuestion, root: nn.Module, laye
 # -- .grad -----------------------------------------------------------------------------------------
 
 
-def find_cause_of_lost_grad(question: TorchQuestion) -> OptionalFinding:
+def find_cause_of_adjoint_missing_in_grad(question: TorchQuestion) -> OptionalFinding:
     """Find out why an adjoint arrived but did not become ``.grad``.
 
     Args:
@@ -426,13 +426,13 @@ def find_cause_of_lost_grad(question: TorchQuestion) -> OptionalFinding:
             return Finding("unused")
         return build_custom_rule_finding(question, last_reached, "no_gradient")
     if source.is_leaf:
-        return _find_cause_of_lost_leaf_grad(question, row)
+        return _find_cause_of_adjoint_missing_in_leaf_grad(question, row)
     if not source.retains_grad and sweep.function_name != "grad":
         return build_row_finding(question, "non_leaf", row)
     return None
 
 
-def _find_cause_of_lost_leaf_grad(question: TorchQuestion, row: int) -> OptionalFinding:
+def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: int) -> OptionalFinding:
     """Find out why a leaf's gradient was returned, cleared, or replaced with zeros."""
     log, sweep, source = question.adapter.log, question.sweep, question.source
     assert sweep is not None
@@ -535,12 +535,12 @@ TORCH_CHECKS = FrameworkChecks(
     find_cause_behind_break=find_copy_or_keep_finding,
     can_locate_target=can_locate_target,
     does_escape_reach_target_or_branch=does_escape_reach_target_or_branch,
-    build_escape_finding=build_finding_of_escapes,
+    build_escape_finding=build_finding_of_earlier_break_or_escapes,
     reports_every_escape=True,
     find_replaced_source=find_replaced_source,
     find_reason_for_no_use=find_use_in_unrecorded_transform,
     find_uncalled_layer=find_uncalled_layer_of_source,
-    find_lost_gradient=find_cause_of_lost_grad,
+    find_lost_gradient=find_cause_of_adjoint_missing_in_grad,
     refine_zero_finding=refine_zero_finding,
 )
 LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
@@ -563,5 +563,5 @@ def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Exp
     question.name = find_access_path(question, source) or recording.log.history.find_tensor_name(source)
     finding = run_checks(question, TORCH_CHECKS)
     if finding.row is not None and finding.cause in LEAF_CAUSES and finding.site == question.rows[finding.row].site:
-        finding.site = find_recorded_or_written_creation_site(question, question.rows[finding.row])
+        finding.site = find_creation_site_in_recording_or_text(question, question.rows[finding.row])
     return to_explanation_with_fixes(question, finding)

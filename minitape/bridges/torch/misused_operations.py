@@ -18,7 +18,7 @@ RECURRENT_OPS = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 MIN_ZERO_STEPS = 3
 
 
-def check_unreachable_targets(run: CheckedRun) -> Suspicions:
+def check_targets_outside_activation_range(run: CheckedRun) -> Suspicions:
     """Find targets outside the range of the activation that computed the prediction.
 
     Args:

@@ -108,7 +108,7 @@ class WatchedProgram:
         self.may_repeat = may_repeat
         self.options = options
         self.other_blocks = other_blocks
-        self.watch = TorchRunWatch(on_pass=self._copy_program_or_ask_copy_about_nonfinite)
+        self.watch = TorchRunWatch(on_pass=self._copy_program_or_report_problem_after_pass)
         self.side_effects = SideEffects()
         self.anomaly_answer: Message | None = None
         self.obstacle = ""
@@ -160,7 +160,7 @@ class WatchedProgram:
                 for block in self.other_blocks:
                     stack.enter_context(block)
                 self._recording = recording
-                self._recording.on_recorded = self._explain_first_steps
+                self._recording.on_recorded = self._explain_first_steps_and_prepare_report
 
                 def finish_run(error: BaseException | None) -> None:
                     if self._copy_window is not None:
@@ -193,7 +193,7 @@ class WatchedProgram:
         finally:
             self.watch.patches.undo_all()
 
-    def _explain_first_steps(self) -> None:
+    def _explain_first_steps_and_prepare_report(self) -> None:
         """Explain the recorded steps, and prepare a report in case the program keeps running for a long time."""
         accounts = self.watch.accounts
         # An earlier page is about calls to autograd.grad alone if the program had not called backward() yet.
@@ -229,7 +229,7 @@ class WatchedProgram:
 
     # -- copies ------------------------------------------------------------------------------------
 
-    def _copy_program_or_ask_copy_about_nonfinite(self, pass_number: int) -> None:
+    def _copy_program_or_report_problem_after_pass(self, pass_number: int) -> None:
         """Create a copy at intervals, and send one a request as soon as a non-finite value appears.
 
         Also report an early problem when it is due.
@@ -292,7 +292,7 @@ class WatchedProgram:
             request: The request to answer.
         """
         self.text = self.text._replace(source=request.fields.get("source"))
-        self.watch = TorchRunWatch(follows_all=True, on_pass=self._copy_program_or_ask_copy_about_nonfinite)
+        self.watch = TorchRunWatch(follows_all=True, on_pass=self._copy_program_or_report_problem_after_pass)
         self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
         seed_random_numbers()
         with keep_models_alive(), self._open_watch():
@@ -306,12 +306,16 @@ class WatchedProgram:
         Args:
             anomaly: The first non-finite value.
         """
-        return self._send_to_last_copy_before(
+        return self._ask_start_or_last_copy_before(
             anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
         )
 
-    def _send_to_last_copy_before(self, pass_number: int, request_fields: Message) -> Message | None:
-        """Send a request to the last copy before a pass. If none exists, set ``obstacle`` and return None."""
+    def _ask_start_or_last_copy_before(self, pass_number: int, request_fields: Message) -> Message | None:
+        """Send a request to the last copy before a pass, and return its answer.
+
+        If no such copy exists, or if the program has run for only a short time, ask the copy that runs the program
+        from its start. If neither answers, set ``obstacle`` and return None.
+        """
         request_fields = request_fields | {"seconds": MAX_REPEAT_SECONDS}
         seconds = time.monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < pass_number]
@@ -320,12 +324,12 @@ class WatchedProgram:
             answer = usable[-1].send_request_and_read_answer(request_fields)
             if answer is not None:
                 return answer
-        answer = self._send_to_start_copy(request_fields, seconds)
+        answer = self._ask_start_copy(request_fields, seconds)
         if answer is not None and usable and find_first_pass_with_different_loss(answer, self.watch.accounts.losses):
             return usable[-1].send_request_and_read_answer(request_fields) or answer
         return answer
 
-    def _send_to_start_copy(self, request_fields: Message, running_seconds: float) -> Message | None:
+    def _ask_start_copy(self, request_fields: Message, running_seconds: float) -> Message | None:
         """Send a JSON request to the copy that runs the program from its start, and return its JSON answer.
 
         Args:
@@ -458,12 +462,12 @@ class WatchedProgram:
                 # The first pass may belong to another loss, as in a GAN.
                 for number in [pass_number] if group.kind == "nonfinite" else TRIED_PASSES:
                     groups[index] = try_patch_and_add_verdict(
-                        group, source, number, self._send_trial_if_possible, report.problems
+                        group, source, number, self._ask_start_copy_for_trial_if_quick, report.problems
                     )
                     if groups[index].is_patch_offered:
                         break
 
-    def _send_trial_if_possible(self, request_fields: Message) -> Message | None:
+    def _ask_start_copy_for_trial_if_quick(self, request_fields: Message) -> Message | None:
         """Send a request to a copy that runs the program from its start, or return None if that is not possible.
 
         Args:
@@ -496,7 +500,7 @@ class WatchedProgram:
                 explanation = explain_raised_error(latest, error)
                 if explanation is not None or was_recorded or self.watch.failure is not error:
                     return None if explanation is None else build_problem_group(explanation, [])
-        answer = self._send_to_last_copy_before(
+        answer = self._ask_start_or_last_copy_before(
             max(1, self.watch.accounts.passes - 1), {"kind": "error", "low": self.watch.accounts.passes - 1}
         )
         raised = (answer or {}).get("raised")

@@ -33,7 +33,7 @@ from .custom_functions import measure_disagreeing_slopes, should_check_derivativ
 from .misused_operations import (
     check_addition_at_repeated_indices,
     check_rows_indexed_with_all_labels,
-    check_unreachable_targets,
+    check_targets_outside_activation_range,
     record_last_recurrent_layer_without_gradient,
 )
 from .model_parameters import iter_unregistered_parameters
@@ -101,12 +101,12 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         checks=(
             check_fate_of_gradients_after_backward,
             check_range_of_loss_inputs,
-            check_unreachable_targets,
+            check_targets_outside_activation_range,
             check_rows_indexed_with_all_labels,
             check_addition_at_repeated_indices,
             check_derivatives_of_custom_functions,
             check_samples_used_outside_log_prob,
-            check_state_cut_in_loop,
+            check_state_detached_in_each_loop_step,
         ),
         find_source_rows=recording.list_rows,
         find_optimizer_steps=watch.list_account_per_optimizer_step,
@@ -154,7 +154,7 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
         return finding
     tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
     parameter = next(tensors, None)
-    site, variant = (NOWHERE, "") if parameter is None else _find_omission_site_and_variant(recording, parameter)
+    site, variant = (NOWHERE, "") if parameter is None else _find_optimizer_omission_and_variant(recording, parameter)
     if site is NOWHERE and variant != "model":
         return finding._replace(site=find_optimizer_creation_site(finding.site))
     return finding._replace(site=site, variant=variant)
@@ -189,7 +189,7 @@ def find_optimizer_creation_site(step_site: Site) -> Site:
     return creating[-1].site if creating else step_site
 
 
-def _find_omission_site_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
+def _find_optimizer_omission_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
     """Return the line that left a parameter out of an optimizer, if known, and the sentence variant to use."""
     history = recording.log.history
     site = history.find_site_of_insertion_as_replacement(parameter)
@@ -263,7 +263,7 @@ def _is_paused_by_program(row: RecordedRow) -> bool:
     return any(statement.find_enclosing_with_or_function(*PAUSE_BLOCKS) for statement in statements)
 
 
-def check_state_cut_in_loop(run: CheckedRun) -> Suspicions:
+def check_state_detached_in_each_loop_step(run: CheckedRun) -> Suspicions:
     """Find a state that is detached in each step of a loop, so that only the last step has a gradient.
 
     A state is reported only if no result that was cut off is used anywhere else. If a loss uses the results of all
