@@ -340,7 +340,7 @@ def collect_names_computed_from(source_name: str, end_statement: Statement) -> s
     return names
 
 
-def find_reason_for_no_use(question: JaxQuestion) -> OptionalFinding:
+def find_other_branch_or_value_used_instead(question: JaxQuestion) -> OptionalFinding:
     """Find out whether the source was unused because another branch ran, or because another value was used.
 
     Args:
@@ -402,8 +402,8 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> OptionalFinding:
     return None
 
 
-def refine_nonfinite_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding about the first value to become infinite, even if a later division hides it.
+def blame_first_overflow_for_nonfinite(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
+    """Return the finding about the first value to overflow, even if a later division hides it, or else the given one.
 
     Args:
         question: The question about the source.
@@ -433,8 +433,8 @@ def refine_nonfinite_finding(question: JaxQuestion, finding: Finding, row: Recor
     return finding
 
 
-def refine_zero_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding about the operation that produced zeros, using JAX's name for the operation.
+def blame_step_function_or_relu_for_zeros(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
+    """Return the finding about the step function or relu that produced zeros, or else the given finding.
 
     Args:
         question: The question about the source.
@@ -546,11 +546,11 @@ JAX_CHECKS = FrameworkChecks(
         True
     ),  # A trace without values does not show which escapes matter.
     build_escape_finding=build_finding_of_first_escape,
-    find_reason_for_no_use=find_reason_for_no_use,
+    find_reason_for_no_use=find_other_branch_or_value_used_instead,
     build_unused_finding=build_unused_finding,
     find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_or_loop_without_share),
-    refine_nonfinite_finding=refine_nonfinite_finding,
-    refine_zero_finding=refine_zero_finding,
+    refine_nonfinite_finding=blame_first_overflow_for_nonfinite,
+    refine_zero_finding=blame_step_function_or_relu_for_zeros,
 )
 
 

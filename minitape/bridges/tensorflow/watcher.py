@@ -311,6 +311,7 @@ class TensorFlowWatcher(Watcher):
         return original(context, op, name, *map(_replace_variables_by_values, inputs))
 
     def _register_accessed_variable(self, original: Any, variable: Any) -> Any:
+        """Register a variable that the program reads. In a repeated call, first give an empty variable a value."""
         if self.recording.is_rerun and id(variable.handle) not in self.log.tensor_rows.variables_by_handle:
             self.writer.run_safely(self.log.fill_variable_with_placeholder_if_empty, variable)
         self.log.tensor_rows.register_variable(variable)

@@ -472,8 +472,8 @@ def find_return_site_of_only_hook(file: str | None) -> Site:
 HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
 
 
-def refine_zero_finding(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Add facts about PyTorch's hooks, custom rules and samples to a finding about zeros.
+def blame_hook_rule_or_sample_for_zeros(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
+    """Return the finding about the hook, custom rule or sample that produced zeros, or else the given finding.
 
     Args:
         question: The question about the source.
@@ -541,7 +541,7 @@ TORCH_CHECKS = FrameworkChecks(
     find_reason_for_no_use=find_use_in_unrecorded_transform,
     find_uncalled_layer=find_uncalled_layer_of_source,
     find_lost_gradient=find_cause_of_adjoint_missing_in_grad,
-    refine_zero_finding=refine_zero_finding,
+    refine_zero_finding=blame_hook_rule_or_sample_for_zeros,
 )
 LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
 
