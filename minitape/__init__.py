@@ -46,7 +46,9 @@ _HOOKS = {
     "explain.tape_answers": "explain warn_about_none",
     "explain.caller": "format_place",
     "explain.reasons.tape_checks": "find_break_inside_py_function",
-    "explain.gradient_warnings": "add_none_reasons add_non_tensor_note add_unregistered_op_note describe_none_reasons",
+    "explain.gradient_warnings": (
+        "add_notes_why_gradients_are_none add_non_tensor_note add_unregistered_op_note describe_why_gradients_are_none"
+    ),
     "picture.drawing": "draw",
     "minitape_widgets.front_end": "front_end_bundle=BUNDLE",
     "minitape_widgets.playground": "snapshot_program=run_program_and_snapshot",

@@ -17,7 +17,7 @@ from ..engine.record.user_frames import is_minitape_or_library_file
 from .outside_values import iter_function_and_callees, read_outside_values
 
 
-def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
+def save_state_and_build_restorer(function: Any, *args: Any) -> Callable[[], None]:
     """Save the objects that a function may change, and return a function that restores them.
 
     These are the attributes of the program's objects, as well as any lists, dictionaries and deques that the function
@@ -27,7 +27,7 @@ def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
     ...     seen.append(w)
     ...     return w
     >>> seen = []
-    >>> restore_state = save_mutable_state(loss, seen)
+    >>> restore_state = save_state_and_build_restorer(loss, seen)
     >>> loss(2.0, seen), seen
     (2.0, [2.0])
     >>> restore_state()

@@ -286,7 +286,7 @@ class Recording(PictureSource):
             ImportError: If the graphviz package is not installed.
         """
         snapshot = cast("Snapshot", self.build_snapshot(collect_namespaces(sys._getframe(1))))
-        digraph = build_digraph(Figure(fold_layers(snapshot, describe_layers_by_path(model))))
+        digraph = build_digraph(Figure(fold_layers(snapshot, map_layer_paths_to_descriptions(model))))
         digraph.attr(rankdir="TB")
         return digraph
 
@@ -475,7 +475,7 @@ class Recording(PictureSource):
         return self.explain_gradient(result["target"][0]["row"], result["sources"][0]["rows"][-1])
 
 
-def describe_layers_by_path(model: object) -> dict[str, str]:
+def map_layer_paths_to_descriptions(model: object) -> dict[str, str]:
     """Return the class and the number of parameters of each layer, keyed by the layer's path in the model.
 
     Args:

@@ -1,8 +1,8 @@
 """Provide functions of higher packages, which the engine, ``functions`` and ``tf`` call but cannot import.
 
-Each function is an attribute of ``hooks``. For example, ``hooks.add_none_reasons(error)`` adds the reason for a None
-gradient to an error, and ``hooks.draw(tape)`` draws a tape. A table in ``minitape/__init__.py`` lists these functions.
-Each function is loaded when it is first used.
+Each function is an attribute of ``hooks``. For example, ``hooks.add_notes_why_gradients_are_none(error)`` adds the
+reason for a None gradient to an error, and ``hooks.draw(tape)`` draws a tape. A table in ``minitape/__init__.py`` lists
+these functions. Each function is loaded when it is first used.
 """
 
 from __future__ import annotations

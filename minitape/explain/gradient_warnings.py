@@ -71,7 +71,7 @@ def merge_explanations_with_same_reason(explanations: list[Explanation]) -> list
     ]
 
 
-def add_none_reasons(error: Exception, variables: Iterable[TargetOrSource] | None = None) -> Exception:
+def add_notes_why_gradients_are_none(error: Exception, variables: Iterable[TargetOrSource] | None = None) -> Exception:
     """Add notes to an error that say why some gradients are None. The error's message does not change.
 
     The reasons come from the nearest tape among the callers' variables whose ``gradient`` returned None.
@@ -96,7 +96,7 @@ def add_none_reasons(error: Exception, variables: Iterable[TargetOrSource] | Non
     return error
 
 
-def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
+def describe_why_gradients_are_none(variables: Iterable[TargetOrSource]) -> str:
     """Return the reasons why the gradients of some variables are None, for the text of a warning.
 
     Args:
@@ -140,7 +140,7 @@ def add_unregistered_op_note(
     return error
 
 
-def add_none_reasons_from_frames(error: BaseException, frames: list[FrameType]) -> None:
+def add_notes_why_none_from_frames(error: BaseException, frames: list[FrameType]) -> None:
     """Add the reasons for a None gradient to an error that Python raised because of the None.
 
     If the tape no longer exists, the note explains how to request the reason. If no gradient was None, nothing is

@@ -60,9 +60,9 @@ def add_advice_and_hide_frames(error: BaseException, trace: Object) -> Traceback
             links.append(links[-1].tb_next)
         is_own = [link.tb_frame.f_code.co_filename.startswith(_PACKAGE) for link in links]
         if not hasattr(error, "__notes__") and _is_error_about_none(error):
-            from .gradient_warnings import add_none_reasons_from_frames
+            from .gradient_warnings import add_notes_why_none_from_frames
 
-            add_none_reasons_from_frames(error, [link.tb_frame for link in links[::-1]])
+            add_notes_why_none_from_frames(error, [link.tb_frame for link in links[::-1]])
         if not hasattr(error, "__notes__") and (advice := _find_advice_on_error(error, is_own[-1])):
             error.add_note(advice)
         if cause := error.__context__:

@@ -61,10 +61,10 @@ def find_user_site() -> Site:
     True
     """
     frame = find_user_frame(sys._getframe(1))
-    return get_running_site(frame)
+    return get_site_running_in_frame(frame)
 
 
-def get_running_site(frame: FrameType | None) -> Site:
+def get_site_running_in_frame(frame: FrameType | None) -> Site:
     """Return the line that a frame is running, or NOWHERE if there is no frame.
 
     Args:

@@ -726,12 +726,14 @@ class Optimizer:
         pairs = list(grads_and_vars)
         unreached = [v for g, v in pairs if g is None]
         if len(unreached) == len(pairs):
-            raise hooks.add_none_reasons(ValueError("No gradients provided for any variable."), unreached)
+            raise hooks.add_notes_why_gradients_are_none(
+                ValueError("No gradients provided for any variable."), unreached
+            )
         if unreached:
             names = [getattr(v, "path", v.name) for v in unreached]
             warnings.warn(
                 f"Gradients do not exist for variables {names} when minimizing the loss.\n"
-                f"{hooks.describe_none_reasons(unreached)}",
+                f"{hooks.describe_why_gradients_are_none(unreached)}",
                 stacklevel=2,
             )
         self.iterations.value.assign_add(1)

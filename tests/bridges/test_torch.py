@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
 from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
-from minitape.bridges.recording import describe_layers_by_path  # noqa: E402
+from minitape.bridges.recording import map_layer_paths_to_descriptions  # noqa: E402
 from minitape.bridges.torch import row_log  # noqa: E402
 from minitape.bridges.torch.kept_tensors import KeptTensors, TorchValue, to_numpy  # noqa: E402
 from minitape.picture.layer_folds import fold_layers  # noqa: E402
@@ -155,7 +155,7 @@ def test_each_layer_of_a_model_is_one_row_of_a_folded_picture():
         loss = net(x).sum()
         loss.backward()
     snapshot = recording.snapshot()
-    folded = fold_layers(snapshot, describe_layers_by_path(net))
+    folded = fold_layers(snapshot, map_layer_paths_to_descriptions(net))
     first, relu, last, total = [row for row in folded["rows"] if row["kind"] == "operation"]
     assert (first["name"], first["label"]) == ("layer 0", "Linear, 9 parameters")
     assert (last["name"], last["label"], last["scope"]) == ("2.0", "Linear, 4 parameters", ["Sequential", "2"])

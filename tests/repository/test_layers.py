@@ -229,4 +229,4 @@ def test_every_question_to_a_package_above_has_an_answer_and_every_answer_a_ques
 
 def test_a_question_without_an_answer_says_where_answers_stand():
     with pytest.raises(AttributeError, match=r"minitape/__init__\.py"):
-        Hooks().add_none_reasons  # noqa: B018
+        Hooks().add_notes_why_gradients_are_none  # noqa: B018

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.bridges.recording import Recording, describe_layers_by_path
+from minitape.bridges.recording import Recording, map_layer_paths_to_descriptions
 from minitape.picture.drawing import Picture
 from minitape.picture.layer_folds import fold_layers
 from tests.jupyterlab_page import read_box
@@ -81,8 +81,8 @@ def test_a_layer_says_its_class_and_how_many_parameters_it_has():
         def children(self):
             return [Linear()]
 
-    assert describe_layers_by_path(Model()) == {"first": "Linear, 2,400 parameters"}
-    assert describe_layers_by_path(None) == {}
+    assert map_layer_paths_to_descriptions(Model()) == {"first": "Linear, 2,400 parameters"}
+    assert map_layer_paths_to_descriptions(None) == {}
 
 
 def test_what_blocks_a_gradient_is_not_folded():

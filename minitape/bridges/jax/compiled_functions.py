@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jax.tree_util import all_leaves, tree_flatten
 
-from ..mutable_state import save_mutable_state
+from ..mutable_state import save_state_and_build_restorer
 from ..outside_values import (
     OutsideData,
     explain_stale_value,
@@ -52,14 +52,14 @@ class CompiledFunction:
             return self._jitted(*args, **kwargs)
         is_due = gradient_block.may_record_call((args, kwargs))
         if is_due:
-            restore_state = save_mutable_state(self._function, *args)
+            restore_state = save_state_and_build_restorer(self._function, *args)
             if self._call_count == 0:  # JAX caches this trace for the program's own call.
                 previous_count = gradient_block.gradient_count
                 with suppress(Exception):
                     self._jitted.eval_shape(*args, **kwargs)
                 if gradient_block.gradient_count == previous_count:
                     self._gradient_limit = 0
-            restore_after_trace = save_mutable_state(self._function, *args)
+            restore_after_trace = save_state_and_build_restorer(self._function, *args)
             restore_state()
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
                 # If the limit is one more gradient than the function computes, the function runs to its end.

@@ -24,7 +24,7 @@ from ...recording.sites import Site, find_user_call_stack, find_user_site
 from ..framework_adapter import is_any_name_read_later
 from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
-from ..mutable_state import save_mutable_state
+from ..mutable_state import save_state_and_build_restorer
 from ..nonfinite_values import explain_nonfinite_target
 from ..outside_values import unwrap_function
 from ..sampling import require_positive_step_count
@@ -363,7 +363,7 @@ class FirstGradients:
         call = next((call for call in calls if are_alive_and_finite(list_float_arrays(call))), None)
         if call is None:
             return
-        restore_state = save_mutable_state(function, *call[0])
+        restore_state = save_state_and_build_restorer(function, *call[0])
         self.first += GRADIENT_LIMIT
         try:
             record_call(*call)
@@ -438,13 +438,13 @@ class FirstGradients:
         def map_and_record_an_example(*args: Any, **kwargs: Any) -> Any:
             if id(key) in self._functions_without_gradients or not self.may_record_call((args, kwargs)):
                 return mapped(*args, **kwargs)
-            restore_state = save_mutable_state(function, *args)
+            restore_state = save_state_and_build_restorer(function, *args)
             previous_count = self.gradient_count
             results = mapped(*args, **kwargs)
             if self.gradient_count == previous_count:
                 self._functions_without_gradients[id(key)] = key
             elif self._is_step_due:
-                restore_after_results = save_mutable_state(function, *args)
+                restore_after_results = save_state_and_build_restorer(function, *args)
                 restore_state()
                 try:
                     self._record_nonfinite_or_first_example(function, args, kwargs, in_axes, results, out_axes)
@@ -517,7 +517,7 @@ class FirstGradients:
         return record_and_compute_jacobian
 
     def _record_gradient(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
-        self._is_recording, restore_state = True, save_mutable_state(function, *args)
+        self._is_recording, restore_state = True, save_state_and_build_restorer(function, *args)
         try:
             with redirect_stdout(StringIO()):
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)

@@ -467,11 +467,11 @@ class RunAccounts:
         return {account.key for optimizer in self.optimizers for account in optimizer.accounts}
 
     @property
-    def taken_steps(self) -> int:
+    def taken_step_count(self) -> int:
         """The number of steps that the optimizers took."""
         return sum(optimizer.steps for optimizer in self.optimizers)
 
     @property
-    def skipped_steps(self) -> int:
+    def skipped_step_count(self) -> int:
         """The number of steps that gradient scalers skipped."""
         return sum(optimizer.skipped_steps for optimizer in self.optimizers)

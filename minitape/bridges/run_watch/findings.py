@@ -179,7 +179,7 @@ def find_clipping_of_nothing_or_scaled_gradients(run: RunAccounts) -> RunFinding
         if calls.without_parameters > 1 or calls.without_parameters == calls.calls:
             counts, least = {"": calls.without_parameters}, 1
         for variant, count in counts.items():
-            if count >= least and run.taken_steps:
+            if count >= least and run.taken_step_count:
                 yield RunFinding("not_clipped", variant, site, {"n": count, "all": calls.calls})
 
 
@@ -245,7 +245,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
         fields = {"n": count, "made": format_bracketed_place(*run.optimizer_sites[-1])}
         yield RunFinding("not_optimized", "late", registration.late_site, fields, [account.key])
     else:
-        fields = {"what": fill("an optimizer"), "steps": format_step_count(run.taken_steps)}
+        fields = {"what": fill("an optimizer"), "steps": format_step_count(run.taken_step_count)}
         variant = "" if stepped_lines else "another"
         site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
@@ -389,10 +389,10 @@ def find_misused_scalers(run: RunAccounts) -> RunFindings:
             yield RunFinding("scaler", "unscaled_loss", scaler.site, fields)
     idle = [scaler for scaler in run.scalers if scaler.scaled_losses and not scaler.steps and scaler.scales[1] != 1.0]
     if idle:
-        yield from _find_steps_on_scaled_gradients(run, idle[0].scales[1])
+        yield from _find_steps_bypassing_scaler(run, idle[0].scales[1])
 
 
-def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> RunFindings:
+def _find_steps_bypassing_scaler(run: RunAccounts, scale: float) -> RunFindings:
     """Find optimizers whose ``step`` was called without the scaler that scaled the loss."""
     for account in run.accounts.values():
         for route, count in run.iter_routes_and_counts(account):

@@ -105,10 +105,10 @@ def find_layers_in_wrong_mode(run: RunAccounts) -> RunFindings:
         fields = {"what": mode.kind, "n": mode.unrecorded_calls, "all": mode.trained_calls + mode.fixed_calls}
         if 0 < 2 * mode.unrecorded_calls <= mode.trained_calls:
             yield RunFinding("layer_mode", "", mode.site, fields, is_remark=True)
-        if mode.fixed_calls > max(2, mode.trained_calls) and run.taken_steps:
+        if mode.fixed_calls > max(2, mode.trained_calls) and run.taken_step_count:
             fields = fields | {"n": mode.fixed_calls}
             yield RunFinding("layer_mode", "fixed", mode.switched_at, fields, is_remark=True)
-        if mode.frozen_calls > 2 and not mode.trained_calls and run.taken_steps:
+        if mode.frozen_calls > 2 and not mode.trained_calls and run.taken_step_count:
             fields["n"] = mode.frozen_calls
             yield RunFinding("layer_mode", "frozen", mode.site, fields, is_remark=True)
 

@@ -68,7 +68,7 @@ def _is_trained(account: Account) -> bool:
 
 
 def _describe_pass_and_step_counts(run: RunAccounts) -> str:
-    taken, skipped = run.taken_steps, run.skipped_steps
+    taken, skipped = run.taken_step_count, run.skipped_step_count
     passes = fill("1 backward pass") if run.passes == 1 else fill("{n} backward passes", n=run.passes)
     if not taken:
         text = fill("{passes} and no optimizer step", passes=passes)

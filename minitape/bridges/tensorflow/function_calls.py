@@ -24,7 +24,7 @@ from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import find_user_call_stack
 from ...recording.value_summary import to_float_array
 from ..framework_patches import RecordingBlock
-from ..mutable_state import save_mutable_state
+from ..mutable_state import save_state_and_build_restorer
 from .function_graphs import has_gradient_tape, is_replayable
 from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_placeholder_tensor
 from .operation_log import to_handle_or_value
@@ -103,7 +103,7 @@ def replay_call(
     if arguments is None:
         return None
     args, kwargs, has_placeholders = arguments
-    restore_state = save_mutable_state(
+    restore_state = save_state_and_build_restorer(
         call.function.python_function, *list_keras_models_trained_by(call.function.python_function)
     )
     arguments_by_name = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments

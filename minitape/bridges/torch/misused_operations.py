@@ -89,5 +89,5 @@ def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunA
         keys = dict.fromkeys(id(run.rows[index].find_object()) for index in row.inputs)
         known = [accounts.accounts[key] for key in keys if key in accounts.accounts]
         zero = [account.key for account in known if account.norms and account.norms[1] == 0]
-        if accounts.taken_steps >= MIN_ZERO_STEPS and 0 < len(zero) < len(known) and known[-1].key in zero:
+        if accounts.taken_step_count >= MIN_ZERO_STEPS and 0 < len(zero) < len(known) and known[-1].key in zero:
             accounts.record_finding("no_effect", "stacked", row.site, zero, what=row.op, n=len(zero), all=len(known))

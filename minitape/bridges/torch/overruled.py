@@ -44,7 +44,7 @@ def _is_disproved_by_run(
 ) -> bool:
     """Return whether the run's accounts show that a parameter does not have the problem after all."""
     if group.kind == "nonfinite":
-        return accounts.skipped_steps > 0 and accounts.nonfinite_losses == 0
+        return accounts.skipped_step_count > 0 and accounts.nonfinite_losses == 0
     if group.cause == "grad_cleared":
         return accounts.count_gradients_with_fates(account, SKIPPED) > 0
     was_only_late = not had_early_gradient and not find_kind_or_error_kind(group.cause).has_gradient

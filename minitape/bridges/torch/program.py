@@ -244,7 +244,7 @@ class WatchedProgram:
         if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
             report = self._early_report
             self._early_report = None
-            if not accounts.skipped_steps:
+            if not accounts.skipped_step_count:
                 self._on_problem(report)
         if accounts.anomaly is not None:
             if self._anomaly_was_recorded is None:
@@ -365,7 +365,7 @@ class WatchedProgram:
             self._anomaly_was_recorded = self._recording.is_recording
         self._recording.__exit__(type(error) if error else None, error, None)
         page = self._pages[0] if self._pages else ModelPage()
-        report = RunReport(page, error, passes=accounts.passes, steps=accounts.taken_steps)
+        report = RunReport(page, error, passes=accounts.passes, steps=accounts.taken_step_count)
         groups = remove_problems_disproved_by_whole_run(
             list_problem_groups(page), accounts, self._keys_by_name, self._keys_with_early_gradients
         )

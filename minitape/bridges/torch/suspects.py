@@ -113,7 +113,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         sources_with_gradient=sources_with_gradient,
         # If no optimizer took a step, the optimizers count only if one of their parameters got a gradient.
         trained_keys=optimized_keys
-        if watch.accounts.taken_steps or not optimized_keys.isdisjoint(sources_with_gradient)
+        if watch.accounts.taken_step_count or not optimized_keys.isdisjoint(sources_with_gradient)
         else (),
     )
 

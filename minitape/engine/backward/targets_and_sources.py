@@ -189,7 +189,7 @@ def flatten_targets(structure: Structure) -> TargetsOrSources:
         TypeError: If ``structure`` is None.
     """
     if structure is None:
-        raise hooks.add_none_reasons(
+        raise hooks.add_notes_why_gradients_are_none(
             TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."

@@ -266,7 +266,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
     if type(None) in leaf_types:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
         # If the None is a gradient, as it often is, a note on the error explains why it is None.
-        raise hooks.add_none_reasons(ValueError(text))
+        raise hooks.add_notes_why_gradients_are_none(ValueError(text))
     if not leaf_types.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
     if dtype is None:

@@ -69,7 +69,7 @@ CAUSES = (
         """,
         edits=(
             edit.set_keyword("trainable", True),
-            edit.set_trainable,
+            edit.replace_trainable_false_by_true,
         ),
         plans=(block.add_watch_call_at_top_of_block,),
     ),
@@ -109,7 +109,7 @@ CAUSES = (
         Fix: Call {x}.requires_grad_() before {x} is used.
         """,
         edits=(
-            edit.set_trainable,
+            edit.replace_trainable_false_by_true,
             edit.set_keyword("requires_grad", True, *edit.TENSOR_MAKERS),
         ),
     ),

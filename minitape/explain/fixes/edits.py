@@ -161,7 +161,7 @@ def list_source_names(fault: FaultSite) -> list[str]:
     ]
 
 
-def set_trainable(fault: FaultSite, node: Any) -> Change:
+def replace_trainable_false_by_true(fault: FaultSite, node: Any) -> Change:
     """Set ``requires_grad`` or ``trainable`` to True instead of False. This is an `Edit`.
 
     A statement in a loop is left alone, because such a statement usually freezes many objects.

@@ -295,7 +295,7 @@ def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape])
 # -- another object --------------------------------------------------------------------------------
 
 
-def is_bound_to_variable_elsewhere(question: Question, statement: Statement) -> bool:
+def is_name_bound_to_variable_elsewhere(question: Question, statement: Statement) -> bool:
     """Return whether another statement assigns a variable to the same name.
 
     Args:
@@ -377,7 +377,7 @@ def find_rebound_name(question: Question) -> OptionalFinding:
 
 def _does_rebind_variable(question: Question, row: RecordedRow, statement: Statement) -> bool:
     """Return whether the statement that created a row rebinds a name that held a variable."""
-    if is_bound_to_variable_elsewhere(question, statement) and not statement.find_call("Variable"):
+    if is_name_bound_to_variable_elsewhere(question, statement) and not statement.find_call("Variable"):
         return True
     binds = set(statement.bound_names)
     updates_itself = bool(binds & statement.read_names)
@@ -532,7 +532,7 @@ def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
         if values is None or adapter.is_from_number_literal(leaf):
             continue
         is_watched = source_is_watched or (is_tensor and adapter.is_watched(leaf))
-        if not (is_watched or _has_distinct_elements(values)):
+        if not (is_watched or _has_unequal_elements(values)):
             continue
         if any(np.array_equal(source_values, values.ravel()) for source_values in source_arrays):
             created = [
@@ -545,7 +545,7 @@ def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     return None
 
 
-def _has_distinct_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
+def _has_unequal_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
     return array is not None and array.size > 1 and bool(np.ptp(array) > 0)
 
 

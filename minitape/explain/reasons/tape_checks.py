@@ -140,7 +140,7 @@ def _is_site_in_pause(site: Site) -> bool:
     return find_statement(site).find_enclosing_with_or_function("stop_recording", "init_scope") is not None
 
 
-def find_rule_without_gradient(question: TapeQuestion) -> OptionalFinding:
+def find_custom_rule_returning_none(question: TapeQuestion) -> OptionalFinding:
     """Find a custom derivative rule that returned None on a path without breaks.
 
     Args:
@@ -266,7 +266,7 @@ def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Se
 
 TAPE_CHECKS = FrameworkChecks(
     find_untracked_source=find_unwatched_source,
-    find_missing_derivative=find_rule_without_gradient,
+    find_missing_derivative=find_custom_rule_returning_none,
     find_cause_behind_break=refine_break_finding_with_tape_details,
     rank_escapes=checks.rank_escapes_by_path,
     build_escape_finding=build_finding_of_escape_or_earlier_break,

@@ -24,7 +24,7 @@ from torch.optim import optimizer as optimizers
 
 from ....common.translation import format_error
 from ....engine.record.user_frames import find_user_frame
-from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site, get_running_site
+from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site, get_site_running_in_frame
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
 from ...run_watch.accounts import (
@@ -264,7 +264,7 @@ class TorchRunWatch:
         given = args[0] if args else kwargs.get("tensors")
         roots = [given] if isinstance(given, Tensor) else list(given or ())
         frame = None if self.is_resting else find_user_frame(sys._getframe(2))
-        site = get_running_site(frame)
+        site = get_site_running_in_frame(frame)
         if not self.is_resting:
             with DisableTorchFunction(), self.errors:
                 self._open_accounts_before_pass(roots, site, frame)
@@ -739,7 +739,7 @@ class TorchRunWatch:
             self._known_route_count, self._steps_without_new_route = len(self.accounts.route_numbers), 0
         enough = FOLLOWED_STEPS if self._has_rested else FIRST_STEPS
         if self._steps_without_new_route >= enough and not self.follows_all and self.accounts.anomaly is None:
-            passes_per_step = max(1, round(self.accounts.passes / max(1, self.accounts.taken_steps)))
+            passes_per_step = max(1, round(self.accounts.passes / max(1, self.accounts.taken_step_count)))
             self._resting_passes, self._has_rested = RESTING_STEPS * passes_per_step, True
 
 

@@ -14,7 +14,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.optim.lr_scheduler import LRScheduler
 
 from ....engine.record.user_frames import find_user_frame
-from ....recording.sites import Site, find_user_site, get_running_site
+from ....recording.sites import Site, find_user_site, get_site_running_in_frame
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
 from ...run_watch.schedules import LayerMode, ScheduleAccount
@@ -120,4 +120,4 @@ def _find_line_outside_forward_methods() -> Site:
     frame = find_user_frame(sys._getframe(1))
     while frame is not None and frame.f_code.co_name == "forward":
         frame = find_user_frame(frame.f_back)
-    return get_running_site(frame)
+    return get_site_running_in_frame(frame)
