@@ -204,6 +204,7 @@ for step in range(6):
     optimizer.zero_grad()
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
+    schedule.step()
 #@ the_rate_is_zero_because_of_the_second_schedule not_applied
 net = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(net.parameters(), 0.1)
@@ -215,7 +216,6 @@ for step in range(6):
     optimizer.step()
     ramp.step()
     decay.step()
-    schedule.step()
 #@ updates_are_rounded_away not_applied
 net = nn.Linear(4, 1).to(torch.bfloat16)  #- net = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(net.parameters(), 1e-5)
