@@ -226,7 +226,7 @@ def add_place(place: str, told: str) -> str:
     """Put a place in front of what is said about it. An answer without parts has no place.
 
     >>> add_place("2", "wrong"), add_place("A, 2", "wrong"), add_place("", "wrong")
-    ('item 2: wrong', 'A, 2: wrong', 'wrong')
+    ('item 2: wrong', 'A, item 2: wrong', 'wrong')
 
     Args:
         place: The place, a key or a position counted from 1, or "".
@@ -240,8 +240,11 @@ def add_place(place: str, told: str) -> str:
 
 def _describe_place(place: str) -> str:
     """Return a place as a sentence shows it. A position is called an item, and a key of several words is quoted."""
-    if place.isdigit():
-        return say("item {number}", number=place)
+    outer_place, _, number = place.rpartition(", ")
+    if number.isdigit() and outer_place:
+        return say("{place}, item {number}", place=outer_place, number=number)
+    if number.isdigit():
+        return say("item {number}", number=number)
     return repr(place) if " " in place and "," not in place else place
 
 

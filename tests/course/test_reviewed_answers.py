@@ -23,7 +23,7 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
      "too small"),
     ("02.2", {"x": 44.0, "u": 6.0, "v": 4.0, "y": 1.0}, "u: 2 amounts meet at u, and 6 is only one of them",
      "value of v"),
-    ("04.2", {"A": [24.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]}, "A, 1: 24 is the value",
+    ("04.2", {"A": [24.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]}, "A, item 1: 24 is the value",
      "twice"),
     ("05.2", {"A": "error", "B": 8.0, "C": 16.0, "D": "error"}, "B: 8 is z itself. (It's also",
      "value of y"),
@@ -64,10 +64,10 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("05.2", ["error", 12, 4, "error"], "C: 4 is the gradient of y alone", "value of y"),
     ("01.1", 8.0, "(It's also 4 + 4, if", "how large"),
     ("01.3", [9.0, 6.0, None], "The results are right, but they are in reverse order.", "Look at C"),
-    ("04.2", {"A": [24.0, None, None], "B": [24.0, 24.0, None], "C": [None, None, 24.0]}, "A, 1: 24 is the value",
+    ("04.2", {"A": [24.0, None, None], "B": [24.0, 24.0, None], "C": [None, None, 24.0]}, "A, item 1: 24 is the value",
      "too"),
     ("04.2", {"A": [12.0, None, None], "B": [12.0, 6.0, None], "C": [None, None, 8.0]},
-     "B, 2: 6 is the rate at which y grows "
+     "B, item 2: 6 is the rate at which y grows "
      "with c", "too small"),
     ("06.2", {"A inner": 4.0, "A outer": 8.0, "B inner": 4.0, "B outer": 4.0}, "8 is the path through s",
      "too small"),

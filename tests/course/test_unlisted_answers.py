@@ -93,7 +93,7 @@ def standardize(seen, measures):
 )
 WRONG = [
     ("02.1", {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Counting starts at 0"),
-    ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, 1: The answer must be a number."),
+    ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, item 1: The answer must be a number."),
     ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1}, "A: 2 is once for each call."),
     ("10.1", [5.0, 16.0, 7.0, 0.0], "Hint: C: 7 is y itself."),
     ("02.2", {"x": 28.0, "u": 6.0, "v": 4.0, "y": 2.0}, "u is used twice"),  # two slips: one of them is listed
@@ -322,7 +322,7 @@ TOLD = [
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer must be True or False."),
     ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),
-    ("02.1", {1: [0, 0], 2: [1, None], 3: [2, 1]}, "2, 2: The answer must be a number."),
+    ("02.1", {1: [0, 0], 2: [1, None], 3: [2, 1]}, "2, item 2: The answer must be a number."),
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is wrong: item 3."),
     ("08.5", [5], "There's a second use of w, in line 6. Does"),
     ("08.5", ["5", "6", "7"], "remove the quotes around 5"),
