@@ -68,5 +68,6 @@ def _explain_first_origin(recording: Recording, rows: Sequence[RecordedRow]) -> 
 
 
 def _is_finite(row: RecordedRow) -> bool:
+    """Return whether all elements of a row are finite. A row without known elements counts as finite."""
     value = row.value
     return bool(value.is_all_finite) if isinstance(value, ValueSummary) else True

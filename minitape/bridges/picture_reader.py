@@ -273,6 +273,7 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
 
 
 def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int, str]) -> str | None:
+    """Return the short name that a picture shows for a row, or None if the row has no name."""
     if not 0 <= row < len(recording.rows):
         return None
     source = map_rows_to_trained_sources(recording).get(row)
@@ -415,6 +416,7 @@ class RecordingReader(Reader):
         self.recording = recording
 
     def _try_to_begin_reading(self) -> bool:
+        """Begin reading if the recording is complete. Return whether reading has begun, now or earlier."""
         if self.recording.record is not None and self.record is None:
             self.begin_recording(self.recording)
         return self.record is not None
@@ -446,6 +448,7 @@ class RecordingReader(Reader):
         return self.recording.list_insides(target, row)
 
     def _build_picture_row_with_rule(self, row: int) -> PictureRow:
+        """Return the picture's row, with the best name and, if minitape knows the operation, its rule."""
         recorded_row = self.recording.rows[row]
         if recorded_row.site[0]:
             self.files[recorded_row.site[0]] = None

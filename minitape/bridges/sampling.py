@@ -218,11 +218,13 @@ class SampledSteps:
             self._begin_recording()
 
     def _begin_recording(self) -> None:
+        """Open a new recording block and make its recording the latest one."""
         self._open_block = self._build_block()
         self._previous_recording = self.latest
         self.latest = self._open_block.__enter__()
 
     def _end_recording(self) -> None:
+        """Close the recording block, and call ``on_recorded``."""
         assert self._open_block is not None
         self._open_block.__exit__(None, None, None)
         self._open_block = None

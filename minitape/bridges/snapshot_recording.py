@@ -72,6 +72,7 @@ class Replay(Recording):
         return self._texts.get(file, "").splitlines(keepends=True)
 
     def _read_snapshot(self, snapshot: Mapping[str, Any]) -> None:
+        """Read the rows, events, source texts and backward pass, or raise ValueError if they are invalid."""
         if snapshot.get("version") != 1:
             raise ValueError(f"This snapshot has version {snapshot.get('version')!r}, but Replay reads only version 1.")
         rows = snapshot["rows"]
@@ -89,6 +90,7 @@ class Replay(Recording):
             self._read_sweep(snapshot["sweep"])
 
     def _read_sweep(self, sweep_fields: dict) -> None:
+        """Read a backward pass. Every result of a call that sent shares receives an adjoint, even an unknown one."""
         sweep = self.sweep(sweep_fields["target"])
         sweep.sources = list(sweep_fields["sources"])
         for step in sweep_fields["steps"]:

@@ -71,6 +71,7 @@ def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None
 
 
 def _read_program_expressions(file: str) -> _ProgramExpressions:
+    """Return the expressions of a file by position. The file is parsed again only if its text has changed."""
     lines = read_source_lines(file)
     program = _programs.get(file)
     if program is None or program.lines is not lines:
@@ -81,6 +82,7 @@ def _read_program_expressions(file: str) -> _ProgramExpressions:
 
 
 def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
+    """Parse the operators and calls of a program. For a program with a syntax error, the result is empty."""
     program = _ProgramExpressions(lines, {}, {})
     try:
         with suppress_syntax_warnings():

@@ -101,6 +101,7 @@ class TapeReachability:
         return self._known_answers[id(source)][1]
 
     def _compute_is_connected(self, source: TargetOrSource) -> bool:
+        """Return what :meth:`is_connected` caches."""
         last_answer = self._has_gradient_in_last_call(source)
         if last_answer is not None:
             return last_answer

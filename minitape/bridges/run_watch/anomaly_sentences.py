@@ -64,6 +64,7 @@ def describe_second_run_and_compare_losses(answer_of_copy: Mapping[str, Any], fi
 
 
 def _is_same_loss(first: float, second: float) -> bool:
+    """Return whether two losses are equal or both NaN."""
     return first == second or (math.isnan(first) and math.isnan(second))
 
 

@@ -136,6 +136,7 @@ def _report_route_cleared_more_than_used(
 
 
 def _has_gradient_change(route: Route, *kinds: str) -> bool:
+    """Return whether the gradient was changed in one of the given ways on a route."""
     return any(change.kind in kinds for change in route.changes)
 
 

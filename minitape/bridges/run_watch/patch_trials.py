@@ -166,4 +166,5 @@ def judge_patch_for_wrong_gradient(
 
 
 def _is_gradient(norm: float | None) -> bool:
+    """Return whether a norm is that of an existing, finite and nonzero gradient."""
     return norm is not None and math.isfinite(norm) and norm > 0

@@ -68,6 +68,7 @@ def _is_trained(account: Account) -> bool:
 
 
 def _describe_pass_and_step_counts(run: RunAccounts) -> str:
+    """Return the numbers of backward passes and of optimizer steps that were taken, followed and skipped."""
     taken, skipped = run.taken_step_count, run.skipped_step_count
     passes = fill("1 backward pass") if run.passes == 1 else fill("{n} backward passes", n=run.passes)
     if not taken:
@@ -84,6 +85,7 @@ def _describe_pass_and_step_counts(run: RunAccounts) -> str:
 
 
 def _describe_healthy_accounts(accounts: list[Account], total_count: int) -> str:
+    """Return how many parameters got a finite gradient and changed, with the ranges of their norms and updates."""
     if not accounts:
         return fill("none of the {all} parameters is known to be healthy", all=total_count)
     text = fill(

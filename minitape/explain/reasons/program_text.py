@@ -185,11 +185,11 @@ class Statement:
         exact = [n for n in candidates if (n.lineno, n.col_offset) == (first_line, first_column)]
         return next((n for n in exact + candidates if n in exact or isinstance(n, ast.Call)), None)
 
-    def find_enclosing_with_or_function(self, *names: str) -> Statement | None:
+    def find_enclosing_with_or_function(self, *header_names: str) -> Statement | None:
         """Return the innermost surrounding ``with`` statement or function whose header uses one of the given names.
 
         Args:
-            *names: The names and attributes to look for.
+            *header_names: The names and attributes to look for.
 
         Returns:
             The statement, or None.
@@ -199,7 +199,8 @@ class Statement:
             (
                 statement
                 for statement in reversed(self.enclosing)
-                if isinstance(statement.node, block_types) and collect_names_and_attributes(statement.nodes) & {*names}
+                if isinstance(statement.node, block_types)
+                and collect_names_and_attributes(statement.nodes) & {*header_names}
             ),
             None,
         )
@@ -368,17 +369,17 @@ def list_call_sites(file: str | None, *names: str) -> list[Site]:
     return [statement.site for statement in list_statements(file) if statement.find_call(*names)]
 
 
-def list_binding_sites(file: str | None, *endings: str) -> list[Site]:
+def list_binding_sites(file: str | None, *name_endings: str) -> list[Site]:
     """Return the lines of a program that bind a name with one of the given endings.
 
     Args:
         file: One of the program's files.
-        *endings: The ends of the names, such as ".trainable" for the attribute of any object.
+        *name_endings: The ends of the names, such as ".trainable" for the attribute of any object.
     """
     return [
         statement.site
         for statement in list_statements(file)
-        if any(name.endswith(endings) for name in statement.bound_names)
+        if any(name.endswith(name_endings) for name in statement.bound_names)
     ]
 
 
@@ -509,6 +510,7 @@ def find_attribute_assignment_site(owner: object, name: str) -> Site:
 
 @lru_cache(512)
 def _find_local_names(function: ast.FunctionDef) -> set[str]:
+    """Return the names of a function's parameters and of the variables that it assigns, except global ones."""
     stored_names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     outer_names = {name for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
     return {n.arg for n in ast.walk(function.args) if isinstance(n, ast.arg)} | stored_names - outer_names

@@ -478,6 +478,7 @@ def _is_saturated(question: Question, row: int, mechanism: str) -> bool:
 
 
 def _has_tiny_float16_adjoint(question: Question, row: int) -> bool:
+    """Return whether the adjoint at a float16 operation is smaller than the smallest normal number of that type."""
     rows = question.rows
     if "float16" not in [rows[index].dtype for index in (row, *rows[row].inputs)]:
         return False
