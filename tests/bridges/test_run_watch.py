@@ -1,7 +1,7 @@
 """What becomes of gradients in a whole run: the accounts of PyTorch programs, and what they show to be wrong."""
 
 import io
-from contextlib import nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 
 import pytest
 
@@ -15,7 +15,7 @@ from minitape.bridges.run_watch.summary import summarize_run  # noqa: E402
 from minitape.bridges.torch import record  # noqa: E402
 from minitape.bridges.torch.ledger import run_watch as run_watch_module  # noqa: E402
 from minitape.bridges.torch.ledger.run_watch import TorchRunWatch  # noqa: E402
-from minitape.bridges.torch.suspects import build_checked_run, record_findings_of_operations  # noqa: E402
+from minitape.bridges.torch.suspects import build_checked_run, locate_finding, record_findings_of_operations  # noqa: E402
 
 BEGINNING = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
 
@@ -197,6 +197,30 @@ for step in range(400):
 """
     run_watch, findings = watch(text, recorder=nullcontext)
     assert run_watch.accounts.optimizers[0].followed_steps < 64 + 8 * 8 and not findings
+
+
+def test_an_optimizer_of_the_original_of_a_copy_is_named_itself():
+    text = """
+import copy
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+net = copy.deepcopy(net)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+"""
+    recordings = []
+
+    @contextmanager
+    def keep():
+        with record() as recording:
+            recordings.append(recording)
+            yield recording
+
+    _, findings = watch(text, recorder=keep)
+    located = locate_finding(recordings[0], findings[0])
+    assert (located.cause, located.variant, located.site[1]) == ("not_optimized", "another", 7)
 
 
 def test_parameters_that_a_program_drops_are_not_kept_alive():

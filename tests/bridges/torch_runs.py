@@ -133,6 +133,36 @@ for step in range(4):
     optimizer.zero_grad()
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
+#@ a_trained_scale_is_a_buffer not_optimized
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+        self.register_buffer("scale", torch.ones(4, requires_grad=True))  #- self.scale = nn.Parameter(torch.ones(4))
+    def forward(self, x):
+        return self.a(x) * self.scale
+net = Scaled()
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()  #!
+#@ buffers_that_are_not_trained connected
+class Centered(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+        self.register_buffer("mean", torch.zeros(4))
+        self.register_buffer("probe", torch.zeros(4, requires_grad=True))
+    def forward(self, x):
+        return self.a(x - self.mean) + self.probe
+net = Centered()
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    net.probe.grad = None
+    optimizer.step()
 #@ a_model_grows_late_in_the_run not_optimized
 net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1))
 optimizer = torch.optim.SGD(net.parameters(), 0.01)

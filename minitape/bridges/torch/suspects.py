@@ -201,7 +201,8 @@ def _find_optimizer_omission_and_variant(recording: TorchRecording, parameter: A
         for omitted in iter_unregistered_parameters(root):
             if omitted.parameter is parameter:
                 return find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
-    if id(parameter) in recording.log.run_watch.accounts.registrations:
+    # A deep copy is registered in its module, although no line of the program registers it.
+    if is_registered or id(parameter) in recording.log.run_watch.accounts.registrations:
         return NOWHERE, ""
     return recording.log.creations.get(parameter, NOWHERE), "unregistered"
 

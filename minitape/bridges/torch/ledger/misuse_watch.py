@@ -26,14 +26,14 @@ SETTINGS_STEP = 3  # By this step, every trained parameter has moved.
 
 
 def mark_module_tensors_as_parameters(accounts: Iterable[TensorAccount]) -> None:
-    """Treat the plain tensors in attributes of modules as parameters if nothing uses or clears their gradients.
+    """Treat plain tensors and buffers of modules as parameters if nothing uses or clears their gradients.
 
     Args:
         accounts: The accounts of the leaves.
     """
     plain = [each for each in accounts if not (each.is_parameter or each.optimizer_numbers or each.route_counts)]
     owners = iter_living_instances(nn.Module) if plain else ()
-    held_keys = {id(value) for owner in owners for value in vars(owner).values()}
+    held_keys = {id(value) for owner in owners for value in (*vars(owner).values(), *owner._buffers.values())}
     for account in plain:
         gradient = account.gradient
         account.is_parameter = account.key in held_keys and gradient is not None and bool(gradient.any())
