@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from torch import Tensor, nn
 from torch.autograd.function import BackwardCFunction
 
 from ...common.shared_results import get_shared_result
@@ -49,7 +50,7 @@ class TorchExtra:
 
     __slots__ = "tensor_ref node_name custom_rule call_stack is_wrapped".split()
 
-    def __init__(self, tensor: torch.Tensor, call_stack: Sequence[Site] = (), is_wrapped: bool = False) -> None:
+    def __init__(self, tensor: Tensor, call_stack: Sequence[Site] = (), is_wrapped: bool = False) -> None:
         """Store the facts about a tensor's row."""
         self.tensor_ref = weakref.ref(tensor)
         self.call_stack = call_stack
@@ -147,12 +148,12 @@ class TorchLog:
 
     # -- which row ---------------------------------------------------------------------------------
 
-    def find_current_row(self, tensor: torch.Tensor) -> int | None:
+    def find_current_row(self, tensor: Tensor) -> int | None:
         """Return the row of a tensor in its current version, or None if it has no row."""
         row, version = self._current_rows.get(tensor, (None, 0))
         return row if version == count_in_place_changes(tensor) else None
 
-    def find_or_add_row(self, tensor: torch.Tensor) -> int:
+    def find_or_add_row(self, tensor: Tensor) -> int:
         """Return the row of a tensor in its current version.
 
         If none exists, add a row for a leaf or for a result of an unrecorded computation.
@@ -164,32 +165,32 @@ class TorchLog:
             self._add_leaf(tensor) if find_autograd_node(tensor) is None else self._add_row_of_unrecorded_result(tensor)
         )
 
-    def list_rows(self, tensor: torch.Tensor) -> list[int]:
+    def list_rows(self, tensor: Tensor) -> list[int]:
         """Return all rows that stood for a tensor, or for the parameter that FSDP2 gathered from it, in order."""
         if hasattr(tensor, "to_local"):
             tensor = self.map_sharded_ids_to_gathered_parameters().get(id(tensor), tensor)
         return self._rows_by_tensor.get(tensor, [])
 
-    def map_sharded_ids_to_gathered_parameters(self) -> dict[int, torch.Tensor]:
+    def map_sharded_ids_to_gathered_parameters(self) -> dict[int, Tensor]:
         """Return the parameters that FSDP2 gathered, keyed by the ``id`` of their ``DTensor``."""
         return get_shared_result(
             ("unsharded", id(self)),
             lambda: map_sharded_ids_to_gathered_parameters(self.history.list_called_root_modules()),
         )
 
-    def is_unused_leaf_while_grad_is_off(self, tensor: torch.Tensor) -> bool:
+    def is_unused_leaf_while_grad_is_off(self, tensor: Tensor) -> bool:
         """Return whether a tensor is an unused leaf and gradients are switched off."""
         return not (torch.is_grad_enabled() or tensor.grad_fn or self.list_rows(tensor))
 
-    def list_leaf_rows(self, tensor: torch.Tensor) -> list[int]:
+    def list_leaf_rows(self, tensor: Tensor) -> list[int]:
         """Return the rows in which a tensor was a leaf, one for each used state."""
         return [row for row in self.list_rows(tensor) if self.rows[row].kind != "operation"]
 
-    def forget_current_row(self, tensor: torch.Tensor) -> None:
+    def forget_current_row(self, tensor: Tensor) -> None:
         """Forget the row for a tensor, so that the tensor's next use adds a new row."""
         self._current_rows.discard_owner(tensor)
 
-    def register_row(self, tensor: torch.Tensor, row: int) -> None:
+    def register_row(self, tensor: Tensor, row: int) -> None:
         """Record that a row stands for a tensor's current version.
 
         Args:
@@ -199,7 +200,7 @@ class TorchLog:
         self._current_rows[tensor] = row, count_in_place_changes(tensor)
         self._rows_by_tensor.setdefault(tensor, []).append(row)
 
-    def record_creation_site(self, tensor: torch.Tensor) -> None:
+    def record_creation_site(self, tensor: Tensor) -> None:
         """Record the line that created a parameter, or a tensor from a function without tensor arguments."""
         self.creations[tensor] = find_user_site()
 
@@ -208,7 +209,7 @@ class TorchLog:
         tensor = self.rows[row].find_object()
         return tensor is not None and self.rows[row].kind != "operation" and self.creations.get(tensor) is None
 
-    def record_use_in_unrecorded_call(self, tensors: Iterable[torch.Tensor]) -> None:
+    def record_use_in_unrecorded_call(self, tensors: Iterable[Tensor]) -> None:
         """Record that an unrecorded call used tensors.
 
         Such calls are custom autograd Functions, and functions under ``torch.func`` transforms.
@@ -217,9 +218,7 @@ class TorchLog:
             if tensor.requires_grad and (tensor.is_leaf or self.list_rows(tensor)):
                 self.unrecorded_use_sites[tensor] = find_user_site()
 
-    def record_origin_of_leaf_values(
-        self, leaf: torch.Tensor, value_tensors: Iterable[torch.Tensor], cause: str
-    ) -> None:
+    def record_origin_of_leaf_values(self, leaf: Tensor, value_tensors: Iterable[Tensor], cause: str) -> None:
         """Record that a leaf's values came from other tensors.
 
         Examples are ``nn.Parameter(t)``, ``w.data = t``, and ``w.copy_(t)`` under ``no_grad``.
@@ -258,7 +257,7 @@ class TorchLog:
             recorded_row.cause in ("data", "detach") and self.rows[recorded_row.inputs[0]].kind != "operation"
         )
 
-    def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> OptionalTensor:
+    def find_leaf_sharing_memory(self, tensor: Tensor) -> OptionalTensor:
         """Return the leaf that shares a tensor's memory, or None if none exists.
 
         That leaf is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
@@ -268,7 +267,7 @@ class TorchLog:
             return None
         return leaf if get_storage_id(leaf) == get_storage_id(tensor) else None
 
-    def record_grad_read_with_targets(self, gradient: torch.Tensor, target_rows: list[int]) -> None:
+    def record_grad_read_with_targets(self, gradient: Tensor, target_rows: list[int]) -> None:
         """Record that the program read a ``.grad``.
 
         Values computed from this gradient also depend on the targets' ancestors.
@@ -280,7 +279,7 @@ class TorchLog:
         if target_rows and self.find_current_row(gradient) is None:
             self.grad_reads[gradient] = target_rows, find_user_site()
 
-    def record_missing_grad_read_of_result(self, tensor: torch.Tensor) -> None:
+    def record_missing_grad_read_of_result(self, tensor: Tensor) -> None:
         """Record that the program read the missing ``.grad`` of an operation's result.
 
         Args:
@@ -297,7 +296,7 @@ class TorchLog:
 
     # -- new rows ----------------------------------------------------------------------------------
 
-    def _add_leaf(self, tensor: torch.Tensor, cause: str = "", origin_rows: Sequence[int] = ()) -> int:
+    def _add_leaf(self, tensor: Tensor, cause: str = "", origin_rows: Sequence[int] = ()) -> int:
         """Add a row for a leaf's current state.
 
         Args:
@@ -307,7 +306,7 @@ class TorchLog:
         """
         site = self.creations.get(tensor) or find_user_site()
         kind: Kind = "constant"
-        if isinstance(tensor, torch.nn.Parameter):
+        if isinstance(tensor, nn.Parameter):
             kind = "variable"
         elif tensor.requires_grad:
             kind = "source"
@@ -336,7 +335,7 @@ class TorchLog:
             self.graph.attach_adjoint_hook_to_leaf(tensor)
         return row
 
-    def _find_reason_for_missing_history(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
+    def _find_reason_for_missing_history(self, tensor: Tensor, default_site: Site) -> LeafOrigin:
         """Return why a leaf has no history, and the rows whose values the leaf was created from."""
         grad_read = self.grad_reads.get(tensor)
         if grad_read is not None:
@@ -344,7 +343,7 @@ class TorchLog:
         origin: LeafOrigin = self._leaf_origins.get(tensor, LeafOrigin("", (), default_site))
         return origin
 
-    def _add_row_of_unrecorded_result(self, tensor: torch.Tensor) -> int:
+    def _add_row_of_unrecorded_result(self, tensor: Tensor) -> int:
         """Add a row for a result in autograd's graph that was computed before the block or entirely in C++."""
         rows = self.graph.find_nearest_ancestor_rows([tensor])
         row = self.record_operation(strip_node_name(tensor.grad_fn.name()), rows, [tensor])[0]
@@ -403,7 +402,7 @@ class TorchLog:
         self.graph.attach_share_hooks_to_call(rows, outputs)
         return rows
 
-    def _find_cause_of_untracked_result(self, tensor: torch.Tensor, known_cause: str, has_tracked_input: bool) -> str:
+    def _find_cause_of_untracked_result(self, tensor: Tensor, known_cause: str, has_tracked_input: bool) -> str:
         """Return why a result has no gradient.
 
         If the only reason is that the inputs are constants, return "".
@@ -416,7 +415,7 @@ class TorchLog:
             return "no_grad"
         return "no_derivative" if has_tracked_input or not is_differentiable(tensor.dtype) else ""
 
-    def record_escape(self, tensor: torch.Tensor, method: str) -> None:
+    def record_escape(self, tensor: Tensor, method: str) -> None:
         """Record that a value leaves PyTorch.
 
         Args:
@@ -425,7 +424,7 @@ class TorchLog:
         """
         self.recording.record_escape(self.find_or_add_row(tensor), method, find_user_site())
 
-    def record_assignment_event(self, leaf: torch.Tensor) -> None:
+    def record_assignment_event(self, leaf: Tensor) -> None:
         """Record that a leaf received new values from an optimizer or an in-place change."""
         self.forget_current_row(leaf)
         event = {"kind": "assign", "name": self.history.find_tensor_name(leaf), "line": find_user_site()[1]}
@@ -441,6 +440,6 @@ def is_differentiable(dtype: torch.dtype) -> bool:
     return dtype.is_floating_point or dtype.is_complex
 
 
-def format_dtype(tensor: torch.Tensor) -> str:
+def format_dtype(tensor: Tensor) -> str:
     """Return the name of a tensor's dtype without "torch."."""
     return str(tensor.dtype).removeprefix("torch.")

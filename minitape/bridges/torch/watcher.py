@@ -14,6 +14,7 @@ from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor, nn
 from torch.nn.modules import module as modules
 from torch.nn.parameter import UninitializedTensorMixin
 from torch.optim import optimizer as optimizers
@@ -126,7 +127,7 @@ class TorchWatcher(Watcher):
         self.is_in_custom_function = False
         self._call_mode = CallMode(weakref.proxy(self))  # A strong reference would delay the watcher's deletion.
         # The modules that are running, outermost first, each with the names of all modules from the outermost to it.
-        self._running_modules: list[tuple[torch.nn.Module, Scope]] = []
+        self._running_modules: list[tuple[nn.Module, Scope]] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
         self._stance: str | None = None  # The original torch.compile setting, or None if the block did not change it.
@@ -159,7 +160,7 @@ class TorchWatcher(Watcher):
         patches.wrap_function(
             torch.autograd.function._SingleLevelFunction, "apply", self._run_and_record_custom_function
         )
-        patches.wrap_function(torch.nn.Parameter, "__new__", self._create_and_record_parameter)
+        patches.wrap_function(nn.Parameter, "__new__", self._create_and_record_parameter)
         patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
         patches.wrap_function(torch, "compile", self._compile_and_force_eager_runs)
         if "torch._dynamo" in sys.modules:
@@ -199,19 +200,19 @@ class TorchWatcher(Watcher):
         # Parameters are also created when a module is built or copied, but these parameters do not come from the
         # program's tensors.
         is_by_user = not is_minitape_or_library_file(frame.f_code.co_filename)
-        if isinstance(result, torch.Tensor):
+        if isinstance(result, Tensor):
             self._run_safely(self.log.record_creation_site, result)
             if frame.f_code.co_name == "__deepcopy__":
                 self.log.history.parameter_copies[result] = ParameterCopy(
                     weakref.ref(frame.f_locals["self"]), find_user_site()
                 )
-            if is_by_user and isinstance(data, torch.Tensor) and not self.quiet_depth:
+            if is_by_user and isinstance(data, Tensor) and not self.quiet_depth:
                 self._run_safely(self.log.record_origin_of_leaf_values, result, [data], "wrapped")
         return result
 
     def _record_replacement_in_module(self, module: Any, name: str, value: Any) -> None:
         """Record that a parameter or layer of a module is being replaced."""
-        previous = module._parameters.get(name) if isinstance(value, torch.nn.Parameter) else module._modules.get(name)
+        previous = module._parameters.get(name) if isinstance(value, nn.Parameter) else module._modules.get(name)
         if previous is not None and previous is not value:
             self._run_safely(self.log.history.record_replacement_in_module, previous, value)
 
@@ -276,7 +277,7 @@ class TorchWatcher(Watcher):
             if name in TENSOR_ATTRIBUTES:
                 return self._run_and_record_operation(func, name, args, {})
             result = func(*args)
-            if name == "grad" and isinstance(result, torch.Tensor):
+            if name == "grad" and isinstance(result, Tensor):
                 self._run_safely(self.log.record_grad_read_with_targets, result, _list_last_target_rows(self.log))
             elif name == "grad" and result is None and args[0].grad_fn is not None:
                 self._run_safely(self.log.record_missing_grad_read_of_result, args[0])
@@ -291,7 +292,7 @@ class TorchWatcher(Watcher):
             self.log.grad_clearings[args[0]] = GradClearing(find_user_site(), len(self.recording.sweeps))
         return func(*args)
 
-    def _forget_row_and_record_freezing(self, tensor: torch.Tensor, is_required: bool) -> None:
+    def _forget_row_and_record_freezing(self, tensor: Tensor, is_required: bool) -> None:
         """Forget the row of a tensor whose ``requires_grad`` is set, and record the place if that freezes it."""
         self.log.forget_current_row(tensor)
         if not is_required:
@@ -374,7 +375,7 @@ class TorchWatcher(Watcher):
                 (rows[position], row) for position, input_tensor in enumerate(inputs) if input_tensor is tensor
             ]
 
-    def _record_leaf_assignment_and_check_if_leaf(self, tensor: torch.Tensor, inputs: Tensors) -> bool:
+    def _record_leaf_assignment_and_check_if_leaf(self, tensor: Tensor, inputs: Tensors) -> bool:
         """Record that a leaf has new values if a tensor shares the leaf's memory.
 
         The tensor remains a leaf, and its next use adds a new row.
@@ -397,7 +398,7 @@ class TorchWatcher(Watcher):
         if self.quiet_depth:
             return apply(*args, **kwargs)
         self.quiet_depth += 1
-        detached = [arg.detach() if isinstance(arg, torch.Tensor) else arg for arg in args]
+        detached = [arg.detach() if isinstance(arg, Tensor) else arg for arg in args]
         self.log.custom_calls.setdefault(cls, detached)
         self.is_in_custom_function = True
         try:
@@ -503,7 +504,7 @@ class TorchWatcher(Watcher):
                     self._run_safely(self.log.record_assignment_event, tensor)
 
 
-def iter_tensors_in_arguments(arguments: Any) -> Iterable[torch.Tensor]:
+def iter_tensors_in_arguments(arguments: Any) -> Iterable[Tensor]:
     """Yield the tensors in arguments, including those in nested tuples, lists, dictionaries and slices.
 
     >>> [t.item() for t in iter_tensors_in_arguments((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
@@ -511,7 +512,7 @@ def iter_tensors_in_arguments(arguments: Any) -> Iterable[torch.Tensor]:
     """
     for value in arguments.values() if isinstance(arguments, dict) else arguments:
         part = (value.start, value.stop, value.step) if isinstance(value, slice) else value
-        if isinstance(part, torch.Tensor):
+        if isinstance(part, Tensor):
             yield part
         elif isinstance(part, (tuple, list, dict)):
             yield from iter_tensors_in_arguments(part)
