@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from .expressions import Expressions
 from .picture_texts import translate
 from .truncation import elide_text
+from .value_display import format_magnitude, format_shape
 
 if TYPE_CHECKING:
     from .snapshot_types import OptionalRow, OptionalValue, RowFields, Snapshot, StepFields
 
 MAX_ALIGNED_ROWS = 2000
 """The maximum number of operations after the first difference that are aligned."""
+MAX_VALUE_LETTERS = 60
 RTOL = 1e-5
 COMMUTATIVE_OPERATIONS = {"add", "multiply", "maximum", "minimum"}
 
@@ -216,7 +218,10 @@ class Alignment:
                 own_next["row"] if own_next else len(self.rows[0]),
                 other_next["row"] if other_next else len(self.rows[1]),
             ),
-            (_describe_row_with_value(own_next, self.rows[0]), _describe_row_with_value(other_next, self.rows[1])),
+            (
+                _describe_row_with_value(own_next, self.rows[0], kind),
+                _describe_row_with_value(other_next, self.rows[1], kind),
+            ),
             self.changed_rows,
             (own_next, other_next),
         )
@@ -287,10 +292,14 @@ def _format_value(value: OptionalValue) -> str:
     return "" if value is None else " ".join(value["text"].split())
 
 
-def _describe_row_with_value(row: OptionalRow, rows: dict[int, RowFields]) -> str:
+def _describe_row_with_value(row: OptionalRow, rows: dict[int, RowFields], kind: str) -> str:
     if row is None:
         return ""
-    value = elide_text(_format_value(row["value"]) or translate("released"), 60)
+    value = _format_value(row["value"]) or translate("released")
+    if row["value"] and kind == "operation" and len(value) > MAX_VALUE_LETTERS:
+        # Different operations are told apart by their names, so the digits of a large array say nothing more.
+        value = f"{format_shape(row['shape'])} {format_magnitude(row['value'], MAX_VALUE_LETTERS)}"
+    value = elide_text(value, MAX_VALUE_LETTERS)
     name = f"{row['name']} = " if row["name"] and row["inputs"] else ""
     text = Expressions(rows.values()).list_texts_longest_first(row)[0]
     return f"{name}{elide_text(text, 40)} = {value}"

@@ -16,7 +16,7 @@ LIVE = """async (parts) => {
   const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
   document.getElementById("view").replaceChildren();
   const view = mount(document.getElementById("view"), parts[0]);
-  window.next = (k) => view.store.take(parts[k]);
+  window.next = (k) => view.st.take(parts[k]);
 }"""
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -62,6 +63,22 @@ def test_an_operation_between_is_named_beside_the_row_that_comes_in_its_place():
     assert repr(found) == "Before row 1, only the second tape has stop(x) = 3.0."
     assert [view._build_snapshot()["differs"]["row"] for view in found.views] == [1, 1]
     assert [view._build_snapshot()["differs"]["missing"] for view in found.views] == [True, False]
+
+
+def test_different_operations_on_large_arrays_are_told_apart_without_their_digits():
+    numbers = np.linspace(-2.0, 2.0, 48).reshape(6, 8).astype(np.float32)
+    tapes = []
+    for function in (tf.tanh, tf.nn.relu):
+        x = tf.Variable(numbers, name="x")
+        with tf.GradientTape() as tape:
+            y = tf.reduce_mean(function(x))
+        tape.gradient(y, x)
+        tapes.append(tape)
+    assert repr(TapeView.compare(*tapes)) == (
+        "Row 1 is the first row that differs: tanh(x) = (6, 8) ±0.964 on the first tape, but relu(x) = (6, 8) ±2 on "
+        "the second tape."
+    )
+    assert round(float(np.tanh(numbers).max()), 3) == 0.964 and numbers.max() == 2
 
 
 def test_a_further_constant_and_another_order_of_factors_are_no_difference():
@@ -255,3 +272,27 @@ def test_a_notebook_keeps_both_pictures():
 def test_something_else_is_refused():
     with pytest.raises(TypeError, match=r"TapeView takes a tf\.GradientTape"):
         TapeView.compare(accumulation()[0], 3)
+
+
+@pytest.mark.browser
+def test_the_controls_of_each_tape_are_on_one_line(page, tmp_path):
+    tapes = []
+    for rate in (0.5, 0.25):
+        w = tf.Variable(np.linspace(-1.0, 1.0, 32).reshape(4, 8).astype(np.float32), name="w")
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.tanh(w * rate))
+        tape.gradient(loss, w)
+        tapes.append(tape)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    TapeView.compare(*tapes).save(tmp_path / "both.html")
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    page.locator(".mt-view").nth(1).locator(".mt-go").wait_for()  # the state with the most controls
+    assert page.locator(".mt-scalebar").first.is_visible()
+    for bar in page.locator(".mt-stepbar").all():
+        tops, bottoms = bar.evaluate(
+            """bar => {
+              const boxes = [...bar.children].filter(one => one.offsetParent).map(one => one.getBoundingClientRect());
+              return [boxes.map(box => box.top), boxes.map(box => box.bottom)];
+            }"""
+        )
+        assert max(tops) < min(bottoms)

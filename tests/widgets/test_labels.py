@@ -219,3 +219,44 @@ def test_weights_of_layers_are_told_apart_in_their_nodes(show):
     names = [(node.locator(".mt-title").text_content(), node.locator(".mt-op").text_content()) for node in nodes]
     assert len({*names}) == 6 and {name for name, _ in names} == {"kernel", "bias"}
     assert {layer for _, layer in names} == {"first", "second", "third"}
+
+
+BETWEEN = """() => [...document.querySelectorAll(".mt-share:not([visibility=hidden])")].map((number) => {
+  const box = number.querySelector("rect").getBBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const pair = number.dataset.edge.split(":")[0];
+  const far = [...document.querySelectorAll(`path.mt-edge[data-edge^="${pair}:"]`)].map((edge) => {
+    const length = edge.getTotalLength();
+    const points = Array.from({ length: 201 }, (_, k) => edge.getPointAtLength((k * length) / 200));
+    return Math.min(...points.map((point) => Math.hypot(point.x - x, point.y - y)));
+  });
+  return [number.textContent, ...far.map(Math.round)];
+})"""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_two_edges_that_carry_the_same_have_one_number_between_them(width, show, page):
+    page.set_viewport_size({"width": width, "height": 900})
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        h = x * x
+        k = h * h
+        y = k * k
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End")
+    between = page.evaluate(BETWEEN)
+    # ∂y/∂k = k + k, and ∂y/∂h = 2k (h + h)
+    assert [text for text, *_ in between] == ["both 22.78", "both 5.0625"]
+    assert all(abs(one - other) <= 1 for _, one, other in between)
+
+
+def test_two_edges_that_carry_different_numbers_show_each(show):
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        h = x * 2.0
+        k = h - h
+        y = k * 3.0
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End")
+    shares = page.locator(".mt-share:not([visibility=hidden])").all_text_contents()
+    assert "both" not in "".join(shares) and {"3.0", "-3.0"} <= {*shares}

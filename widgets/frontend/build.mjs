@@ -32,7 +32,7 @@ function sourceHash(...folders) {
 const shortNames = {
   ...{ timeline: "tl", nodeOf: "nf", spanFrom: "sf", camera: "cm", writeByte: "wb" },
   ...{ parseOperand: "po", actions: "ac", fitting: "ft", scroller: "sr", readFirst: "rf" },
-  ...{ unfinished: "uf", schedule: "sd" },
+  ...{ unfinished: "uf", schedule: "sd", store: "st", turned: "tu" },
 };
 
 const options = {

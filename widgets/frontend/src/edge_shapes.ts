@@ -1,5 +1,6 @@
 // The edges of the live drawing: lines, references in place of long lines, and breaks.
 import { drawBreaks, drawCross } from "./breaks";
+import type { Box } from "./camera";
 import type { Drawing } from "./drawing";
 import { on, s } from "./dom";
 import { describeEdge } from "./edge_words";
@@ -11,7 +12,14 @@ import { edgePath, entersRight, entry, farChips } from "./shapes";
 export interface DrawnEdges {
   el: SVGGElement;
   // each edge or reference; its line has the width and the arrow
-  parts: { el: SVGElement; edge: Edge; from: Node; line: SVGElement; number: SVGElement | null }[];
+  parts: {
+    el: SVGElement;
+    edge: Edge;
+    from: Node;
+    line: SVGElement;
+    number: SVGElement | null; // what the sweep sent over it, and where that is
+    box?: Box;
+  }[];
   key: string;
 }
 

@@ -3,15 +3,17 @@ import { holdsAny, type Drawing } from "./drawing";
 import { s, setText } from "./dom";
 import type { DrawnEdges } from "./edge_shapes";
 import { listHanded, listSent, shownOf } from "./edge_words";
-import type { Graph, Node } from "./graph";
+import { NODE_W, type Graph, type Node } from "./graph";
 import { edgeId, LETTER } from "./labels";
 import { edgeWidth, magnitude, notFinite } from "./scale";
 import type { Value } from "./schema";
-import { edgePath } from "./shapes";
+import { edgeCurve, edgePath, type Point } from "./shapes";
 import { SHARE_H } from "./shares";
-import { sizeOf } from "./value";
+import { full, sizeOf } from "./value";
+import { t, wide } from "./words";
 
 const SHARE_ROOMS = [7, 5]; // characters of a number on an edge
+const ARROWS = 20; // the room of arrowheads beside a number that lies over two edges
 
 type Part = DrawnEdges["parts"][number];
 
@@ -40,7 +42,7 @@ export function paintEdges(
       ...listMarks(drawing, node, part.from),
     ].join(" ");
     if (part.el.getAttribute("class") !== name) part.el.setAttribute("class", name);
-    writeShare(drawing, drawn, part, stepsBack ? undefined : share);
+    writeShare(drawing, drawn, part, stepsBack ? undefined : share, findTwin(drawn, part, handed));
     if (part.el === part.line) drawLine(drawing.graph, part, share);
   }
 }
@@ -91,37 +93,77 @@ function isLit(graph: Graph, lit: Set<string>, from: Node, to: Node): boolean {
   return false;
 }
 
-/** What went back over an edge, on it. */
+/** The one other edge between the same two nodes, if the sweep has sent the same over it. */
+function findTwin(
+  { parts }: DrawnEdges,
+  part: Part,
+  handed: ReturnType<typeof listHanded>,
+): Part | undefined {
+  const twins = parts.filter(({ edge }) => !edge.far && edge.from === part.edge.from);
+  const [one, other] = twins.map(({ edge }) => handed.get(edge));
+  const isSame = twins.length === 2 && one && other && full(shownOf(one)) === full(shownOf(other));
+  return isSame ? twins.find((twin) => twin !== part) : undefined;
+}
+
+/** The middle between a place on an edge and the other edge beside it. */
+function placeBetween(graph: Graph, { edge }: Part, twin: Part, at: readonly number[]): Point {
+  const [own, other] = [edge, twin.edge].map((one) => edgeCurve(graph, one));
+  const away = ([x, y]: Point): number => Math.hypot(x - at[0], y - at[1]);
+  const k = own.reduce((best, point, i) => (away(point) < away(own[best]) ? i : best), 0);
+  const [x, y] = other[Math.round((k * (other.length - 1)) / (own.length - 1))];
+  return [(own[k][0] + x) / 2, (own[k][1] + y) / 2];
+}
+
+/** What went back over an edge, on it; over two that carried the same, once between them. */
 function writeShare(
   drawing: Drawing,
   drawn: DrawnEdges,
   part: Part,
   share: Value | undefined,
+  twin: Part | undefined,
 ): void {
-  const { edge } = part;
-  const at = share && !drawing.plain && drawing.places.get(edgeId(edge));
-  const text = at
+  const { graph, places } = drawing;
+  const id = edgeId(part.edge);
+  const place = share && !drawing.plain && places.get(id);
+  let at: readonly number[] = place || [];
+  let text = place
     ? SHARE_ROOMS.map((room) => sizeOf(share, room, room > 6 ? 3 : 2)).find(
-        (one) => one.length * LETTER + 2 <= at[2],
+        (one) => one.length * LETTER + 2 <= place[2],
       )
     : undefined;
-  if (!at || !text) {
+  if (text && twin) {
+    const both = `${t("both")} ${text}`;
+    if (graph.turned || wide(both) * LETTER + ARROWS <= graph.pitch - NODE_W) {
+      const isSecond = twin.edge.port < part.edge.port && places.has(edgeId(twin.edge));
+      at = placeBetween(graph, part, twin, at);
+      text = isSecond ? "" : both;
+    }
+  }
+  if (!text) {
     part.number?.remove();
     part.number = null;
     return;
   }
-  const w = text.length * LETTER + 4;
+  const [x, y] = at;
+  const w = wide(text) * LETTER + 4;
   if (!part.number)
     drawn.el.append(
       (part.number = s(
         "g",
-        { class: "mt-share", "data-edge": edgeId(edge) },
-        s("rect", { height: SHARE_H, y: at[1] - SHARE_H / 2 }),
-        s("text", { x: at[0], y: at[1] + 4, "text-anchor": "middle" }),
+        { class: "mt-share", "data-edge": id },
+        s("rect", { height: SHARE_H }),
+        s("text", { "text-anchor": "middle" }),
       )),
     );
-  const [box, written] = part.number.children;
-  box.setAttribute("x", String(at[0] - w / 2));
-  box.setAttribute("width", String(w));
+  const [rect, written] = part.number.children;
+  part.box = { x, y, w, h: SHARE_H };
+  for (const [el, left, top] of [
+    [rect, x - w / 2, y - SHARE_H / 2],
+    [written, x, y + 4],
+  ] as const) {
+    el.setAttribute("x", `${left}`);
+    el.setAttribute("y", `${top}`);
+  }
+  rect.setAttribute("width", `${w}`);
   setText(written, text);
 }

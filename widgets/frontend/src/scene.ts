@@ -9,12 +9,11 @@ import { paintEdges } from "./edge_states";
 import { drawFrame, placeCaption, type Caption } from "./frames";
 import { Glide, type SeenPlaces, listPlaces } from "./glide";
 import { NODE_H, type Graph, type Node } from "./graph";
-import { edgeId } from "./labels";
 import type { Marks } from "./marks";
 import { drawNode, type DrawnNode } from "./node_shapes";
 import { paintNode } from "./node_states";
 import { FAR } from "./place";
-import { meets, SHARE_H, SHARE_W, sharePlaces } from "./shares";
+import { meets, sharePlaces } from "./shares";
 import { drawCards, placeCards, type StepCards } from "./step_cards";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -180,7 +179,7 @@ export class Scene {
     this.updateEdges(drawing);
     this.cards = placeCards(drawing, current);
     this.layers.labels.replaceChildren(...drawCards(this.cards));
-    this.hideCovered(drawing);
+    this.hideCovered();
   }
 
   private updateEdges(drawing: Drawing): void {
@@ -191,16 +190,14 @@ export class Scene {
   }
 
   /** Hides the numbers on edges that cards or sums would lie on. */
-  private hideCovered({ places }: Drawing): void {
+  private hideCovered(): void {
     for (const number of this.covered) number.removeAttribute("visibility");
     this.covered = [];
     const taken = [...this.cards.cards, ...this.cards.sums.map(([box]) => box)];
     if (!taken.length) return;
     for (const { parts } of this.edges.values())
-      for (const { number, edge } of parts) {
-        const at = number && places.get(edgeId(edge));
-        if (!at || !taken.some((box) => meets(box, { x: at[0], y: at[1], w: SHARE_W, h: SHARE_H })))
-          continue;
+      for (const { number, box } of parts) {
+        if (!number || !box || !taken.some((one) => meets(one, box))) continue;
         number.setAttribute("visibility", "hidden");
         this.covered.push(number);
       }

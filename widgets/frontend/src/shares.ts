@@ -5,7 +5,8 @@ import { NODE_H, NODE_W, isBare, TIGHT, type Graph } from "./graph";
 import { edgeId } from "./labels";
 import { backHead, edgeCurve, entersRight, farChips, type Point } from "./shapes";
 
-export const [SHARE_W, SHARE_H] = [62, 15]; // of a number with seven characters and a ±
+const SHARE_W = 62; // of a number with seven characters and a ±
+export const SHARE_H = 15;
 const NARROW = 40; // of one with five
 const CELL = 32; // pixels of the grid in which it is looked what is near
 const MOST = 600; // nodes: of a larger graph no edge has its number
