@@ -246,23 +246,18 @@ class Alignment:
         """Find the first difference in one step of the sweep, in its adjoint or else in one of its shares."""
         numbers = own["row"], other["row"]
         rows = self.rows[0].get(numbers[0]), self.rows[1].get(numbers[1])
-        if not _is_same_value(own["adjoint"], other["adjoint"]):
-            here, there = (
-                translate("adjoint {value} of row {row}", value=_format_value(step["adjoint"]), row=step["row"])
-                for step in (own, other)
-            )
-            values = _format_value(own["adjoint"]), _format_value(other["adjoint"])
-            changed = [numbers[0]], [numbers[1]]
-            return TapeDifference("adjoint", rows, numbers, (here, there), changed, values=values)
-        for edges in zip(own["edges"], other["edges"], strict=True):
-            if not _is_same_value(edges[0]["product"], edges[1]["product"]):
-                here, there = (
-                    translate("{value} sent to row {row}", value=_format_value(edge["product"]), row=edge["input"])
-                    for edge in edges
-                )
-                values = _format_value(edges[0]["product"]), _format_value(edges[1]["product"])
-                changed = [edges[0]["input"]], [edges[1]["input"]]
-                return TapeDifference("share", rows, numbers, (here, there), changed, values=values)
+        comparisons = [("adjoint", numbers, own["adjoint"], other["adjoint"])]
+        comparisons += [
+            ("share", (edge["input"], other_edge["input"]), edge["product"], other_edge["product"])
+            for edge, other_edge in zip(own["edges"], other["edges"], strict=True)
+        ]
+        for kind, (own_row, other_row), own_value, other_value in comparisons:
+            if _is_same_value(own_value, other_value):
+                continue
+            here, there = _format_value(own_value), _format_value(other_value)
+            pattern = "adjoint {value} of row {row}" if kind == "adjoint" else "{value} sent to row {row}"
+            texts = translate(pattern, value=here, row=own_row), translate(pattern, value=there, row=other_row)
+            return TapeDifference(kind, rows, numbers, texts, ([own_row], [other_row]), values=(here, there))
         return None
 
 
