@@ -54,9 +54,9 @@ EXERCISES = complete_exercises(
             also=_find_missing_update_hint,
             mistakes=[Mistake(raise_error, named="places are lists", error="InvalidArgumentError")],
         ),
-        Exercise("appendix.4", expect=[50, 10, 10]),
+        Exercise("appendix.4", expect=[5.0, 0.0, 0.0, 0.0, 1.0]),
         Exercise("appendix.5", expect={"A": "dense", "B": "string", "C": "sparse", "D": "ragged"}),
-        Exercise("appendix.6", expect={"A": "works", "B": "ValueError", "C": "TypeError", "D": "TypeError"}),
+        Exercise("appendix.6", expect={"A": "tensor", "B": "variable", "C": "frozen", "D": "number"}),
         Exercise(
             "appendix.7",
             expect={"holds": [1.0, 2.0], "numbers": "decimal", "shape": "(None,)"},
@@ -69,5 +69,6 @@ EXERCISES = complete_exercises(
             mistakes=[Mistake(raise_error, named="row for a column", error="shapes")],
         ),
         Exercise("appendix.9", expect={"A": 12.0, "B": -10.0, "C": [0.0, 2.0], "D": 8.0}),
+        Exercise("appendix.10", expect={"A": True, "B": True, "C": False, "D": False}),
     ),
 )

@@ -130,3 +130,34 @@ def test_a_frozen_keras_layer_leaves_the_list_but_a_tape_still_watches_it():
     assert layer.trainable_variables == []
     assert len(tape.watched_variables()) == 2
     assert all(gradient is not None for gradient in tape.gradient(y, tape.watched_variables()))
+
+
+def test_an_update_in_a_graph_runs_only_if_the_session_is_asked_for_it():
+    def fit(change):
+        with tensorflow.Graph().as_default():
+            x = tensorflow.compat.v1.placeholder(tensorflow.float32)
+            w = tensorflow.Variable(0.5)
+            loss = (w * x - 1.0) ** 2
+
+            def write_step():
+                return w.assign_sub(0.1 * tensorflow.gradients(loss, w)[0])
+
+            step = write_step()
+            fetched = {"": loss, "A": step, "B": [loss, step], "C": loss, "D": w}[change]
+            with tensorflow.compat.v1.Session() as session:
+                session.run(tensorflow.compat.v1.global_variables_initializer())
+                for _ in range(10):
+                    if change == "C":
+                        write_step()
+                    session.run(fetched, feed_dict={x: 1.0})
+                return session.run(w)
+
+    assert fit("") == 0.5
+    learns = {change: bool(fit(change) != 0.5) for change in "ABCD"}
+    assert learns == collect_exercises("appendix")["appendix.10"].expect
+
+
+def test_a_part_of_a_variable_takes_one_number_for_all_its_places():
+    n = tensorflow.Variable([4, 2])
+    n[:].assign(7)
+    assert n.numpy().tolist() == [7, 7]

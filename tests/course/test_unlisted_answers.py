@@ -29,7 +29,6 @@ RIGHT = [
     ("09.4", [False, True, True, False, True]), ("09.4", {"A": 0, "B": 1, "C": 1, "D": 0, "E": 1}),
     ("10.3", [1, 2, 3, 1]), ("14.2", "BD"),
     ("appendix.1", {"A": tf.TensorShape([4, 5]), "B": "error", "C": (4, 5), "D": tf.TensorShape([3, 4, 5])}),
-    ("appendix.6", {"A": "works", "B": ValueError, "C": TypeError, "D": TypeError}),
 ]  # fmt: skip
 RIGHT_PROGRAMS = [
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(f(x))\n        y = rest(y)")),
