@@ -59,7 +59,7 @@ EXERCISES = complete_exercises(
         Exercise(
             "09.2",
             expect=lambda f, start, points: sum(x * f.derivative(start * x) for x in points),
-            cases=[(F, 3.0, [1.0, 2.0]), (G, 0.5, [2.0, -1.0, 3.0]), (G, -1.0, [0.5])],
+            cases=[(F, 3.0, [1.0, 2.0]), (G, 0.5, [2.0, -1.0, 3.0])],
             mistakes=[Mistake(raise_error, named="plus equals", error="is not supported")],
             start="""
 def slope_of_total(f, start, points):

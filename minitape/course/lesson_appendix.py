@@ -31,7 +31,7 @@ def _find_missing_tensor_hint(answer: Program, observed_runs: ObservedRuns) -> s
 
 def _find_missing_update_hint(answer: Program, observed_runs: ObservedRuns) -> str:
     """Say that the numbers are not in a tensor, or that a different function made the tensor."""
-    if not hasattr(answer([[1.0, 2.0], [3.0, 4.0]]), "numpy"):
+    if not hasattr(answer([[1.0]]), "numpy"):
         return "no tensor"
     source = find_function_source(answer)
     return "another function" if source and "tensor_scatter_nd_update" not in source else ""
@@ -65,7 +65,7 @@ EXERCISES = complete_exercises(
         Exercise(
             "appendix.8",
             expect=_compute_heights,
-            cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
+            cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0])],
             mistakes=[Mistake(raise_error, named="row for a column", error="shapes")],
         ),
         Exercise("appendix.9", expect={"A": 12.0, "B": -10.0, "C": [0.0, 2.0], "D": 8.0}),
