@@ -169,6 +169,26 @@ for step in range(4):
     opt.zero_grad()
     net(torch.randn(8, 4)).pow(2).mean().backward()
     opt.step()
+#@ a_loss_with_the_value_of_another connected
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+out = net(torch.randn(8, 4))
+surrogate, value = out.abs().mean(), (out > 0.5).float().mean() + out.pow(2).mean()
+loss = surrogate + (value - surrogate).detach()
+opt.zero_grad(); loss.backward(); opt.step()
+#@ a_penalty_is_cut_that_the_loss_adds in_part
+net = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 3))
+opt = torch.optim.SGD(net.parameters(), 0.01)
+penalty = sum(p.norm() for p in net.parameters()).detach()  #! #- penalty = sum(p.norm() for p in net.parameters())
+loss = net(torch.randn(8, 4)).pow(2).mean() + 0.1 * penalty
+opt.zero_grad(); loss.backward(); opt.step()
+#@ a_self_distillation_adds_the_entropy_of_its_target connected
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+x = torch.randn(8, 4)
+p, q = net(x).softmax(1).detach(), net(x + 0.1 * torch.randn(8, 4)).log_softmax(1)
+loss = (p * p.log()).sum(1).mean() - (p * q).sum(1).mean()
+opt.zero_grad(); loss.backward(); opt.step()
 #@ a_backward_overwrites_its_input connected
 class Square(torch.autograd.Function):
     @staticmethod

@@ -538,7 +538,9 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     # The pass of another target, such as a discriminator's loss, may well have reached z.
     passes = [other for other in run.sweeps if other.target == sweep.target]
     reached = {index for other in passes for index in other.adjoints if run.rows[index].kind == "operation"}
-    if get_kind_name(cause) == "cut" and reached.isdisjoint(tracked_inputs):
+    # ``z`` may also be a term itself, whose value alone the program replaces.
+    operands = {index for tracked in tracked_inputs for index in run.rows[tracked].inputs}
+    if get_kind_name(cause) == "cut" and reached.isdisjoint(tracked_inputs) and operands.isdisjoint(terms):
         consumers = find_nearest_tracked_consumers(run.rows, row.index) & reached
         if consumers and consumers.issubset(terms):
             yield Suspicion(
