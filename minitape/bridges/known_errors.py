@@ -16,7 +16,12 @@ from ..recording.sites import NOWHERE, Site
 KNOWN_ERRORS = r"""
 jax leaked_tracer '' UnexpectedTracerError
 jax branch '' TracerBoolConversionError
+jax boolean_index '' NonConcreteBooleanIndexError
+jax boolean_index size size argument
 jax left_jax '' (TracerArrayConversion|Concretization|TracerIntegerConversion)Error
+jax while_loop '' (?<=does not work for lax\.)while_loop
+jax callback '' callback(?=s do not support)
+jax not_scalar '' scalar-output.*shape: (?P<what>\([\d, ]*\))
 jax refused in_place item assignment
 jax refused forward forward-mode
 jax refused list got <class 'list'>

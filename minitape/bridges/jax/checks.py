@@ -95,15 +95,10 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
             or find_callee_with_nondiff_argnums(recording.recorded_call.function)
             or Finding("leaked_tracer", site)
         )
-    if isinstance(error, jax.errors.TracerBoolConversionError):
-        return Finding("branch", site)
-    if isinstance(error, jax.errors.NonConcreteBooleanIndexError):
-        return Finding("boolean_index", site)
-    message = str(error)
-    if "size argument" in message:
-        return Finding(
-            "boolean_index", site, variant="size", detail=find_name_of_tracer_reader(error, library_function)
-        )
+    cause, variant, fields = find_cause_variant_and_fields_by_message("jax", error)
+    if cause in ("branch", "boolean_index"):
+        detail = find_name_of_tracer_reader(error, library_function) if variant else ""
+        return Finding(cause, site, variant=variant, detail=detail)
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACER_WORDS):
         calls = find_statement(site).calls
         math_calls = [call for call in calls if find_root_name(call) == "math"]
@@ -112,14 +107,8 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
         else:
             reader = find_name_of_tracer_reader(error, library_function)
         return Finding("left_jax", site, detail=reader)
-    if "while_loop" in message:
-        return Finding("while_loop", site, detail="while_loop")
-    if "callback" in message:
-        return Finding("callback", site, detail="callback")
-    if "scalar-output" in message:
-        return Finding("not_scalar", site, detail=message.rpartition("shape: ")[2].rstrip("."))
-    _, variant, fields = find_cause_variant_and_fields_by_message("jax", error)
-    return Finding("refused", site, variant=variant, detail=fields.get("what", message.partition("\n")[0]))
+    detail = fields.get("what", str(error).partition("\n")[0])
+    return Finding(cause or "refused", site, variant=variant, detail=detail)
 
 
 def find_attribute_that_keeps_tracer(read_site: Site) -> OptionalFinding:
@@ -172,24 +161,21 @@ def find_result_other_than_real_scalar(question: JaxQuestion) -> OptionalFinding
         question: The question about the source.
     """
     recording = question.adapter.recording
-    if recording.error is None:
+    value = recording.value
+    if not isinstance(recording.error, TypeError) or recording.sweeps:
         return None
-    value, message = recording.value, str(recording.error)
-    if isinstance(recording.error, TypeError) and not recording.sweeps:
-        site = question.adapter.origin.find_return_site(
-            NOWHERE if not question.target_rows else question.rows[question.target_rows[0]].site
-        )
-        if value is None:
-            return Finding("not_scalar", site, variant="none")
-        if not hasattr(value, "shape"):
-            return Finding("has_aux", site)
-        if "aux" in message:
-            return Finding("has_aux", site, variant="none")
-        if value.shape != ():
-            return Finding("not_scalar", site, detail=str(value.shape))
-        if np.iscomplexobj(value):
-            return Finding("refused", site, variant="complex")
-    return None
+    site = question.adapter.origin.find_return_site(
+        question.rows[question.target_rows[0]].site if question.target_rows else NOWHERE
+    )
+    if value is None:
+        return Finding("not_scalar", site, variant="none")
+    if not hasattr(value, "shape"):
+        return Finding("has_aux", site)
+    if "aux" in str(recording.error):
+        return Finding("has_aux", site, variant="none")
+    if value.shape:
+        return Finding("not_scalar", site, detail=str(value.shape))
+    return Finding("refused", site, variant="complex") if np.iscomplexobj(value) else None
 
 
 def find_cause_of_backward_error(question: JaxQuestion) -> OptionalFinding:
@@ -269,8 +255,8 @@ def find_source_read_from_outside(question: JaxQuestion) -> OptionalFinding:
     """
     if question.source_rows:
         return None
-    array, site = question.adapter.recording.log.outside_reads.get(id(question.source), (None, NOWHERE))
-    if array is None or array is not question.source:
+    site = question.adapter.recording.log.find_outside_read_site(question.source)
+    if site == NOWHERE:
         site, _ = question.adapter.origin.find_outside_read(
             lambda name, value: name == question.name and value is question.source
         )
@@ -368,8 +354,9 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
         argument_leaf: The argument's leaf.
     """
     origin = question.adapter.origin
-    captured, used_at = question.adapter.recording.log.outside_reads.get(id(argument_leaf.value), (None, NOWHERE))
-    if captured is not argument_leaf.value or not hasattr(captured, "dtype"):
+    captured = argument_leaf.value
+    used_at = question.adapter.recording.log.find_outside_read_site(captured)
+    if used_at == NOWHERE or not hasattr(captured, "dtype"):
         return None
     tree = origin.args[argument_leaf.argument_index]
     site, name = origin.find_outside_read(lambda name, value: value is captured or value is tree)

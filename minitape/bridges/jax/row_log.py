@@ -189,8 +189,15 @@ class JaxLog:
             return next(
                 (recorded_row.index for recorded_row in reversed(self.rows) if recorded_row.name == value), None
             )
-        array, row = self._rows_by_array.get(id(value), (None, None))
-        return row if array is value else None
+        return self._rows_by_array.get(id(value), (None, None))[1]
+
+    def find_outside_read_site(self, array: Any) -> Site:
+        """Return the first line that reads an array that is not an argument, or NOWHERE if no line does.
+
+        Args:
+            array: The array.
+        """
+        return self.outside_reads.get(id(array), (None, NOWHERE))[1]
 
     def register_row(self, value: Any, row: int) -> None:
         """Record that a row stands for one of the program's arrays.
@@ -317,7 +324,7 @@ class JaxLog:
         input_rows = [row for variable in inputs if (row := self.find_or_add_array_row(variable)) is not None]
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         has_float_source = any(variable.has_float_source for variable in inputs)
-        label = self._format_label_with_number_operand(label or LABELS.get(op, op), op, inputs)
+        label = self._format_label_with_number_operand(label or LABELS.get(op, op), inputs)
         output_rows: list[int] = []
         for output, result in enumerate(results):
             may_be_tracked = has_float_source and any(
@@ -350,13 +357,12 @@ class JaxLog:
             return "integer_cast" if op == "convert_element_type" else "no_derivative"
         return "zero_derivative" if op in STEP_OPS else ""
 
-    def _format_label_with_number_operand(self, label: str, op: str, inputs: JaxVariables) -> str:
+    def _format_label_with_number_operand(self, label: str, inputs: JaxVariables) -> str:
         """Return a label such as "× 2.0" for an operation on an array and a number."""
-        numbers = [variable for variable in inputs if variable.row is None and np.ndim(variable.value) == 0]
-        if len(inputs) != 2 or len(numbers) != 1:
-            return label
-        first_number, second_number = (variable.value if variable.row is None else None for variable in inputs)
-        return f"{label} {second_number}" if first_number is None else f"{first_number} {label}"
+        are_numbers = [variable.row is None and np.ndim(variable.value) == 0 for variable in inputs]
+        if are_numbers == [False, True]:
+            return f"{label} {inputs[1].value}"
+        return f"{inputs[0].value} {label}" if are_numbers == [True, False] else label
 
     def release_arrays_not_needed_by_sweep(self) -> None:
         """Release the arrays that no sweep needs any longer.

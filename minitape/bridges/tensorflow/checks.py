@@ -273,16 +273,7 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
         # Every use of the variable breaks the gradient for some other reason, such as an operation without a
         # derivative.
         return None
-    for check in (
-        _find_use_while_tape_not_recording,
-        _find_watch_of_other_tape,
-        _find_unwatched_computed_source,
-        _find_unwatched_tensor,
-    ):
-        finding = check(question, use)
-        if finding is not None:
-            return finding
-    return _explain_unwatched_variable(question, use)
+    return _explain_unwatched_use(question, use)
 
 
 def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
@@ -329,73 +320,34 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Optio
     return finding
 
 
-def _find_use_while_tape_not_recording(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
-    """Find a use of a variable or watched tensor while the tape was not recording.
+def _explain_unwatched_use(question: TensorFlowQuestion, use: SourceUse) -> Finding:
+    """Find out why no tape watched a source: its block did not run then, another tape did, or nothing asked for it.
 
     Args:
         question: The question about the source.
         use: The uses of the source.
     """
-    if use.leaf is None or not (use.is_variable or use.watchers) or use.first_recorded_use is None:
-        return None
-    return _find_cause_in_tape_state(question, use.first_recorded_use.index)
-
-
-def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
-    """Report that a tape other than the question's tape watches the source.
-
-    Args:
-        question: The question about the source.
-        use: The uses of the source.
-    """
-    return Finding("not_watched", question.adapter.find_block_site(), variant="other") if use.watchers else None
-
-
-def _find_unwatched_computed_source(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
-    """Find a computed source that depends on nothing that a tape watches, for example after a name was rebound.
-
-    Args:
-        question: The question about the source.
-        use: The uses of the source.
-    """
-    if use.leaf is not None:
-        return None
-    block_stack = question.adapter.find_block_begin_call_stack()
-    return find_rebound_name(question) or build_row_finding(
-        question,
-        "not_watched",
-        use.rows[0].index,
-        "made",
-        site=find_divergent_or_deeper_storing_site(use.rows[0].call_stack, block_stack),
-    )
-
-
-def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
-    """Find a tensor that no tape watches.
-
-    Args:
-        question: The question about the source.
-        use: The uses of the source.
-    """
-    if use.leaf is None or use.is_variable:
-        return None
-    site = _find_site_of_unwatched_use(question, use.first_recorded_use)
-    return build_row_finding(question, "not_watched", use.leaf.index, site=site)
-
-
-def _explain_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding:
-    """Find out why the tape did not watch a variable automatically.
-
-    Args:
-        question: The question about the source.
-        use: The uses of the source.
-    """
-    assert use.leaf is not None and question.adapter.tape is not None
-    row = use.leaf.index
-    if not question.adapter.tape._watch_accessed_variables:
-        return build_row_finding(question, "not_accessed_watched", row, site=question.adapter.find_block_site())
-    return _find_cause_in_tape_state(question, row) or build_row_finding(
-        question, "recording_paused", row, site=find_recorded_or_first_use_site(question)
+    adapter, leaf = question.adapter, use.leaf
+    if leaf is not None and (use.is_variable or use.watchers) and use.first_recorded_use is not None:
+        untimely_finding = _find_cause_in_tape_state(question, use.first_recorded_use.index)
+        if untimely_finding is not None:
+            return untimely_finding
+    if use.watchers:
+        return Finding("not_watched", adapter.find_block_site(), variant="other")
+    if leaf is None:  # The source was computed from values that no tape watches.
+        first_row = use.rows[0]
+        site = find_divergent_or_deeper_storing_site(first_row.call_stack, adapter.find_block_begin_call_stack())
+        return find_rebound_name(question) or build_row_finding(
+            question, "not_watched", first_row.index, "made", site=site
+        )
+    if not use.is_variable:
+        site = _find_site_of_unwatched_use(question, use.first_recorded_use)
+        return build_row_finding(question, "not_watched", leaf.index, site=site)
+    assert adapter.tape is not None
+    if not adapter.tape._watch_accessed_variables:
+        return build_row_finding(question, "not_accessed_watched", leaf.index, site=adapter.find_block_site())
+    return _find_cause_in_tape_state(question, leaf.index) or build_row_finding(
+        question, "recording_paused", leaf.index, site=find_recorded_or_first_use_site(question)
     )
 
 

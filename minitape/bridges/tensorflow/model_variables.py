@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..recording import SourcesByName
     from .recording import TensorFlowRecording
 
+MODULE_TYPES = (tf.Module, tf.keras.layers.Layer)
 DEPTH_LIMIT = 12  # Containers that are nested more deeply than this are not searched.
 
 
@@ -35,7 +36,7 @@ def find_model_variables(recording: TensorFlowRecording, model: Any) -> SourcesB
     Returns:
         The variables, keyed by path, or None if `model` is any other object.
     """
-    if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
+    if not isinstance(model, MODULE_TYPES):
         return None
     name = next(
         (name for name, value in list_named_program_objects() if value is model and not name.startswith("_")),
@@ -78,26 +79,35 @@ def iter_variables_with_paths(
         visited_ids.add(id(container))
     if is_model_variable(container):
         yield path, container
-    elif isinstance(container, (list, tuple)):
-        for index, element in enumerate(container[:1000]):
-            yield from iter_variables_with_paths(element, f"{path}[{index}]", depth + 1, visited_ids)
-    elif isinstance(container, dict):
-        for key, element in list(container.items())[:1000]:
-            yield from iter_variables_with_paths(element, f"{path}[{key!r}]", depth + 1, visited_ids)
-    elif isinstance(container, (tf.Module, tf.keras.layers.Layer)):
-        attributes = {name: value for name, value in vars(container).items() if name != "optimizer"}
-        # Sorting is stable, so the attributes stay in the program's order.
-        for name in sorted(attributes, key=lambda name: name.startswith("_")):
-            public_name = name.lstrip("_")
-            if name == public_name or is_model_variable(attributes[name]):
-                yield from iter_variables_with_paths(attributes[name], f"{path}.{public_name}", depth + 1, visited_ids)
-        if isinstance(container, tf.keras.layers.Layer):
-            yield from iter_variables_with_paths(
-                list(getattr(container, "layers", ())), f"{path}.layers", depth + 1, visited_ids
-            )
-            # Some layers, such as attention, refer to their inner layers only by private names.
-            for layer in getattr(container, "_layers", ()):
-                yield from iter_variables_with_paths(layer, f"{path}.{layer.name}", depth + 1, visited_ids)
+        return
+    for suffix, part in _list_suffixes_and_parts(container):
+        yield from iter_variables_with_paths(part, path + suffix, depth + 1, visited_ids)
+
+
+def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
+    """Return the parts of a container, each with the text that follows the container's path in the part's path.
+
+    Args:
+        container: A layer, module, list, tuple or dictionary. Other objects have no parts.
+    """
+    if isinstance(container, (list, tuple)):
+        return [(f"[{index}]", part) for index, part in enumerate(container[:1000])]
+    if isinstance(container, dict):
+        return [(f"[{key!r}]", part) for key, part in list(container.items())[:1000]]
+    if not isinstance(container, MODULE_TYPES):
+        return []
+    # Sorting is stable, so the attributes stay in the program's order.
+    attributes = sorted(vars(container).items(), key=lambda item: item[0].startswith("_"))
+    parts = [
+        (f".{name.lstrip('_')}", part)
+        for name, part in attributes
+        if name != "optimizer" and (name[0] != "_" or is_model_variable(part))
+    ]
+    if isinstance(container, tf.keras.layers.Layer):
+        parts.append((".layers", list(getattr(container, "layers", ()))))
+        # Some layers, such as attention, refer to their inner layers only by private names.
+        parts += [(f".{layer.name}", layer) for layer in getattr(container, "_layers", ())]
+    return parts
 
 
 def is_model_variable(value: Any) -> bool:

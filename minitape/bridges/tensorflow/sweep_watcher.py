@@ -103,7 +103,6 @@ class SweepWatcher:
             [row for row, _ in ancestors_to_ask_for],
             gradients,
             operations,
-            output_gradients,
         )
         if is_unrecorded:
             self.writer.run_safely(
@@ -164,7 +163,6 @@ class SweepWatcher:
         ancestor_rows: list[int],
         gradients: Any,
         operations: list,
-        seeds: Any,
     ) -> None:
         """Record the sweep with its tape, its sources, its adjoints and its shares."""
         log = self.log
