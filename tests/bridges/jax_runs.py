@@ -437,6 +437,66 @@ def step(params, state):
     return new, state
 for _ in range(6):
     params, state = step(params, state)
+#@ updates_are_below_the_spacing_of_bfloat16 not_applied
+import optax
+params = {"w": jax.random.normal(jax.random.key(1), (8, 4)), "scale": jnp.ones(4)}
+params = jax.tree.map(lambda leaf: leaf.astype(jnp.bfloat16), params)  #-
+x, tx = jax.random.normal(jax.random.key(0), (16, 8)), optax.adam(1e-3)
+state = tx.init(params)
+@jax.jit
+def step(params, state):
+    gradient = jax.grad(lambda p: jnp.mean((x @ p["w"] * p["scale"] - x.sum(1, keepdims=True)) ** 2))(params)
+    updates, state = tx.update(gradient, state)
+    return optax.apply_updates(params, updates), state  #!
+for _ in range(10):
+    params, state = step(params, state)
+#@ updates_are_below_the_spacing_of_float16_without_a_compiler not_applied
+import optax
+w, x = jnp.full((3, 2), 700.0, jnp.float16), jnp.ones((4, 3), jnp.float16)  #- w, x = jnp.ones((3, 2)), jnp.ones((4, 3))
+tx = optax.sgd(1e-2)
+state = tx.init(w)
+for _ in range(8):
+    gradient = jax.grad(lambda w: jnp.mean(jnp.tanh(x @ (w / 700)) ** 2))(w)
+    updates, state = tx.update(gradient, state)
+    w = optax.apply_updates(w, updates)  #!
+#@ a_learning_rate_in_bfloat16_warms_up connected
+import optax
+w, x = jnp.ones(4, jnp.bfloat16), jax.random.normal(jax.random.key(0), (16, 4))
+tx = optax.adam(optax.linear_schedule(0.0, 0.1, 40))
+state = tx.init(w)
+@jax.jit
+def step(w, state):
+    gradient = jax.grad(lambda w: jnp.mean((x @ w - 3.0) ** 2))(w)
+    updates, state = tx.update(gradient, state)
+    return optax.apply_updates(w, updates), state
+for _ in range(40):
+    w, state = step(w, state)
+#@ a_part_in_bfloat16_is_frozen_on_purpose connected
+import optax
+params = {"base": jnp.ones(3, jnp.bfloat16), "head": jnp.ones(3, jnp.bfloat16)}
+labels = {"base": "frozen", "head": "trained"}
+tx = optax.multi_transform({"trained": optax.adam(0.1), "frozen": optax.set_to_zero()}, labels)
+state = tx.init(params)
+def loss(params):
+    return jnp.mean((jnp.tanh(params["base"] * jnp.arange(1.0, 4.0)) * params["head"] - 3.0) ** 2)
+@jax.jit
+def step(params, state):
+    updates, state = tx.update(jax.grad(loss)(params), state, params)
+    return optax.apply_updates(params, updates), state
+for _ in range(8):
+    params, state = step(params, state)
+#@ unused_rows_of_a_table_only_decay connected
+import optax
+table, words = jnp.ones((40, 3), jnp.bfloat16), jnp.array([1, 5, 7])
+tx = optax.adamw(0.1, weight_decay=1e-5)
+state = tx.init(table)
+@jax.jit
+def step(table, state):
+    gradient = jax.grad(lambda table: jnp.mean((table[words] - 3.0) ** 2))(table)
+    updates, state = tx.update(gradient, state, table)
+    return optax.apply_updates(table, updates), state
+for _ in range(8):
+    table, state = step(table, state)
 #@ the_step_returns_its_old_parameters not_applied
 import optax
 params = {"base": jnp.ones(3), "head": jnp.ones(3)}

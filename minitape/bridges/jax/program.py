@@ -216,10 +216,12 @@ class FirstGradients:
         new_params = original(params, updates)
         old_leaves = tree_leaves(params)
         new_leaves = tree_leaves(new_params)
-        if self._may_watch_call([old_leaves, new_leaves]) and len(old_leaves) == len(new_leaves):
+        update_leaves = tree_leaves(updates, is_leaf=lambda leaf: leaf is None)
+        if self._may_watch_call([old_leaves, new_leaves]) and len(old_leaves) == len(new_leaves) == len(update_leaves):
+            site = find_user_site()
             self._trained_leaves = new_leaves
             for recording in self._latest_recordings.values():
-                recording.record_updates(old_leaves, new_leaves, find_user_site())
+                recording.record_updates(old_leaves, new_leaves, update_leaves, site)
         return new_params
 
     def _leave_block(self, *_: object) -> None:
@@ -231,6 +233,9 @@ class FirstGradients:
     def explain(self) -> ModelPage:
         """Explain all sources in the last recording of each function, on one page."""
         page = ModelPage()
+        if not self._entered:
+            for recording in self._latest_recordings.values():
+                recording.final_leaves = self._trained_leaves
         pages = [(recording, recording.explain()) for recording in self._latest_recordings.values()]
         trained_leaves = {
             _get_leaf_path_and_shape(recording, name)

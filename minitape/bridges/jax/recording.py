@@ -59,10 +59,12 @@ class UpdateFact(NamedTuple):
     Attributes:
         is_moved: Whether the new value differs from the old one.
         site: The line of the call.
+        update: The update that the call added, or None if there was none.
     """
 
     is_moved: bool
     site: Site
+    update: Any
 
 
 class JaxRecording(FrameworkRecording):
@@ -85,6 +87,7 @@ class JaxRecording(FrameworkRecording):
             it.
         updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
+        final_leaves: The arrays that the program's last steps returned. Empty while the program may take more steps.
 
     >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
     >>> recording.explain(recording.value, "p['w']").cause
@@ -107,6 +110,7 @@ class JaxRecording(FrameworkRecording):
         self.unchanged_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
         self.unreached_rows: set[int] = set()
+        self.final_leaves: list = []
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
         from .checks import explain_gradient
@@ -167,19 +171,20 @@ class JaxRecording(FrameworkRecording):
         """Return the leaves of the differentiated arguments."""
         return [leaf for leaf in self.argument_leaves if leaf.row in self.differentiated_rows]
 
-    def record_updates(self, old_leaves: list[Any], new_leaves: list[Any], site: Site) -> None:
+    def record_updates(self, old_leaves: list, new_leaves: list, updates: list, site: Site) -> None:
         """Store the effect of an ``apply_updates`` call on this recording's arguments.
 
         Args:
             old_leaves: The leaves of the parameters that the call received.
             new_leaves: The leaves of the parameters that the call returned, in the same order.
+            updates: The updates of these leaves, with None for a leaf that is not updated.
             site: The line of the call.
         """
-        new_by_id = dict(zip(map(id, old_leaves), new_leaves, strict=True))
+        results_by_id = {id(old): results for old, *results in zip(old_leaves, new_leaves, updates, strict=True)}
         for leaf in self.argument_leaves:
-            if id(leaf.value) in new_by_id:
-                is_moved = not np.array_equal(leaf.value, new_by_id[id(leaf.value)])
-                self.updates[leaf.row] = UpdateFact(is_moved, site)
+            if id(leaf.value) in results_by_id:
+                new, update = results_by_id[id(leaf.value)]
+                self.updates[leaf.row] = UpdateFact(not np.array_equal(leaf.value, new), site, update)
 
     def map_names_to_rows(self, rows: list[int]) -> dict[str, RowNumber]:
         """Return the rows of leaves by their names.

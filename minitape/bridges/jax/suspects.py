@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...explain.operation_families import OperationNames
 from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
@@ -49,7 +51,11 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         has_placeholder_values=recording.has_placeholder_values,
         recording=recording,
         adapter=JaxAdapter(recording),
-        checks=(check_gradients_that_change_no_parameter, check_shares_that_cancel_to_rounding_error),
+        checks=(
+            check_updates_lost_to_rounding,
+            check_gradients_that_change_no_parameter,
+            check_shares_that_cancel_to_rounding_error,
+        ),
         find_source_rows=recording.list_rows,
         find_operand_before_broadcast=find_operand_before_broadcast,
         find_logits_row=find_logits_row,
@@ -97,6 +103,23 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
         site = statements[-1].site
     fields = {"n": max(unchanged_counts.values())}
     yield Suspicion("not_applied", site, fields, min(unchanged_counts), only_rows=unchanged_counts, variant=variant)
+
+
+def check_updates_lost_to_rounding(run: CheckedRun) -> Suspicions:
+    """Find parameters in a 16-bit format that never change, because their updates are too small for the format."""
+    recording: JaxRecording = run.recording
+    for leaf in recording.argument_leaves:
+        n = recording.unchanged_counts.get(leaf.row, 0)
+        dtype = recording.rows[leaf.row].dtype
+        update = recording.updates.get(leaf.row)
+        # The format is float16 or bfloat16. In float32, such small updates are usual.
+        if n < 3 or not dtype.endswith("float16") or not update or not np.any(update.update):
+            continue
+        # Later steps may change the parameter, for example after a warm-up of the learning rate.
+        if any(np.array_equal(leaf.value, final) for final in recording.final_leaves):
+            spacing = np.median(np.abs(np.spacing(leaf.value)))
+            fields = {"n": n, "dtype": dtype, "rate": np.median(np.abs(update.update)), "step": spacing}
+            yield Suspicion("not_applied", update.site, fields, leaf.row, only_rows=[leaf.row], variant="rounded")
 
 
 def check_shares_that_cancel_to_rounding_error(run: CheckedRun) -> Suspicions:

@@ -247,7 +247,8 @@ class TensorFlowAdapter(FrameworkAdapter):
         return any(
             self.to_handle_for_comparison(part) is obj
             for _, value in self.list_names_and_values()
-            for part in _flatten_container(value)
+            if isinstance(value, (tf.Variable, list, tuple, dict))
+            for part in tf.nest.flatten(value)
         )
 
     def is_in_living_layer(self, obj: Any) -> bool:
@@ -270,7 +271,3 @@ class TensorFlowQuestion(Question):
     """
 
     adapter: TensorFlowAdapter
-
-
-def _flatten_container(value: Any) -> list:
-    return tf.nest.flatten(value) if isinstance(value, (tf.Variable, list, tuple, dict)) else []

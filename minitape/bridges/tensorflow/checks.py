@@ -101,12 +101,14 @@ def find_non_tensor_or_gradient_target(question: TensorFlowQuestion) -> Optional
     return Finding("computed_after_tape", site, detail="tape.gradient", variant="gradient")
 
 
-def find_non_float_source_and_creation_site(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find a source that is not a float, and the line that created it, even if only the source code shows this.
+def find_left_out_or_non_float_source(question: TensorFlowQuestion) -> OptionalFinding:
+    """Find a source that Keras left out because it is not trainable, or a source that is not a float.
 
     Args:
         question: The question about the source.
     """
+    if question.adapter.is_left_out_by_keras:
+        return Finding("not_trainable", find_freezing_or_use_site(question), variant="left out")
     finding = find_non_float_source(question)
     if finding is None or question.adapter.find_creation(question.source).call_stack:
         return finding
@@ -532,7 +534,8 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
         return None
     row: int | None = None
     if question.sweep is None:
-        row = _find_undifferentiable_path_row(question)
+        path_ops = ((path_row, question.rows[path_row].extra.op or "Identity") for path_row, _ in question.path)
+        row = next((path_row for path_row, op in path_ops if find_missing_gradient_cause(op)), None)
         # The Python function may have raised the error, so check the values that it read.
         python_rows = [path_row for path_row, _ in question.path if question.rows[path_row].op in PYTHON_OPS]
         escapes = [
@@ -552,18 +555,6 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
         if untimely_finding is not None:
             return untimely_finding
     return build_row_finding(question, "nondifferentiable", row)
-
-
-def _find_undifferentiable_path_row(question: TensorFlowQuestion) -> int | None:
-    """Return the first row on the path whose operation has no gradient in TensorFlow.
-
-    Args:
-        question: The question about the source.
-    """
-    for row, _ in question.path:
-        if find_missing_gradient_cause(question.rows[row].extra.op or "Identity"):
-            return row
-    return None
 
 
 def find_cause_in_compiled_step(question: TensorFlowQuestion) -> OptionalFinding:
@@ -868,17 +859,6 @@ def find_missing_tape(question: TensorFlowQuestion) -> OptionalFinding:
     return None if has_tape else Finding("no_backward", variant="tape")
 
 
-def find_source_left_out_by_keras(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find a variable for which Keras computed no gradient because it is not trainable.
-
-    Args:
-        question: The question about the source.
-    """
-    if not question.adapter.is_left_out_by_keras:
-        return None
-    return Finding("not_trainable", find_freezing_or_use_site(question), variant="left out")
-
-
 def does_escape_reach_target_or_branch(question: TensorFlowQuestion, escape: Escape) -> bool:
     """Return whether an escaped value decided a branch, came back, or became the result of a Keras loss.
 
@@ -908,7 +888,7 @@ def build_unused_finding(question: TensorFlowQuestion) -> Finding:
 TENSORFLOW_CHECKS = FrameworkChecks(
     build_unused_finding=build_unused_finding,
     find_undifferentiable_target=find_non_tensor_or_gradient_target,
-    find_non_float_source=combine_checks(find_source_left_out_by_keras, find_non_float_source_and_creation_site),
+    find_non_float_source=find_left_out_or_non_float_source,
     find_untracked_source=combine_checks(
         find_missing_backward_if_no_target,
         find_cause_in_compiled_step,

@@ -197,6 +197,11 @@ CAUSES = (
         The updates are so small relative to the weights that they are lost to rounding in {dtype}.
         Fix: Keep the weights in float32, and compute in half precision with torch.autocast.
 
+        [jax: rounded]
+        No element changed in any of {n} steps{line}, because the updates are lost to rounding. A typical update is
+        {rate:.1g}, but neighboring numbers in {dtype} are typically {step:.1g} apart at these values.
+        Fix: Keep the parameters in float32, and cast them to {dtype} only where the loss is computed.
+
         [torch: undone]
         Each step{line} changes the parameter, but before the next step it has its old values again.
         Fix: Look for code that restores the old weights between two steps, such as load_state_dict() or copying back a
