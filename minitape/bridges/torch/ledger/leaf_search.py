@@ -22,6 +22,7 @@ def iter_leaves(roots: Iterable[Tensor]) -> Iterator[Tensor]:
     Args:
         roots: The tensors at which the pass begins.
 
+    >>> import torch
     >>> x = torch.ones(2, requires_grad=True)
     >>> [leaf is x for leaf in iter_leaves([(2 * x).sum()])]
     [True]
