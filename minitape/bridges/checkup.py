@@ -93,8 +93,12 @@ class Checkup:
 
     def _is_clip_before_inverse_function(self, explanation: Explanation) -> bool:
         """Return whether a saturated clip keeps the input of an arc cosine or a similar function finite."""
-        users = (row.op for row in self.recording.rows if not {*explanation._rows}.isdisjoint(row.inputs))
-        return explanation.cause == "saturated" and not INVERSE_OPS.isdisjoint(users)
+        return explanation.cause == "saturated" and not self._inputs_of_inverse_functions.isdisjoint(explanation._rows)
+
+    @cached_property
+    def _inputs_of_inverse_functions(self) -> set[int]:
+        """The rows that an arc cosine or a similar function reads."""
+        return {input_row for row in self.recording.rows if row.op in INVERSE_OPS for input_row in row.inputs}
 
     def _is_source_itself_passed_to_stop_gradient(self, explanation: Explanation, source: Any) -> bool:
         """Return whether the program passes the source itself, not a value computed from it, to ``stop_gradient``."""

@@ -605,3 +605,23 @@ def test_only_a_gradient_that_a_normalization_cancels_is_meant_beside_parameters
         model(torch.ones(2)).backward()
     page = recording.explain(model)
     assert [(why.cause, why.intended) for why in page.values()] == [("connected", False), ("zero_factor", False)]
+
+
+@pytest.mark.parametrize("depth", [4, 40])
+def test_a_layer_is_listed_as_often_however_many_other_layers_were_not_called(depth, monkeypatch):
+    model = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(depth)])
+    with bridge.record() as recording:
+        hidden = torch.ones(1, 2)
+        for layer in model[::2]:
+            hidden = layer(hidden)
+        hidden.sum().backward()
+    list_parameters, listed = torch.nn.Module.named_parameters, []
+
+    def count_and_list_parameters(module, *args, **kwargs):
+        listed.append(module)
+        return list_parameters(module, *args, **kwargs)
+
+    monkeypatch.setattr(torch.nn.Module, "named_parameters", count_and_list_parameters)
+    causes = [answer.cause for answer in recording.explain(model).values()]
+    assert causes.count("unused") == depth, causes
+    assert listed.count(model[0]) <= 2, listed.count(model[0])

@@ -305,7 +305,7 @@ def find_replaced_source(question: TorchQuestion) -> OptionalFinding:
         return Finding("rebound", replaced_at, variant="replaced")
     if copy_finding := find_use_of_deep_copy(question):
         return copy_finding
-    uses_unseen_rows = not question.source_rows and any(row in log.unrecorded_rows for row in question.ancestors)
+    uses_unseen_rows = not question.source_rows and not question.ancestors.isdisjoint(log.unrecorded_rows)
     return Finding("unknown", variant="before") if uses_unseen_rows else None
 
 
@@ -327,8 +327,11 @@ def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
+    history = question.adapter.log.history
+    if not history.parameter_copies:
+        return None
     copy_sites = (
-        question.adapter.log.history.find_last_deep_copy_site(question.rows[row].find_object(), question.source)
+        history.find_last_deep_copy_site(question.rows[row].find_object(), question.source)
         for row in sorted(_find_rows_with_open_path_or_all_ancestors(question))
     )
     findings = (Finding("rebound", site, variant="copied") for site in copy_sites if site is not NOWHERE)

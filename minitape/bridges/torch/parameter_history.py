@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
+from ...common.shared_results import get_shared_result
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..kept_values import IdentityMap
 from .kept_tensors import OptionalTensor
@@ -87,11 +88,8 @@ class ParameterHistory:
     def list_called_root_modules(self) -> list[nn.Module]:
         """Return the called modules that are not part of another called module."""
         modules = [module for ref in self.called_modules if (module := ref()) is not None]
-        return [
-            module
-            for module in modules
-            if not any(module is not other and module in other.modules() for other in modules)
-        ]
+        parts = {part for module in modules for part in module.modules() if part is not module}
+        return [module for module in modules if module not in parts]
 
     def find_root_module_and_path(self, parameter: Tensor) -> tuple[nn.Module | None, str]:
         """Return the called root module that contains a parameter, and the parameter's path in that module.
@@ -99,13 +97,15 @@ class ParameterHistory:
         Returns:
             The module and the dotted path, or (None, "") if no called module contains the parameter.
         """
-        paths = (
-            (root, path)
-            for root in self.list_called_root_modules()
-            for path, candidate in root.named_parameters()
-            if candidate is parameter
+        locations = get_shared_result(
+            ("locations of parameters", id(self)),
+            lambda: {
+                candidate: (root, path)
+                for root in reversed(self.list_called_root_modules())  # The first root module with a parameter wins.
+                for path, candidate in root.named_parameters()
+            },
         )
-        return next(paths, (None, ""))
+        return locations.get(parameter, (None, ""))
 
     def find_tensor_name(self, tensor: Tensor) -> str:
         """Return the name of a tensor in its module, or "tensor"."""

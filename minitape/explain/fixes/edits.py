@@ -40,11 +40,10 @@ def unwrap_call(*names: str) -> Edit:
         if not is_named_attribute and not is_call_of(node, *names):
             return None
         row = fault.row
-        rows = fault.question.rows
         equal_rows = [
             other
-            for other in rows
-            if row is not None and (other.op, other.site, other.inputs) == (row.op, row.site, row.inputs)
+            for other in fault.question.rows
+            if row and other.op == row.op and other.site == row.site and other.inputs == row.inputs
         ]
         if equal_rows[1:] or any(is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls):
             # Either the line blocks a different use on purpose, or it builds a new tensor from the value.
