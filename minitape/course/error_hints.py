@@ -17,7 +17,8 @@ MIN_WORD_LENGTH = 3
 ERROR_HINTS = {
     r"non-persistent.GradientTape": (
         "A tape gives only one answer, and this tape has none left: you have already asked it, or its with block "
-        "never ran. Make a new tape, or ask for all gradients in one call."
+        "never ran. Make a new tape, or ask for all inputs in one call. To ask about several results, open the tape "
+        "with persistent=True."
     ),
     r"TypeError.*received.None": (
         "The target of a gradient was None. Did an earlier gradient find no path, or does a function return nothing?"
