@@ -83,7 +83,7 @@ class WaitingCopy:
             self._requests.flush()
             answer = self._answers.readline()
         except OSError:
-            return None
+            answer = b""
         fields: Message = json.loads(answer or "null") or {}
         self.stopped_by = fields.get("stopped_by", "")
         return fields | {"from_pass": self.pass_number} if fields and not self.stopped_by else None
