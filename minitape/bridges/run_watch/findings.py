@@ -271,9 +271,9 @@ def find_optimizers_without_effect(run: RunAccounts) -> RunFindings:
                 site = pass_sites[-1] if pass_sites else NOWHERE
                 yield RunFinding("not_applied", "", site, {"n": run.passes}, keys)
         elif optimizer.zero_rate_steps > 2 and optimizer.zero_rate_steps >= optimizer.followed_steps - 1 and keys:
-            schedule = optimizer.rate_schedule
-            is_scheduled = schedule is not None and not any(optimizer.scheduled_rates)
-            site = schedule.made_at if schedule is not None and is_scheduled else optimizer.site
+            schedule, site = optimizer.rate_schedule, optimizer.site
+            if schedule is not None and not any(optimizer.scheduled_rates):
+                site = schedule.made_at
             yield RunFinding("not_applied", "rate", site, {"n": optimizer.zero_rate_steps}, keys)
         else:
             yield from _find_decayed_rate(optimizer, keys)

@@ -101,7 +101,7 @@ def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
     parts = [
         (f".{name.lstrip('_')}", part)
         for name, part in attributes
-        if name != "optimizer" and (name[0] != "_" or is_model_variable(part))
+        if name != "optimizer" and (not name.startswith("_") or is_model_variable(part))
     ]
     if isinstance(container, tf.keras.layers.Layer):
         parts.append((".layers", list(getattr(container, "layers", ()))))

@@ -435,8 +435,9 @@ class TorchRunWatch:
         Args:
             stack: The lines that are running, outermost first.
         """
-        if self._resting_passes and (*stack,) not in self._rest_ending_stacks:
-            self._rest_ending_stacks.add((*stack,))
+        lines = tuple(stack)
+        if self._resting_passes and lines not in self._rest_ending_stacks:
+            self._rest_ending_stacks.add(lines)
             self._resting_passes = 1
 
     def _find_line_in_optimizer_creator(self, stack: list[Site]) -> Site:
