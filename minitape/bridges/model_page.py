@@ -277,7 +277,11 @@ def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
     if not ranges:
         return ""
     norm, zeros, update = [(column_range[0], column_range[-1]) if column_range else None for column_range in ranges]
-    zero_percentages = None if zeros is None else (round_percent(zeros[0]), round_percent(zeros[1]))
+    zero_percentages = (
+        None
+        if zeros is None
+        else (round_percent_away_from_0_and_100(zeros[0]), round_percent_away_from_0_and_100(zeros[1]))
+    )
     parts = [
         "" if norm is None else fill("norm {n}", n=format_range(*norm, ".2g")),
         "" if zero_percentages is None else fill("zeros {n} %", n=format_range(*zero_percentages, "d")),
@@ -286,7 +290,7 @@ def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
     return fill(", ").join(filter(None, parts))
 
 
-def round_percent(share: float) -> int:
+def round_percent_away_from_0_and_100(share: float) -> int:
     """Return a share as a whole percentage. Only a share of exactly 0 or 1 becomes 0 or 100.
 
     ``percent`` in value.ts does the same.
@@ -294,7 +298,7 @@ def round_percent(share: float) -> int:
     Args:
         share: A number from 0 to 1.
 
-    >>> [round_percent(share) for share in (0.0, 0.001, 0.5, 0.9999, 1.0)]
+    >>> [round_percent_away_from_0_and_100(share) for share in (0.0, 0.001, 0.5, 0.9999, 1.0)]
     [0, 1, 50, 99, 100]
     """
     percentage = round(100 * share)

@@ -27,7 +27,7 @@ VARIANTS = {
 }
 
 
-def explain_first_nonfinite_value(recording: Recording) -> OptionalExplanation:
+def explain_origin_of_nonfinite_values(recording: Recording) -> OptionalExplanation:
     """Explain the first non-finite result computed from finite values.
 
     Args:

@@ -67,18 +67,20 @@ class LayerOwners:
                 if can_own[cls]:
                     values = [*getattr(obj, "__dict__", {}).values()]
                     self._owner_by_variable |= {
-                        id(part): obj for part in _iter_nested_values(values) if isinstance(part, ResourceVariable)
+                        id(part): obj
+                        for part in _iter_values_in_nested_containers(values)
+                        if isinstance(part, ResourceVariable)
                     }
         return self._owner_by_variable
 
 
-def _iter_nested_values(value: Object, depth: int = 0) -> Iterator[Object]:
+def _iter_values_in_nested_containers(value: Object, depth: int = 0) -> Iterator[Object]:
     """Yield a value, or the values in nested lists and dictionaries. Keras variables are unwrapped."""
     if not isinstance(value, (list, tuple, set, dict)):
         yield _unwrap_keras_variable(value)
     elif len(value) < _MAX_ITEMS and depth < _MAX_DEPTH:
         for part in value.values() if isinstance(value, dict) else value:
-            yield from _iter_nested_values(part, depth + 1)
+            yield from _iter_values_in_nested_containers(part, depth + 1)
 
 
 def _is_callable_user_or_keras_class(cls: type) -> bool:

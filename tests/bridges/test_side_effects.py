@@ -12,11 +12,11 @@ from minitape.bridges.run_watch.side_effects import SideEffects
 def find_first_effect(change: Callable[[Path], None], folder: Path) -> str:
     """Return the first side effect that is noticed while a function changes a folder."""
     watch = SideEffects()
-    watch.start_watching()
+    watch.start_noticing()
     try:
         change(folder)
     finally:
-        watch.stop_watching()
+        watch.stop_noticing()
     return watch.first
 
 

@@ -150,7 +150,7 @@ class JaxBackwardPass:
             for port, place in enumerate(
                 place
                 for place, variable in enumerate(call.inputs)
-                if self.log.find_or_add_array_row(variable) is not None
+                if self.log.find_row_or_add_constant(variable) is not None
             )
         }
         return [

@@ -512,7 +512,7 @@ def is_step_function_the_only_break(question: JaxQuestion, row: int) -> bool:
     return bool(has_step) and not any(edge.cause for _, edge in replace(question, source_rows=[row]).path)
 
 
-def build_unused_finding(question: JaxQuestion) -> Finding:
+def build_finding_of_independent_target(question: JaxQuestion) -> Finding:
     """Report that the result does not depend on the source. The finding is on the line that defines the function.
 
     Args:
@@ -534,7 +534,7 @@ JAX_CHECKS = FrameworkChecks(
     ),  # A trace without values does not show which escapes matter.
     build_escape_finding=build_finding_of_first_escape,
     find_reason_for_no_use=find_other_branch_or_value_used_instead,
-    build_unused_finding=build_unused_finding,
+    build_finding_of_independent_target=build_finding_of_independent_target,
     find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_or_loop_without_share),
     refine_nonfinite_finding=blame_first_overflow_for_nonfinite,
     refine_zero_finding=blame_step_function_or_relu_for_zeros,

@@ -158,7 +158,13 @@ class JaxprRunner:
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
         op = find_callee_or_primitive_name(eqn) if name in self.openers or name in CUSTOM_RULE_PRIMITIVES else name
         return self.log.run_and_record_operation(
-            op, partial(evaluate_equation, eqn), inputs, self.site, scope, label, describe_custom_rule(eqn)
+            op,
+            partial(evaluate_equation, eqn),
+            inputs,
+            self.site,
+            scope,
+            label,
+            find_name_and_place_of_custom_rule(eqn),
         )
 
     # -- calls that are opened ---------------------------------------------------------------------
@@ -259,7 +265,7 @@ def find_callee_or_primitive_name(eqn: Any) -> str:
     return (name or eqn.primitive.name).strip("_<>") or eqn.primitive.name
 
 
-def describe_custom_rule(eqn: Any) -> str:
+def find_name_and_place_of_custom_rule(eqn: Any) -> str:
     """Return the name and location of an equation's custom derivative rule, or "" if none exists."""
     if eqn.primitive.name not in CUSTOM_RULE_PRIMITIVES:
         return ""
@@ -330,7 +336,7 @@ class TracerValues:
             }
             self._known_values = dict(self._argument_values)
 
-    def compute_value_of_tracer(self, tracer: Any) -> Any:
+    def compute_value_of_own_tracer(self, tracer: Any) -> Any:
         """Compute the value of a tracer, or return None for a tracer of another trace, such as the trace of ``jit``."""
         pending = [tracer]
         while tracer._trace is self.trace and pending:
@@ -354,7 +360,7 @@ class TracerValues:
         if tracer.dtype == bool or jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact):
             method = "__bool__" if tracer.dtype == bool else "__float__"
             self.escapes.append((method, find_user_site(), self._list_leaves_tracer_depends_on(tracer)))
-        return self.compute_value_of_tracer(tracer)
+        return self.compute_value_of_own_tracer(tracer)
 
     def _list_leaves_tracer_depends_on(self, tracer: Any) -> list:
         """Return the argument leaves on which a tracer depends."""
@@ -423,5 +429,5 @@ def _convert_nondifferentiable_tracer(
     is_exact = tracer._trace is values.trace and not jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact)
     if not is_exact:
         return original(tracer, *args, **kwargs)
-    array = np.asarray(values.compute_value_of_tracer(tracer))
+    array = np.asarray(values.compute_value_of_own_tracer(tracer))
     return getattr(array, method)(*args, **kwargs)

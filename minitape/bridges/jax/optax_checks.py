@@ -12,7 +12,7 @@ from jax.tree_util import tree_leaves
 
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
-from ...explain.reasons.program_text import find_last_name, find_statement, unparse
+from ...explain.reasons.program_text import find_last_name_of_path, find_statement, unparse
 from ...recording.sites import Site
 from ..run_watch.schedules import explain_schedule_decayed_too_early
 
@@ -57,6 +57,6 @@ def explain_swapped_moving_average_arguments(trees: tuple, trained_leaves: list,
     name, what = map(unparse, call.args[:2])
     keywords = [keyword.arg for outer in statement.calls for keyword in outer.keywords if keyword.value is call]
     # Parameters that are pulled towards a fixed point become the parameters again, and not the fixed point.
-    if name in statement.bound_names or find_last_name(call.args[0]) in keywords:
+    if name in statement.bound_names or find_last_name_of_path(call.args[0]) in keywords:
         return explain_cause("jax", "swapped_average", site, fields={"name": name, "what": what})
     return None

@@ -415,7 +415,9 @@ class FirstGradients:
             self._watch_update_functions()
             if self.may_record_call((args, kwargs)):
                 if self._is_step_due:
-                    self._record_gradient(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)
+                    self._rerun_and_record_gradient_call(
+                        partial(function, **kwargs) if kwargs else function, args, argnums, has_aux
+                    )
                 self._count_taken_gradient()
                 is_replay = self._remaining_gradients is not None
                 if is_replay and (not self._remaining_gradients or self.steps == self.first):
@@ -427,7 +429,9 @@ class FirstGradients:
                 args,
                 kwargs,
                 gradients,
-                lambda args, kwargs: self._record_gradient(partial(function, **kwargs), args, argnums, has_aux),
+                lambda args, kwargs: self._rerun_and_record_gradient_call(
+                    partial(function, **kwargs), args, argnums, has_aux
+                ),
             )
             return gradients
 
@@ -514,14 +518,14 @@ class FirstGradients:
 
             try:
                 index = find_first_nonfinite_or_first_row(jacobian[0] if has_aux else jacobian, args[argnums])
-                self._record_gradient(compute_one_result, args, argnums, has_aux=False)
+                self._rerun_and_record_gradient_call(compute_one_result, args, argnums, has_aux=False)
             finally:
                 self._count_taken_gradient()
             return jacobian
 
         return record_and_compute_jacobian
 
-    def _record_gradient(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
+    def _rerun_and_record_gradient_call(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
         self._is_recording, restore_state = True, save_state_and_build_restorer(function, *args)
         try:
             with redirect_stdout(StringIO()):

@@ -13,7 +13,7 @@ from ...explain.reasons.program_text import (
     Statement,
     collect_names_and_attributes,
     find_binding_statements,
-    find_last_name,
+    find_last_name_of_path,
     find_root_name,
     find_statement,
     list_statements,
@@ -128,7 +128,7 @@ class JaxOrigin:
         """Return the names of the function in the program: its own name, and the expression passed to ``record``."""
         names = {getattr(self.function, "__name__", "<lambda>")}
         for call in find_statement(self.call_site).calls:
-            if find_last_name(call.func) == "record" and call.args:
+            if find_last_name_of_path(call.func) == "record" and call.args:
                 names.add(unparse(call.args[0]))
         return names
 
@@ -139,10 +139,10 @@ class JaxOrigin:
         files = (self.call_site[0], self.definition_or_call_site[0])
         for statement in (candidate for file in files for candidate in list_statements(file)):
             for call in statement.calls:
-                if find_last_name(call.func) not in GRADIENT_TRANSFORMS or not call.args:
+                if find_last_name_of_path(call.func) not in GRADIENT_TRANSFORMS or not call.args:
                     continue
                 differentiated = call.args[0]
-                if names & {unparse(differentiated), find_last_name(differentiated)}:
+                if names & {unparse(differentiated), find_last_name_of_path(differentiated)}:
                     return statement.file, call.lineno
         return self.call_site
 
@@ -197,7 +197,7 @@ class JaxOrigin:
         Only calls with the same number of arguments are considered. Each expression is paired with its statement.
         """
         statement = find_statement(self.call_site)
-        calls = [(call.args[find_last_name(call.func) == "record" :], statement) for call in statement.calls]
+        calls = [(call.args[find_last_name_of_path(call.func) == "record" :], statement) for call in statement.calls]
         return [(args[leaf.argument_index], statement) for args, statement in calls if len(args) == len(self.args)]
 
     def list_statements_updating_argument(self, leaf: JaxLeaf) -> list[Statement]:
@@ -227,7 +227,7 @@ class JaxOrigin:
         if not creations:
             return None
         parts = pair_targets_with_values(creations[-1])
-        value = next((part for target, part in parts if find_last_name(target) == node.id), None)
+        value = next((part for target, part in parts if find_last_name_of_path(target) == node.id), None)
         if value is None:
             return creations[-1].site
         return self._find_expression_creation_site(value, creations[-1]) or creations[-1].site
@@ -281,7 +281,7 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
     ):
         yield node
     elif not isinstance(node, FUNCTION_NODES):
-        yield from (call for call in statement.calls if find_last_name(call.func) in COMPILING_TRANSFORMS)
+        yield from (call for call in statement.calls if find_last_name_of_path(call.func) in COMPILING_TRANSFORMS)
 
 
 def _collect_reached_names(names: set[str], functions: Mapping[str, list[FunctionNode]]) -> set[str]:
@@ -304,10 +304,10 @@ def _find_enclosing_function(statement: Statement) -> FunctionNode | None:
 def find_definition(function: Any) -> Statement | None:
     """Return the statement that defines a function, or None if it is a lambda or the text is not available."""
     code = getattr(function, "__code__", None)
-    return None if code is None else find_definition_at(code.co_filename, code.co_name, code.co_firstlineno)
+    return None if code is None else find_function_definition_at(code.co_filename, code.co_name, code.co_firstlineno)
 
 
-def find_definition_at(file: str, name: str, line: int) -> Statement | None:
+def find_function_definition_at(file: str, name: str, line: int) -> Statement | None:
     """Return the function definition that, including its decorators, begins on a given line."""
     if is_minitape_or_library_file(file):
         return None
@@ -345,7 +345,7 @@ def find_return_site_by_description(function_description: str) -> Site:
     file, _, line = location.rpartition(":")
     if is_minitape_or_library_file(file) or not line.isdigit():
         return NOWHERE
-    definition = find_definition_at(file, name, int(line))
+    definition = find_function_definition_at(file, name, int(line))
     if definition is None:
         return file, int(line)
     return file, (list_return_statements(definition) or [definition])[-1].line

@@ -250,7 +250,7 @@ class JaxLog:
             if previous_row is not None and previous_row != row and self.rows[previous_row].name == name:
                 self.rows[previous_row].name = None
 
-    def find_or_add_array_row(self, variable: JaxVariable) -> int | None:
+    def find_row_or_add_constant(self, variable: JaxVariable) -> int | None:
         """Return the row of an array. If the array is not an argument, add a row for a constant.
 
         Args:
@@ -265,7 +265,7 @@ class JaxLog:
         if known_row is not None:
             return known_row
         unbroadcast_row = (
-            None if variable.before_broadcast is None else self.find_or_add_array_row(variable.before_broadcast)
+            None if variable.before_broadcast is None else self.find_row_or_add_constant(variable.before_broadcast)
         )
         value = self.keep_value(variable.value)
         facts: dict[str, Any] = read_dtype_and_shape(variable.value)
@@ -321,7 +321,7 @@ class JaxLog:
             if op == "broadcast_in_dim":
                 unrecorded_results[0].before_broadcast = inputs[0]
             return unrecorded_results
-        input_rows = [row for variable in inputs if (row := self.find_or_add_array_row(variable)) is not None]
+        input_rows = [row for variable in inputs if (row := self.find_row_or_add_constant(variable)) is not None]
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         has_float_source = any(variable.has_float_source for variable in inputs)
         label = self._format_label_with_number_operand(label or LABELS.get(op, op), inputs)

@@ -14,7 +14,7 @@ from ...explain.reasons.suspects import (
     Suspicion,
     Suspicions,
     build_row_suspicion,
-    compute_max_abs,
+    compute_max_abs_or_zero,
     find_row_and_ancestors_with_tiny_adjoint,
 )
 from ...recording.recorded_rows import RecordedRow
@@ -130,11 +130,11 @@ def check_shares_that_cancel_to_rounding_error(run: CheckedRun) -> Suspicions:
     for row, sweep in (
         (run.rows[index], sweep) for index, sweep in run.reached_operations.items() if run.rows[index].shape
     ):
-        residual = compute_max_abs(run.find_adjoint(row.index))
+        residual = compute_max_abs_or_zero(run.find_adjoint(row.index))
         senders = set(run.consumers.get(row.index, ()))
         edges = ((call, edge) for call in senders & sweep.edges.keys() for edge in sweep.edges[call])
         products = [(call, product) for call, (index, _, product, _) in edges if index == row.index]
-        largest = max((compute_max_abs(to_float_array(product)) for _, product in products), default=0.0)
+        largest = max((compute_max_abs_or_zero(to_float_array(product)) for _, product in products), default=0.0)
         if products[1:] and 0 < residual <= EQUALITY_TOLERANCE / 10 * largest < math.inf:
             last_sender = run.rows[max(call for call, _ in products)]
             only_rows = find_row_and_ancestors_with_tiny_adjoint(run, row.index, largest)

@@ -190,11 +190,11 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
     Args:
         run: The accounts of the run.
     """
-    stepped_lines = set[Site]()
+    lines_of_used_passes = set[Site]()
     for account in run.accounts.values():
         routes = [route for route, _ in run.iter_routes_and_counts(account)]
         if any(route.fate in (STEPPED, REUSED, SKIPPED) for route in routes):
-            stepped_lines.update(site for route in routes for site in route.pass_sites)
+            lines_of_used_passes.update(site for route in routes for site in route.pass_sites)
     unoptimized = [
         account
         for account in run.accounts.values()
@@ -215,29 +215,31 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
             account.key not in single_registrations
             or registrations[single_registrations[account.key]] <= MAX_SINGLE_REGISTRATIONS
         ):
-            yield from _check_unoptimized_parameter(run, account, stepped_lines)
+            yield from _check_unoptimized_parameter(run, account, lines_of_used_passes)
     for (site, name), count in registrations.items():
-        if stepped_lines and count > MAX_SINGLE_REGISTRATIONS:
+        if lines_of_used_passes and count > MAX_SINGLE_REGISTRATIONS:
             keys = {
                 key for key, registration_place in single_registrations.items() if registration_place == (site, name)
             }
             yield RunFinding("not_optimized", "remade", site, {"n": count}, keys)
 
 
-def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> RunFindings:
+def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_used_passes: set[Site]) -> RunFindings:
     """Report a parameter if steps used the gradients of other parameters from the same passes, but not its own.
 
     Args:
         run: The accounts of the run.
         account: The account of the parameter.
-        stepped_lines: The lines of the passes that steps used.
+        lines_of_used_passes: The lines of the passes that steps used.
     """
     routes = [route.pass_sites for route, _ in run.iter_routes_and_counts(account)]
     lines = {site for pass_sites in routes for site in pass_sites}
     count = max([run.count_gradients_with_fates(account, CLEARED, LEFT), *map(len, routes)])
     # If no step found a gradient, the optimizers hold the parameters of a different model.
     are_others_trained = (
-        not lines.isdisjoint(stepped_lines) if stepped_lines else any(map(_has_almost_only_empty_steps, run.optimizers))
+        not lines.isdisjoint(lines_of_used_passes)
+        if lines_of_used_passes
+        else any(map(_has_almost_only_empty_steps, run.optimizers))
     )
     if not are_others_trained or count < min(2, run.passes) or not account.is_unchanged_since_first_gradient():
         return
@@ -247,7 +249,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
         yield RunFinding("not_optimized", "late", registration.late_site, fields, [account.key])
     else:
         fields = {"what": fill("an optimizer"), "steps": format_step_count(run.taken_step_count)}
-        variant = "" if stepped_lines else "another"
+        variant = "" if lines_of_used_passes else "another"
         site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
 
@@ -373,7 +375,7 @@ def find_optimizers_remade_each_step(run: RunAccounts) -> RunFindings:
             yield RunFinding("optimizer_remade", "", site, {"n": len(optimizers)}, next(iter(held_keys)))
 
 
-def find_misused_scalers(run: RunAccounts) -> RunFindings:
+def find_idle_or_bypassed_scalers(run: RunAccounts) -> RunFindings:
     """Find gradient scalers that are never updated, that skip all steps, or that a loss or a step bypasses.
 
     Args:
@@ -403,7 +405,7 @@ def _find_steps_bypassing_scaler(run: RunAccounts, scale: float) -> RunFindings:
 
 RULES: tuple[Rule, ...] = (
     find_line_that_left_gradients_off,
-    find_misused_scalers,
+    find_idle_or_bypassed_scalers,
     find_passes_adding_to_leftovers_of_other_loss,
     find_gradients_cleared_before_use,
     find_steps_reusing_gradients,

@@ -32,7 +32,7 @@ class SideEffects:
         self.first = ""
         self.on_effect = on_effect
 
-    def start_watching(self) -> None:
+    def start_noticing(self) -> None:
         """Start noticing side effects. All listeners share one audit hook, because Python cannot remove audit hooks."""
         tempfile.gettempdir()  # The first call to gettempdir() writes a test file. This would count as a side effect.
         if not _installed:
@@ -40,7 +40,7 @@ class SideEffects:
             sys.addaudithook(_pass_side_effects_to_listeners)
         _listeners.append(self.report_effect)
 
-    def stop_watching(self) -> None:
+    def stop_noticing(self) -> None:
         """Stop noticing side effects."""
         if self.report_effect in _listeners:
             _listeners.remove(self.report_effect)

@@ -14,7 +14,7 @@ from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, ZERO_OPS_BY_CAUSE
 from ...explain.reasons import checks
-from ...explain.reasons.program_text import Statement, find_last_name
+from ...explain.reasons.program_text import Statement, find_last_name_of_path
 from ...explain.reasons.question import Creation, Question
 from ...recording.recorded_rows import InputEdge, OptionalArray, RecordedRow, TapeStateChange
 from ...recording.sites import NOWHERE, Site
@@ -235,7 +235,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         This requires that the creating statement calls a class, that no name refers to the row's object, and that no
         existing layer contains the source.
         """
-        creates_object = any(find_last_name(call.func)[:1].isupper() for call in statement.calls)
+        creates_object = any(find_last_name_of_path(call.func)[:1].isupper() for call in statement.calls)
         return (
             creates_object
             and not self.is_named_in_program(row.find_object())

@@ -21,7 +21,7 @@ from ...explain.reasons.checks import (
     find_leaf_replacing_source,
     find_non_float_source,
     find_rebound_name,
-    find_unused_derived_source,
+    find_unused_source_sharing_ancestor,
 )
 from ...explain.reasons.finding_sentences import describe_escape_method, describe_operation, to_explanation_with_fixes
 from ...explain.reasons.object_names import find_access_path
@@ -29,7 +29,7 @@ from ...explain.reasons.program_text import (
     Statement,
     find_attribute_assignment_site,
     find_binding_statements,
-    find_last_name,
+    find_last_name_of_path,
     find_statement,
     list_statements,
     read_program,
@@ -234,14 +234,14 @@ class SourceUse(NamedTuple):
         leaf: The first of these rows that no operation computed, or None if all were computed by operations.
         uses: The rows that read the source directly.
         first_recorded_use: The first use that the tape recorded, or the first use if the tape recorded none.
-        watchers: The tapes whose ``watch`` method the program called with the source.
+        explicit_watchers: The tapes whose ``watch`` method the program called with the source.
     """
 
     rows: list[RecordedRow]
     leaf: RecordedRow | None
     uses: list[RecordedRow]
     first_recorded_use: RecordedRow | None
-    watchers: list[TapeReference]
+    explicit_watchers: list[TapeReference]
 
     @property
     def is_variable(self) -> bool:
@@ -266,7 +266,7 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
     late_finding = _find_late_watch(question, use)
     if late_finding is not None:
         return late_finding
-    if any(_is_row_recorded_by_question_tape(question, row, use.watchers) for row in use.rows):
+    if any(_did_question_tape_record_source_row(question, row, use.explicit_watchers) for row in use.rows):
         return None
     frozen_finding = _find_frozen_variable(question, use)
     if frozen_finding is not None:
@@ -330,11 +330,11 @@ def _explain_unwatched_use(question: TensorFlowQuestion, use: SourceUse) -> Find
         use: The uses of the source.
     """
     adapter, leaf = question.adapter, use.leaf
-    if leaf is not None and (use.is_variable or use.watchers) and use.first_recorded_use is not None:
+    if leaf is not None and (use.is_variable or use.explicit_watchers) and use.first_recorded_use is not None:
         untimely_finding = _find_cause_in_tape_state(question, use.first_recorded_use.index)
         if untimely_finding is not None:
             return untimely_finding
-    if use.watchers:
+    if use.explicit_watchers:
         return Finding("not_watched", adapter.find_block_site(), variant="other")
     if leaf is None:  # The source was computed from values that no tape watches.
         first_row = use.rows[0]
@@ -353,20 +353,20 @@ def _explain_unwatched_use(question: TensorFlowQuestion, use: SourceUse) -> Find
     )
 
 
-def _is_row_recorded_by_question_tape(
-    question: TensorFlowQuestion, row: RecordedRow, watchers: Sequence[TapeReference]
+def _did_question_tape_record_source_row(
+    question: TensorFlowQuestion, row: RecordedRow, explicit_watchers: Sequence[TapeReference]
 ) -> bool:
     """Return whether the question's tape recorded one of the source's rows.
 
     Args:
         question: The question about the source.
         row: A row of the source.
-        watchers: The tapes whose ``watch`` method the program called with the source.
+        explicit_watchers: The tapes whose ``watch`` method the program called with the source.
     """
     tape = question.adapter.tape
     if tape is None or not row.tracked:
         return False
-    if any(watcher is tape for watcher in watchers):
+    if any(watcher is tape for watcher in explicit_watchers):
         return True
     if row.kind == "variable":
         return bool(tape._watch_accessed_variables and getattr(question.source, "trainable", True))
@@ -696,7 +696,7 @@ def find_keras_function_giving_numpy(statement: Statement) -> str:
     Args:
         statement: The statement.
     """
-    names = (find_last_name(call.func) for call in statement.calls)
+    names = (find_last_name_of_path(call.func) for call in statement.calls)
     return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
 
 
@@ -742,7 +742,7 @@ def _find_source_derived_from_target_ancestor(question: TensorFlowQuestion) -> O
     Args:
         question: The question about the source.
     """
-    derived = find_unused_derived_source(question)
+    derived = find_unused_source_sharing_ancestor(question)
     if derived is not None:
         derived.variant, derived.other_name = "made", fill("the value that it was created from")
     return derived
@@ -869,7 +869,7 @@ def does_escape_reach_target_or_branch(question: TensorFlowQuestion, escape: Esc
     return escape.is_condition or does_escape_reach_target(question, escape) or is_returned_by_keras_loss(escape)
 
 
-def build_unused_finding(question: TensorFlowQuestion) -> Finding:
+def build_finding_of_independent_target(question: TensorFlowQuestion) -> Finding:
     """Report that the target was not computed from the source.
 
     This is intended if the program skips gradients that are None.
@@ -886,7 +886,7 @@ def build_unused_finding(question: TensorFlowQuestion) -> Finding:
 
 
 TENSORFLOW_CHECKS = FrameworkChecks(
-    build_unused_finding=build_unused_finding,
+    build_finding_of_independent_target=build_finding_of_independent_target,
     find_undifferentiable_target=find_non_tensor_or_gradient_target,
     find_non_float_source=find_left_out_or_non_float_source,
     find_untracked_source=combine_checks(

@@ -8,7 +8,7 @@ from ...explain.reasons.program_text import (
     FunctionNode,
     ProgramText,
     Statement,
-    find_last_name,
+    find_last_name_of_path,
     find_root_name,
     find_statement,
     may_depend_on_statement,
@@ -47,7 +47,9 @@ def find_numpy_use_of_result(result_site: Site) -> Site | None:
     ]
     for statement in [*loss_statements, *trace_value_to_statements(start_statement, [])]:
         for call in statement.calls:
-            is_numpy_function = find_root_name(call.func) in modules or find_last_name(call.func) == "img_to_array"
+            is_numpy_function = (
+                find_root_name(call.func) in modules or find_last_name_of_path(call.func) == "img_to_array"
+            )
             arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
             name = prediction_names.get(next(iter(statement.enclosing_functions), None))
             if is_numpy_function and (
@@ -79,7 +81,7 @@ def map_losses_to_prediction_names(program: ProgramText, near_statement: Stateme
         for call in nearby_calls
         for expression in (*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "loss"))
     ]
-    names = {find_last_name(getattr(expression, "func", expression)) for expression in loss_expressions}
+    names = {find_last_name_of_path(getattr(expression, "func", expression)) for expression in loss_expressions}
     loss_functions = [
         statement.node
         for statement in program.statements

@@ -80,7 +80,7 @@ class TensorFlowWatcher(Watcher):
             *self.sweep_watcher.list_owners_names_and_handlers(),
             (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_values_of_variables),
             (resource_variable_ops, "variable_accessed", self._register_accessed_variable),
-            (Function, "__call__", self._run_and_store_function_call),
+            (Function, "__call__", self._store_call_and_run_function),
             (ConcreteFunction, "_call_flat", self._run_graph_and_record_variable_states),
             (tape_class, "jacobian", self._record_jacobian_as_one_row),
             (tape_class, "batch_jacobian", self._record_jacobian_as_one_row),
@@ -160,7 +160,7 @@ class TensorFlowWatcher(Watcher):
                 self.log.record_eager_operation, op, inputs, outputs, running_function and self._function_call
             )
 
-    def _run_and_store_function_call(self, original: Any, tf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def _store_call_and_run_function(self, original: Any, tf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run a ``tf.function`` call, and store it with its arguments."""
         if self.open_functions:
             running_line = self.log.running_line

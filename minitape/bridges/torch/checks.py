@@ -22,7 +22,7 @@ from ...explain.reasons.finding_sentences import describe_escape_method, find_ac
 from ...explain.reasons.program_text import (
     Statement,
     find_attribute_assignment_site,
-    find_last_name,
+    find_last_name_of_path,
     find_statement,
     list_statements,
     trace_value_to_statements,
@@ -284,7 +284,7 @@ def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Findi
         statement = find_statement(row.site)
         call = None if statement is start else statement.find_call("tensor", "from_numpy", "FloatTensor")
         if call is not None and statement in trace_value_to_statements(start, [row.site[0]]):
-            return [Finding("copied", row.site, row.index, find_last_name(call.func))]
+            return [Finding("copied", row.site, row.index, find_last_name_of_path(call.func))]
     return []
 
 
@@ -366,7 +366,7 @@ def find_uncalled_layer_of_source(question: TorchQuestion) -> OptionalFinding:
         question: The question about the source.
     """
     log = question.adapter.log
-    root, path = log.history.find_root_module_and_path(question.source)
+    root, path = log.history.find_called_root_module_and_path(question.source)
     layer = path.rpartition(".")[0]
     if root is None or any(
         not question.ancestors.isdisjoint(log.list_rows(parameter))
@@ -463,7 +463,7 @@ def find_return_site_of_only_hook(file: str | None) -> Site:
     calls = [call for statement in statements if (call := statement.find_call(*HOOK_METHODS))]
     if len(calls) != 1:
         return NOWHERE
-    hook_names = {find_last_name(argument) for argument in calls[0].args}
+    hook_names = {find_last_name_of_path(argument) for argument in calls[0].args}
     returns = [
         statement.site
         for statement in statements

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import NoReturn
 
 from ...common.translation import format_error
-from ..nonfinite_values import explain_first_nonfinite_value
+from ..nonfinite_values import explain_origin_of_nonfinite_values
 from ..run_watch.report import ProblemGroup, build_problem_group, list_problem_groups
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.waiting_copies import CopyRequest
@@ -44,7 +44,7 @@ class CopyWindow:
         if self.kind == "trial":
             watch.measured_passes = frozenset([self.low])
         if is_guarded:
-            SideEffects(self._answer_and_exit_before_effect).start_watching()
+            SideEffects(self._answer_and_exit_before_effect).start_noticing()
 
     def _answer_and_exit_before_effect(self, effect: str) -> None:
         self.request.answer_and_exit({"stopped_by": effect})
@@ -139,6 +139,6 @@ class CopyWindow:
     def _list_nonfinite_problems(self, recording: TorchRecording) -> list[ProblemGroup]:
         groups = [group for group in list_problem_groups(recording.explain()) if group.kind == "nonfinite"]
         if not groups:
-            explanation = explain_first_nonfinite_value(recording)
+            explanation = explain_origin_of_nonfinite_values(recording)
             groups = [] if explanation is None else [build_problem_group(explanation, [])]
         return groups

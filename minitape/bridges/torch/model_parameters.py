@@ -26,7 +26,7 @@ MAX_DEPTH = 3  # The search for parameters descends this many levels into nested
 MAX_PARTS = 2000  # A longer list may be a data set, so only this many of its items are searched.
 
 
-def collect_model_parameters(module: nn.Module) -> SourcesByName:
+def collect_parameters_by_path_in_program(module: nn.Module) -> SourcesByName:
     """Return the parameters of a module, keyed by path.
 
     The path begins with the program's name for the module, or with its class name.
@@ -131,7 +131,7 @@ def collect_trained_sources(recording: TorchRecording) -> SourcesByName:
     named_tensors = [
         named_parameter
         for root in log.history.list_called_root_modules()
-        for named_parameter in collect_model_parameters(root).items()
+        for named_parameter in collect_parameters_by_path_in_program(root).items()
     ]
     for tensor in _list_parameters_or_all_leaves(recording, only_parameters=bool(named_tensors)):
         # Skip a tensor that was replaced in its module, because the explanation of its replacement covers the tensor.

@@ -91,7 +91,7 @@ class ParameterHistory:
         parts = {part for module in modules for part in module.modules() if part is not module}
         return [module for module in modules if module not in parts]
 
-    def find_root_module_and_path(self, parameter: Tensor) -> tuple[nn.Module | None, str]:
+    def find_called_root_module_and_path(self, parameter: Tensor) -> tuple[nn.Module | None, str]:
         """Return the called root module that contains a parameter, and the parameter's path in that module.
 
         Returns:

@@ -21,7 +21,7 @@ from ...common.translation import format_error
 from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
-from ..nonfinite_values import explain_first_nonfinite_value
+from ..nonfinite_values import explain_origin_of_nonfinite_values
 from ..program import FrameworkBlock, RunnableProgram, execute_as_main_and_pass_error
 from ..run_watch.accounts import Anomaly
 from ..run_watch.anomaly_sentences import (
@@ -144,7 +144,7 @@ class WatchedProgram:
                 self._rerun_program_and_answer(copy)
             self._start_copy = copy
         seed_random_numbers()
-        self.side_effects.start_watching()
+        self.side_effects.start_noticing()
         if torch.distributed.is_available():
             self.watch.patches.wrap_function(
                 torch.distributed, "init_process_group", self._record_process_group_as_side_effect
@@ -173,7 +173,7 @@ class WatchedProgram:
 
                 execute_as_main_and_pass_error(self.text, finish_run)
         finally:
-            self.side_effects.stop_watching()
+            self.side_effects.stop_noticing()
             for waiting_copy in self._list_waiting_copies():
                 waiting_copy.end_copy()
         return report
@@ -519,7 +519,7 @@ class WatchedProgram:
             answer = self._ask_copy_about_anomaly(anomaly)
         if answer is None:
             latest: TorchRecording | None = self._recording.latest if self._anomaly_was_recorded else None
-            explanation = None if latest is None else explain_first_nonfinite_value(latest)
+            explanation = None if latest is None else explain_origin_of_nonfinite_values(latest)
             if explanation is not None:
                 report.anomaly_problems = [build_problem_group(explanation, [])]
             elif self.obstacle:

@@ -74,11 +74,11 @@ class TorchRecording(FrameworkRecording):
 
         The result includes unregistered parameters that the module holds and the block used.
         """
-        from .model_parameters import collect_model_parameters, collect_used_unregistered_parameters
+        from .model_parameters import collect_parameters_by_path_in_program, collect_used_unregistered_parameters
 
         if not isinstance(model, nn.Module):
             return None
-        return collect_model_parameters(model) | collect_used_unregistered_parameters(self, model)
+        return collect_parameters_by_path_in_program(model) | collect_used_unregistered_parameters(self, model)
 
     def build_checked_run(self) -> CheckedRun:
         """Return the facts that the checks for wrong gradients read."""

@@ -312,7 +312,7 @@ class TorchLog:
             kind = "source"
         earlier_rows = self.list_leaf_rows(tensor)
         if not origin_rows:
-            cause, origin_rows, site = self._find_reason_for_missing_history(tensor, site)
+            cause, origin_rows, site = self._find_leaf_origin_or_default(tensor, site)
         latest_rows = self.list_rows(tensor)[-1:]
         # A result becomes a leaf if the program calls requires_grad_() on it.
         if latest_rows and self.rows[latest_rows[0]].kind == "operation":
@@ -335,7 +335,7 @@ class TorchLog:
             self.graph.attach_adjoint_hook_to_leaf(tensor)
         return row
 
-    def _find_reason_for_missing_history(self, tensor: Tensor, default_site: Site) -> LeafOrigin:
+    def _find_leaf_origin_or_default(self, tensor: Tensor, default_site: Site) -> LeafOrigin:
         """Return why a leaf has no history, and the rows whose values the leaf was created from."""
         grad_read = self.grad_reads.get(tensor)
         if grad_read is not None:

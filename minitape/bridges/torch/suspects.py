@@ -100,7 +100,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         adapter=TorchAdapter(recording),
         checks=(
             check_fate_of_gradients_after_backward,
-            check_range_of_loss_inputs,
+            check_range_of_loss_inputs_and_targets,
             check_targets_outside_activation_range,
             check_rows_indexed_with_all_labels,
             check_addition_at_repeated_indices,
@@ -196,7 +196,7 @@ def _find_optimizer_omission_and_variant(recording: TorchRecording, parameter: A
     roots = history.list_called_root_modules()
     if site is not NOWHERE:
         return site, "replaced"
-    is_registered = bool(history.find_root_module_and_path(parameter)[1])
+    is_registered = bool(history.find_called_root_module_and_path(parameter)[1])
     for root in () if is_registered else roots:
         for omitted in iter_unregistered_parameters(root):
             if omitted.parameter is parameter:
@@ -347,7 +347,7 @@ def _is_log_prob_row(row: RecordedRow) -> bool:
 # -- losses ----------------------------------------------------------------------------------------
 
 
-def check_range_of_loss_inputs(run: CheckedRun) -> Suspicions:
+def check_range_of_loss_inputs_and_targets(run: CheckedRun) -> Suspicions:
     """Find inputs or targets outside the range that a loss expects.
 
     Args:

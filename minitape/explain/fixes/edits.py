@@ -9,7 +9,7 @@ from typing import Any
 
 from ..reasons.program_text import (
     find_both_operand_expressions,
-    find_last_name,
+    find_last_name_of_path,
     parse_expression,
     unparse,
 )
@@ -176,7 +176,10 @@ def replace_trainable_false_by_true(fault: FaultSite, node: Any) -> Change:
         return None
     if is_call_of(node, "requires_grad_") and node.args and unparse(node.args[0]) == "False":
         return node.args[0], "True"
-    is_frozen = isinstance(node, ast.Assign) and find_last_name(node.targets[0]) in ("requires_grad", "trainable")
+    is_frozen = isinstance(node, ast.Assign) and find_last_name_of_path(node.targets[0]) in (
+        "requires_grad",
+        "trainable",
+    )
     return (node.value, "True") if is_frozen and unparse(node.value) == "False" else None
 
 

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
 from ..reasons.object_names import find_access_path
-from ..reasons.program_text import ProgramText, Statement, find_last_name, parse_expression, read_program, unparse
+from ..reasons.program_text import (
+    ProgramText,
+    Statement,
+    find_last_name_of_path,
+    parse_expression,
+    read_program,
+    unparse,
+)
 
 if TYPE_CHECKING:
     from ...recording.recorded_rows import OptionalArray, RecordedRow
@@ -107,13 +114,14 @@ class FaultSite:
         """
         assigned_names = {
             *further_names,
-            *(find_last_name(target) or unparse(target) for target in self.statement.targets),
+            *(find_last_name_of_path(target) or unparse(target) for target in self.statement.targets),
         }
         others = [statement for statement in self.program.statements if statement is not self.statement]
         return [
             statement
             for statement in others
-            if assigned_names & {find_last_name(n) or unparse(n) for n in statement.nodes if isinstance(n, ast.expr)}
+            if assigned_names
+            & {find_last_name_of_path(n) or unparse(n) for n in statement.nodes if isinstance(n, ast.expr)}
         ]
 
 
@@ -135,7 +143,7 @@ def is_call_of(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
         node: The syntax node, or None.
         *names: The names, without modules or objects.
     """
-    return isinstance(node, ast.Call) and find_last_name(node.func) in names
+    return isinstance(node, ast.Call) and find_last_name_of_path(node.func) in names
 
 
 def is_module(fault: FaultSite, node: ast.AST) -> bool:

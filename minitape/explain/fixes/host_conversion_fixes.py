@@ -13,7 +13,7 @@ from ...engine.tensor.tensor import wrap_array
 from ..reasons.program_text import (
     BINDABLE_NODES,
     copy_tree_with_replacements,
-    find_last_name,
+    find_last_name_of_path,
     parse_expression,
     unparse,
 )
@@ -79,7 +79,7 @@ def _does_function_reject_tensors(fault: FaultSite, node: ast.AST) -> bool:
     NumPy. TensorFlow's tensors also lack some of the methods that arrays have.
     """
     node = node.func if isinstance(node, ast.Call) else node
-    functions = fault.program.definitions.get(find_last_name(node), [])
+    functions = fault.program.definitions.get(find_last_name_of_path(node), [])
     if any(
         _find_root_package(fault, n) in ("numpy", "math", "scipy")
         for definition in functions
@@ -149,7 +149,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
     is_jax = fault.dialect.name == "jax"
     if is_call_of(node, *TENSOR_BUILDERS) and node.args and not is_jax:
         return _replace_tensor_builder_with_argument(fault, node, arguments, keywords)
-    name = find_last_name(function)
+    name = find_last_name_of_path(function)
     excluded_names = FLAT_FUNCTIONS if is_jax else FLAT_FUNCTIONS + _DIFFERENT_FUNCTIONS
     if name in excluded_names or _find_root_package(fault, function) not in ("numpy", "math"):
         return None
@@ -211,7 +211,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
         The fix, or None if the line cannot be rewritten, or if a statement that reads its result may need an array.
     """
     statement = fault.statement
-    names = {find_last_name(target) or unparse(target) for target in statement.targets}
+    names = {find_last_name_of_path(target) or unparse(target) for target in statement.targets}
     value: Any = statement.node.value if isinstance(statement.node, SIMPLE_STATEMENTS) else None
     converted = None if value is None else convert_expression_to_framework(fault, value)
     fills_list = statement.sets_computed_item or statement.find_call(
@@ -222,7 +222,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     if converted is None or [unparse(converted)] == statement.bound_names or fills_list or is_dropped:
         return None
     if appends:
-        names.add(find_last_name(value.func.value) or unparse(value.func.value))
+        names.add(find_last_name_of_path(value.func.value) or unparse(value.func.value))
     # The name may refer to a variable or to a list of variables.
     is_reference = appends or isinstance(converted, BINDABLE_NODES)
     nodes = [n for reader in fault.find_other_readers_of_assigned_names(*names) for n in reader.nodes]
@@ -233,7 +233,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
 def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_reference: bool) -> bool:
     """Return whether a node uses any of the names in a way that needs an array, or converts the value again."""
     if isinstance(node, ast.AugAssign):
-        return is_reference and find_last_name(node.target) in names
+        return is_reference and find_last_name_of_path(node.target) in names
     if isinstance(node, ast.Subscript):
         part: ast.AST = node if isinstance(node.ctx, ast.Store) else node.slice
     elif isinstance(node, ast.Call):
@@ -248,4 +248,4 @@ def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_re
         part = node.value
     else:
         return False
-    return any((find_last_name(n) or unparse(n)) in names for n in ast.walk(part) if isinstance(n, ast.expr))
+    return any((find_last_name_of_path(n) or unparse(n)) in names for n in ast.walk(part) if isinstance(n, ast.expr))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reasons.program_text import find_last_name, parse_expression, unparse
+from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
 from .fault_site import (
     Change,
     Edit,
@@ -39,7 +39,9 @@ def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand:
     calls = [n.func for n in ast.walk(operand) if isinstance(n, ast.Call)]
     # A second call to a random function returns different numbers, and the program's own functions may have side
     # effects.
-    if any(isinstance(function, ast.Name) or find_last_name(function) in _RANDOM_FUNCTIONS for function in calls):
+    if any(
+        isinstance(function, ast.Name) or find_last_name_of_path(function) in _RANDOM_FUNCTIONS for function in calls
+    ):
         return None
     inner = f"({unparse(step)}) - ({unparse(operand)})"
     if not fault.dialect.stop_gradient:
@@ -71,7 +73,7 @@ def is_integer_cast(node: ast.AST) -> bool:
     if not is_call_of(node, "long", "int", "short", "astype", "cast", "to", "type"):
         return False
     arguments = [*node.args[-1:], *(keyword.value for keyword in node.keywords)]
-    return find_last_name(node.func) in ("long", "int", "short") or any(
+    return find_last_name_of_path(node.func) in ("long", "int", "short") or any(
         "int" in unparse(argument) for argument in arguments
     )
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..reasons.program_text import find_last_name, parse_expression, unparse
+from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
 from ..translated_sentences import fill
 from .fault_site import FaultSite, find_call_operand, is_call_of, is_result_used_as_index, spell_path_for_program
 from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_new_text
@@ -116,7 +116,7 @@ def find_operation_or_syntax_name(node: ast.AST) -> str:
     ['topk', 'floordiv', 'compare']
     """
     if isinstance(node, ast.Call):
-        return _normalize_name(find_last_name(node.func))
+        return _normalize_name(find_last_name_of_path(node.func))
     return type(getattr(node, "op", node)).__name__.lower()
 
 

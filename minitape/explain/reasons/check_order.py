@@ -78,7 +78,7 @@ class FrameworkChecks:
             recorded.
         find_dropped_result: Finds a result computed from the source that the target does not depend on.
         find_uncalled_layer: Finds a layer that was not called, if the source is one of its variables.
-        build_unused_finding: Reports that the target was not computed from the source.
+        build_finding_of_independent_target: Reports that the target was not computed from the source.
         find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was computed.
         refine_nonfinite_finding: Returns a more specific finding about a nonfinite value.
         refine_zero_finding: Returns a more specific finding about zeros.
@@ -102,7 +102,9 @@ class FrameworkChecks:
     find_reason_for_no_use: FindCause = find_nothing
     find_dropped_result: FindCause = checks.find_dropped_result
     find_uncalled_layer: FindCause = find_nothing
-    build_unused_finding: Callable[[FrameworkQuestion], Finding] = checks.build_unused_finding
+    build_finding_of_independent_target: Callable[[FrameworkQuestion], Finding] = (
+        checks.build_finding_of_independent_target
+    )
     find_lost_gradient: FindCause = find_nothing
     refine_nonfinite_finding: Refine = keep_finding
     refine_zero_finding: Refine = keep_finding
@@ -162,7 +164,7 @@ def find_cause_of_unused_source(question: FrameworkQuestion, framework: Framewor
         framework.find_reason_for_no_use(question)
         or framework.find_dropped_result(question)
         or framework.find_uncalled_layer(question)
-        or framework.build_unused_finding(question)
+        or framework.build_finding_of_independent_target(question)
     )
 
 

@@ -16,7 +16,13 @@ from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, Recorde
 from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ..causes import find_kind_or_error_kind, get_kind_name
 from .object_names import find_name_bound_at_site
-from .program_text import Statement, find_binding_statements, find_last_name, find_statement, trace_value_to_statements
+from .program_text import (
+    Statement,
+    find_binding_statements,
+    find_last_name_of_path,
+    find_statement,
+    trace_value_to_statements,
+)
 from .question import (
     ADD_OPS,
     Finding,
@@ -212,7 +218,7 @@ def _does_convert_only_to_compare(statement: Statement) -> bool:
         node for compare in ast.walk(statement.node) if isinstance(compare, ast.Compare) for node in ast.walk(compare)
     }
     calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
-    conversions = [call for call in calls if find_last_name(call.func) in CONVERSIONS]
+    conversions = [call for call in calls if find_last_name_of_path(call.func) in CONVERSIONS]
     return bool(conversions) and all(call in compared for call in conversions)
 
 
@@ -312,7 +318,7 @@ def is_name_bound_to_variable_elsewhere(question: Question, statement: Statement
     reads_own_name = bool(set(statement.bound_names) & statement.read_names)
     values = [other.value for other in others if reads_own_name or other.file == statement.file]
     parts = [part for value in values for part in getattr(value, "elts", [value])]
-    return any(isinstance(part, ast.Call) and find_last_name(part.func) in VARIABLE_MAKERS for part in parts)
+    return any(isinstance(part, ast.Call) and find_last_name_of_path(part.func) in VARIABLE_MAKERS for part in parts)
 
 
 def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
@@ -491,7 +497,7 @@ def find_differentiable_shared_ancestors(question: Question) -> set[int]:
     return {row.index for row in rows if row.kind == "variable" or row.tracked}
 
 
-def find_unused_derived_source(question: Question) -> OptionalFinding:
+def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
     """Find a source that was computed from an ancestor of the target and then never used.
 
     Args:
@@ -549,7 +555,7 @@ def _has_unequal_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
     return array is not None and array.size > 1 and bool(np.ptp(array) > 0)
 
 
-def build_unused_finding(question: Question) -> Finding:
+def build_finding_of_independent_target(question: Question) -> Finding:
     """Report that the target was not computed from the source.
 
     Args:

@@ -91,13 +91,13 @@ def format_nonfinite_value_or_input_range(question: Question, finding: Finding) 
     row = question.rows[finding.row]
     arrays = [array for index in row.inputs if (array := question.rows[index].array) is not None]
     if is_value:
-        return _describe_nonfinite_element(row, arrays)
+        return _format_first_nonfinite_element_and_inputs(row, arrays)
     if len(arrays) != 1 or not arrays[0].size:
         return ""
     return fill(" ({place})", place=format_range(arrays[0].min(), arrays[0].max(), ".4g"))
 
 
-def _describe_nonfinite_element(row: RecordedRow, arrays: list[np.ndarray]) -> str:
+def _format_first_nonfinite_element_and_inputs(row: RecordedRow, arrays: list[np.ndarray]) -> str:
     """Return a row's first nonfinite element and the inputs that led to it."""
     if row.array is None or np.isfinite(row.array).all():
         return fill("NaN or an infinity")

@@ -165,7 +165,7 @@ class Statement:
         Args:
             *names: The names, without modules or objects.
         """
-        return next((n for n in self.calls if find_last_name(n.func) in names), None)
+        return next((n for n in self.calls if find_last_name_of_path(n.func) in names), None)
 
     def find_expression(self, span: tuple[int | None, ...]) -> ast.expr | None:
         """Return the expression at a position in the statement.
@@ -215,7 +215,7 @@ def collect_names_and_attributes(nodes: Iterable[ast.AST]) -> set[str]:
     return {name for n in nodes for name in (getattr(n, "id", ""), getattr(n, "attr", "")) if name}
 
 
-def find_last_name(node: ast.AST) -> str:
+def find_last_name_of_path(node: ast.AST) -> str:
     """Return the last name of an expression: "f" for ``f`` and ``a.b.f``, or "" for other expressions.
 
     Args:
@@ -234,7 +234,7 @@ def find_root_name(node: ast.AST) -> str:
     """
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
-    return find_last_name(node)
+    return find_last_name_of_path(node)
 
 
 @dataclass(eq=False)
@@ -401,7 +401,7 @@ def find_last_name_of_call(site: Site) -> str:
     statement = find_statement(site)
     place = getattr(site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
-    return find_last_name(call.func) if isinstance(call, ast.Call) else ""
+    return find_last_name_of_path(call.func) if isinstance(call, ast.Call) else ""
 
 
 def find_both_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow) -> list[ast.expr]:
@@ -543,7 +543,7 @@ def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
     """
     base: Any = getattr(node, "value", None) if isinstance(node, ast.Subscript) else None
     key: Any = getattr(node, "slice", None)
-    if isinstance(node, ast.Call) and find_last_name(node.func) in ("get", "pop") and node.args:
+    if isinstance(node, ast.Call) and find_last_name_of_path(node.func) in ("get", "pop") and node.args:
         base = getattr(node.func, "value", None)
         key = node.args[0]
     is_known = isinstance(base, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str)
@@ -593,7 +593,7 @@ def _get_name_if_standalone_class(file: str, name: str) -> str:
     """Return the name of a class that has no base class or subclass in the text, or "" for other names."""
     classes = [statement.node for statement in list_statements(file) if isinstance(statement.node, ast.ClassDef)]
     own_classes = [definition for definition in classes if definition.name == name and not definition.bases]
-    if not own_classes or any(name in map(find_last_name, definition.bases) for definition in classes):
+    if not own_classes or any(name in map(find_last_name_of_path, definition.bases) for definition in classes):
         return ""
     return name
 
@@ -704,7 +704,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[ast.AST], statement: 
         if isinstance(n, ast.Name) and n.id in flow.definitions and is_read and (CALL_RESULTS, n.id) in flow.carriers:
             return True  # The function is passed as an argument and called elsewhere, as in ``pool.map(f, ...)``.
         if isinstance(n, ast.Call):
-            name = find_last_name(n.func)
+            name = find_last_name_of_path(n.func)
             is_foreign_method = isinstance(n.func, ast.Attribute) and find_root_name(n.func) != "self"
             if (CALL_RESULTS, name) in flow.carriers or (FILLED_ARGUMENTS, name) in flow.carriers:
                 return True
@@ -751,7 +751,7 @@ def _iter_receivers_of_call(
     """Yield what receives the value: the call's container, the function's parameters, and modified arguments."""
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     read_values = [value for value in values if is_start or _does_code_read_value(flow, ast.walk(value), statement)]
-    called_name = find_last_name(call.func)
+    called_name = find_last_name_of_path(call.func)
     if isinstance(call.func, ast.Attribute) and called_name in STORING_METHODS and read_values:
         yield from find_scoped_names_with_key_or_class(call.func.value, statement)
     for function in flow.definitions.get(called_name, ()):
@@ -770,6 +770,8 @@ def _iter_receivers_of_call(
 def _does_modify_own_function_parameter(statement: Statement) -> bool:
     """Return whether a statement changes a part of an argument of its function, such as an item."""
     changed_names = {find_root_name(target) for target in statement.targets if not isinstance(target, ast.Name)}
-    changed_names |= {find_root_name(c.func) for c in statement.calls if find_last_name(c.func) in STORING_METHODS}
+    changed_names |= {
+        find_root_name(c.func) for c in statement.calls if find_last_name_of_path(c.func) in STORING_METHODS
+    }
     arguments = (argument.arg for function in statement.enclosing_functions[:1] for argument in function.args.args)
     return not changed_names.isdisjoint({*arguments} - {"self"})

@@ -291,7 +291,7 @@ def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
     for row in reversed(run.rows):
         if row.op not in combining_ops:
             continue
-        operands, column = _find_operands_and_column_index(run, row)
+        operands, column = _find_operands_and_broadcast_column_index(run, row)
         if column is None:
             continue
         # If the table is constant, such as a table of targets, the gradient arrives at the operation that reads the
@@ -340,7 +340,9 @@ def is_column_and_vector(column_shape: Sizes, row_shape: Sizes) -> bool:
     return len(row_shape) == 1 and row_shape[0] is not None and row_shape[0] > 1 and column_shape == (row_shape[0], 1)
 
 
-def _find_operands_and_column_index(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
+def _find_operands_and_broadcast_column_index(
+    run: CheckedRun, row: RecordedRow
+) -> tuple[list[RecordedRow], int | None]:
     """Return an operation's two operands, and the index of a column whose counterpart is a row of equal length."""
     operands = [run.rows[run.find_operand_before_broadcast(run, row, operand)] for operand in row.inputs[:2]]
     shapes = [tuple(operand.shape) for operand in operands]
@@ -368,7 +370,7 @@ def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: Rec
             is_summed = True
             continue
         for consumer in (run.rows[index] for index in run.consumers.get(current.index, ())):
-            if _applies_softmax(run, consumer):
+            if _is_softmax_or_loss_applying_softmax(run, consumer):
                 return set()  # The program compares each element with all others, so the table is intended.
             is_summary = consumer.op in run.op_names.sum_ops or consumer.op in run.op_names.loss_ops
             is_table = is_summary or tuple(consumer.shape) == shape
@@ -380,7 +382,7 @@ def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: Rec
     return table
 
 
-def _applies_softmax(run: CheckedRun, row: RecordedRow) -> bool:
+def _is_softmax_or_loss_applying_softmax(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is a softmax, or a loss that applies a softmax to its logits."""
     takes_logits = (
         run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_logits_row(run, row) is not None
@@ -409,7 +411,7 @@ def _is_made_only_from_columns_and_vectors(run: CheckedRun, table_row: RecordedR
     waiting, seen, shape = [table_row.index], set[int](), tuple(table_row.shape)
     while waiting:
         current = run.rows[waiting.pop()]
-        if current.index in seen or _find_operands_and_column_index(run, current)[1] is not None:
+        if current.index in seen or _find_operands_and_broadcast_column_index(run, current)[1] is not None:
             continue
         seen.add(current.index)
         tables = [index for index in current.inputs if tuple(run.rows[index].shape) == shape]
@@ -630,10 +632,10 @@ def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
         received, sent = run.find_adjoint(row.index), run.find_share_sent_to_first_input(row)
         if received is None or sent is None or sent.shape != received.shape:
             continue
-        largest_sent, largest_received = compute_max_abs(sent), compute_max_abs(received)
+        largest_sent, largest_received = compute_max_abs_or_zero(sent), compute_max_abs_or_zero(received)
         limit = EQUALITY_TOLERANCE * largest_received
         axes = (axis for axis, size in enumerate(received.shape) if size > 1)
-        deviations = (compute_max_abs(received - received.mean(axis, keepdims=True)) for axis in axes)
+        deviations = (compute_max_abs_or_zero(received - received.mean(axis, keepdims=True)) for axis in axes)
         is_nonzero = 0 < largest_received < math.inf and largest_sent > 0
         if is_nonzero and largest_sent <= limit and min(deviations, default=largest_received) <= limit:
             ratio = largest_sent / largest_received
@@ -797,7 +799,7 @@ def find_row_and_ancestors_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_
     return rows
 
 
-def check_gradients_growing_between_steps(run: CheckedRun) -> Suspicions:
+def check_gradients_and_weights_growing_in_steps(run: CheckedRun) -> Suspicions:
     """Find a source whose gradient and value grow from one optimizer step to the next.
 
     Args:
@@ -825,7 +827,7 @@ def check_gradients_growing_between_steps(run: CheckedRun) -> Suspicions:
 
 LEADING_CHECKS: tuple[Check, ...] = (check_accidental_broadcast, check_activation_before_logits_loss)
 TRAILING_CHECKS: tuple[Check, ...] = (
-    check_gradients_growing_between_steps,
+    check_gradients_and_weights_growing_in_steps,
     check_term_without_gradient,
     check_gradient_of_rounding_errors,
     check_strongest_repeated_scaling,
@@ -842,7 +844,7 @@ def format_step_count(count: int) -> str:
     return fill("1 step") if count == 1 else fill("{n} steps", n=count)
 
 
-def compute_max_abs(array: OptionalArray) -> float:
+def compute_max_abs_or_zero(array: OptionalArray) -> float:
     """Return the largest absolute element, or 0 for an empty array and for None.
 
     Args:
@@ -857,7 +859,7 @@ def compute_root_mean_square(array: OptionalArray) -> float:
     Args:
         array: The array, or None.
     """
-    largest = compute_max_abs(array)
+    largest = compute_max_abs_or_zero(array)
     if array is None or not 0 < largest < math.inf:
         return largest
     # After scaling by the largest element, the squares do not overflow.

@@ -271,11 +271,13 @@ TAPE_CHECKS = FrameworkChecks(
     rank_escapes=checks.rank_escapes_by_path,
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_replaced_source=combine_checks(
-        checks.find_leaf_replacing_source, checks.find_unused_derived_source, find_leaf_of_same_kind_equal_to_source
+        checks.find_leaf_replacing_source,
+        checks.find_unused_source_sharing_ancestor,
+        find_leaf_of_same_kind_equal_to_source,
     ),
     find_dropped_result=find_nothing,  # The sentence for "independent" names the last use.
     find_uncalled_layer=find_uncalled_layer_of_source,
-    find_lost_gradient=checks.build_unused_finding,
+    find_lost_gradient=checks.build_finding_of_independent_target,
 )
 
 
@@ -342,7 +344,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
     if finding is not None:
         return to_explanation_of_zero_or_nonfinite(question, finding)
     side_breaks = checks.find_side_breaks(question, [])
-    cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_needed(question, cut)]
+    cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_needed_beside_open_path(question, cut)]
     cuts += checks.find_escapes_beside_open_path(question, cuts)
     connected = to_tape_explanation(question, Finding("connected", more=cuts))
     open_descendants = question.find_descendants(question.source_rows, open_only=True)
@@ -358,11 +360,11 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
     if suspicion is None:
         answer.message = join_sentences(answer.message, _describe_summed_targets(question.adapter.reachability.targets))
     if answer.others:
-        answer.message = join_sentences(answer.message, _describe_blocked_paths(len(answer.others)))
+        answer.message = join_sentences(answer.message, _describe_blocked_paths_beside_open_path(len(answer.others)))
     return answer
 
 
-def _describe_blocked_paths(count: int) -> str:
+def _describe_blocked_paths_beside_open_path(count: int) -> str:
     """Return a sentence about the paths that are blocked although another path is open.
 
     Args:
@@ -374,7 +376,7 @@ def _describe_blocked_paths(count: int) -> str:
     return fill(template, n=count)
 
 
-def is_blocked_path_needed(question: TapeQuestion, break_finding: Finding) -> bool:
+def is_blocked_path_needed_beside_open_path(question: TapeQuestion, break_finding: Finding) -> bool:
     """Return whether a blocked path is probably needed although another path is open.
 
     The path is needed if its result is added to or concatenated with other values. A target or a factor is often cut on

@@ -18,7 +18,7 @@ from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from ..translated_sentences import fill
 from .checks import SETUP_METHODS, is_escape_only_control_flow, is_name_bound_to_variable_elsewhere
 from .object_names import find_name_bound_at_site
-from .program_text import collect_names_and_attributes, find_last_name, find_statement, read_program, unparse
+from .program_text import collect_names_and_attributes, find_last_name_of_path, find_statement, read_program, unparse
 from .question import Finding, Question
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def describe_escape(blamed: BlamedPlace) -> Fields:
         The sentence fields.
     """
     method = blamed.finding.detail
-    name = find_last_name(blamed.call.func) if blamed.function_text else ""
+    name = find_last_name_of_path(blamed.call.func) if blamed.function_text else ""
     if method == "bool" or is_escape_only_control_flow(blamed.question, blamed.finding):
         return {"kind": "choice"}
     if name in ("numpy_function", "py_func") or method in ("tf.numpy_function", "tf.py_function"):
@@ -175,7 +175,9 @@ def describe_stored_value(blamed: BlamedPlace) -> Fields:
         if not names:
             return {"kind": "variable", "code": ""}
         return {"kind": "variable before" if was_before_block else "variable", "code": names[0]}
-    assigns = [call_node for call_node in blamed.statement.calls if find_last_name(call_node.func).startswith("assign")]
+    assigns = [
+        call_node for call_node in blamed.statement.calls if find_last_name_of_path(call_node.func).startswith("assign")
+    ]
     call: Any = None
     if blamed.call in assigns:
         call = blamed.call
@@ -273,7 +275,7 @@ def find_assigned_name_and_update_call(blamed: BlamedPlace) -> tuple[str, str]:
     value = node.value
     ancestors = blamed.question.find_ancestors(blamed.question.source_rows)
     rows: list[ValueNode] = [blamed.question.rows[row].extra for row in ancestors]
-    called_name = find_last_name(getattr(value, "func", node))
+    called_name = find_last_name_of_path(getattr(value, "func", node))
     if called_name.startswith("assign"):
         return name, unparse(value)
     changes_part = not name.isidentifier() and any(

@@ -251,14 +251,14 @@ def _explain_nonfinite_leaf(question: Question, leaf: RecordedRow) -> Finding:
     variant, blamed_row = "", leaf.index
     if leaf.tracked:
         variant = "trained"
-    elif (masked_row := _find_operation_masked_too_late(question, leaf.index)) is not None:
+    elif (masked_row := _find_nonfinite_operation_masked_later(question, leaf.index)) is not None:
         variant, blamed_row = "masked", masked_row
     finding = build_row_finding(question, "nan_input", blamed_row, variant)
     finding.other_name = leaf.name or find_access_path(question, leaf.find_object()) or fill("A tensor")
     return finding
 
 
-def _find_operation_masked_too_late(question: Question, data_row: int) -> int | None:
+def _find_nonfinite_operation_masked_later(question: Question, data_row: int) -> int | None:
     """Return the operation that combines nonfinite data with a tracked value, if only its result is masked.
 
     Args:

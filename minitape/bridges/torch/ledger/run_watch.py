@@ -248,13 +248,13 @@ class TorchRunWatch:
         for account in accounts:
             gradient = account.gradient
             if gradient is not None:
-                account.remember_gradient(gradient)
+                account.remember_gradient_to_notice_changes(gradient)
 
     def _forget_all_contributions(self) -> None:
         """Forget the current contributions to the gradients, because the watch did not follow their history."""
         for account in self._close_gone_accounts_and_list_others():
             account.forget_pending_contributions()
-            account.remember_gradient(account.gradient)
+            account.remember_gradient_to_notice_changes(account.gradient)
 
     # -- backward passes ---------------------------------------------------------------------------
 
@@ -331,7 +331,7 @@ class TorchRunWatch:
             gradient = account.gradient
             if tensor is None or gradient is None or account.is_gradient_remembered(gradient):
                 continue
-            account.remember_gradient(gradient)
+            account.remember_gradient_to_notice_changes(gradient)
             pending = account.pending
             if not pending:
                 account.pending, account.tensor_version = alone, tensor._version
@@ -719,7 +719,7 @@ class TorchRunWatch:
         if followed.account.steps < FIRST_SAMPLED_STEPS:
             followed.last_move = before, after
         if not math.isfinite(float(after.sum())):
-            self._record_nonfinite_weights(followed)
+            self._record_first_nonfinite_weight(followed)
             return
         updates = measure_norms(sample.split_elements(after - before))
         weights = measure_norms(sample.split_elements(before))
@@ -728,7 +728,7 @@ class TorchRunWatch:
                 account.record_update_ratio(update / weight if weight else 0.0)
                 record_update_if_parameter_is_frozen(self.accounts, account, followed)
 
-    def _record_nonfinite_weights(self, followed: FollowedOptimizer) -> None:
+    def _record_first_nonfinite_weight(self, followed: FollowedOptimizer) -> None:
         tensors = (account.tensor_ref() for account in followed.tensor_accounts)
         if not all(tensor is None or bool(torch.isfinite(tensor).all()) for tensor in tensors):
             self.accounts.record_first_nonfinite("weight", followed.account.site)

@@ -79,7 +79,7 @@ class TensorAccount(Account):
         tensor = self.tensor_ref()
         return tensor is not None and has_fingerprint(tensor, self.first_fingerprint)
 
-    def remember_gradient(self, gradient: OptionalTensor) -> None:
+    def remember_gradient_to_notice_changes(self, gradient: OptionalTensor) -> None:
         """Remember the current ``.grad``, so that later changes are noticed.
 
         Args:
@@ -115,7 +115,7 @@ class TensorAccount(Account):
         gradient = tensor.grad
         if gradient is not None and self.is_gradient_remembered(gradient):
             return
-        self.remember_gradient(gradient)
+        self.remember_gradient_to_notice_changes(gradient)
         # Some programs clear gradients by assigning zeros.
         if gradient is None or not bool(get_local_part(gradient).any()):
             accounts.record_cleared_gradient(self, (None, None), self.check_change_and_count_lost_gradient(tensor))
