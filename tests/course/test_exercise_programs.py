@@ -907,7 +907,7 @@ SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each 
     ("08.1", [["not_watched", "recording_paused", "outside_tape", "stop_gradient"], {0: "not_trainable"}]),
     ("08.1", [{0: "watched_late"}]),
     ("08.5", [[2, 5, 6, 7], [5, 7], [7], [4, 5, 6, 7]]),
-    ("09.1", [{0: 4.0}, {0: None}, {1: 90.0}, {1: 0.0}]),
+    ("09.1", [{0: 30.0}, {0: None}, {1: 90.0}, {1: None}, {1: 6.0}, {1: 0.0}]),
     ("09.3", [16.0, 8.0, 2.0, 4.0]),
     ("09.4", [{"A": True}, {"D": True}, {"B": False}, {"E": False}, {"C": False}]),
     ("10.3", [{"A": 2, "C": 6, "D": 2}]),
