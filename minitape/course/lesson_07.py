@@ -103,15 +103,19 @@ with tf.GradientTape(persistent=True) as first:
             ],
             start="""
 def lowest(f, start, steps):
-    x = tf.constant(start)
-    slope = derivative(f)
-    bend = derivative(slope)
+    x = tf.Variable(start)
     for _ in range(steps):
-        move = slope(x) / tf.abs(bend(x))
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = f(x)
+        slope = inner.gradient(y, x)
+        bend = outer.gradient(slope, x)
+        move = slope / bend
         for _ in range(10):
             if f(x - move) > f(x):
                 move = move / 2.0
-        x = x - move
+        if f(x - move) <= f(x):
+            x.assign_sub(move)
     return x
 """,
             rtol=1e-4,

@@ -81,9 +81,9 @@ LISTS = [  # in the order of the names that are asked for
     ("03.1", [2.5, 3.25]),
     ("06.2", [4.0, 12.0, 4.0, 4.0]),
 ]
-BETTER = "better = f(x - move) <= f(x)\n        x = x - move if better else tf.constant(start)"
+BETTER = "better = f(x - move) <= f(x)\n        x.assign(x - move if better else tf.constant(start))"
 PROGRAMS = [
-    ("07.5", solved("07.5", "if f(x - move) <= f(x):\n            x = x - move", BETTER), "lowest("),
+    ("07.5", solved("07.5", "if f(x - move) <= f(x):\n            x.assign_sub(move)", BETTER), "lowest("),
     ("07.5", solved("07.5", "<= f(x):", "<= f(tf.constant(start)):"), "3.25, 6) gives"),  # it climbs on the way
     (
         "07.7",
@@ -237,7 +237,7 @@ PROGRAMS += [  # of a reading of 1,255 answers
 ]  # fmt: skip
 SILENT = [
     ("01.5", solved("01.5", "0.1 * tape.gradient(y, x)", "0.1 * y")),
-    ("07.5", solved("07.5", "tf.abs(bend(x))", "bend(x)")),
+    ("07.5", solved("07.5", "tf.abs(bend)", "bend")),
     ("12.6", solved("12.6", "tape.gradient(loss, parameters)", "[loss.value] * len(now)")),
 ]
 
