@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 VIEW = "widgets/frontend/src"
 PLAYGROUND = "widgets/frontend/playground"
+WIDGETS = "widgets/minitape_widgets"
 EXPLAIN_FOLDERS = tuple(f"minitape/{name}" for name in ("common", "engine", "functions", "tf", "explain", "bridges"))
 """The packages whose messages are in ``explain.po``."""
 EXAMPLES = "minitape/cli/playground_page/examples"
@@ -248,10 +249,12 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
     pairs_by_domain = {
         CHECK: [(text, "minitape/course/checker.py") for text in MARKS]
         + [(text, "minitape/common/atomic_write.py") for text in ERROR_REASONS.values()]
-        + collect_said_texts("minitape/course"),
+        + collect_said_texts("minitape/course")
+        + collect_said_texts(WIDGETS, saying="say"),  # The widgets of lessons, such as the pad for digits.
         "explain": collect_said_texts(*EXPLAIN_FOLDERS) + _collect_explain_texts(),
         # The Chinese file lists the texts of the view in the browser.
-        "picture": collect_said_texts("minitape/picture", "widgets/minitape_widgets")
+        "picture": collect_said_texts("minitape/picture")
+        + collect_said_texts(WIDGETS, saying="translate")
         + [(text, VIEW) for text in load_translations("picture", "zh")],
         "cli": collect_said_texts("minitape/cli") + [(text, "minitape/cli/messages.py") for text in CLICK_TEXTS],
         "playground": _collect_playground_texts(),
@@ -303,11 +306,12 @@ def collect_lesson_texts(lesson: str) -> list[str]:
     return list(filter(None, texts))
 
 
-def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
+def collect_said_texts(*folders: str, saying: str = "") -> list[tuple[str, str]]:
     """Collect the texts that files pass to translation functions, directly or through a variable.
 
     Args:
         folders: The folders that contain the files, relative to the repository.
+        saying: The translation function whose texts are collected. By default, the texts of all of them are.
 
     Returns:
         Pairs of a text and its file.
@@ -320,7 +324,10 @@ def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
         ]
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             # Methods with the same names do something else, so only calls by plain name count.
-            for argument in call.args[SAYING_FUNCTIONS.get(getattr(call.func, "id", ""), slice(0))]:
+            name = getattr(call.func, "id", "")
+            if saying not in ("", name):
+                continue
+            for argument in call.args[SAYING_FUNCTIONS.get(name, slice(0))]:
                 names = {get_name(node) for node in ast.walk(argument)}
                 texts_of_names = [text for name, text in named_texts if name in names and " " in ast.unparse(text)]
                 literals = [

@@ -37,8 +37,6 @@ This module needs only NumPy. It never raises an error because of a learner's an
 ``widget_base``          the base of live widgets, even where no widget can be shown
 ``datasets``             real data (``data``)
 ``digits``               digits drawn by a program, and the conversion of strokes to an image
-``digit_sheet``          a picture of many digits
-``digit_pad``            a pad to draw digits on, and a page for sharing it
 ``forty_lines``          the program of lesson 8 that `explain` does not explain
 ``broken_networks``      the patients of lesson 13
 ``framework_programs``   programs in other frameworks, and their recordings (``recordings``)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..common.read_data import read_json
+from ..common.translation import say
 
 SIDE = 12  # The width and height of an image, in pixels.
 MARGIN = 1  # The width of the empty margin around the ink, in pixels.
@@ -104,3 +105,25 @@ def read_digits(parameters: NetworkParameters, images: np.ndarray) -> np.ndarray
     """
     w1, b1, w2, b2 = parameters
     return np.argmax(np.tanh(images @ w1 + b1) @ w2 + b2, axis=1)
+
+
+def convert_and_check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
+    """Return the parameters of a network as four arrays.
+
+    Args:
+        parameters: The parameters that a learner passes.
+
+    Raises:
+        ValueError: If they are not four arrays of finite numbers whose shapes fit together.
+    """
+    try:
+        arrays = [np.asarray(one, np.float64) for one in parameters]
+    except (TypeError, ValueError):
+        arrays = []
+    hidden = arrays[1].size if len(arrays) == 4 else 0
+    shapes = [(SIDE * SIDE, hidden), (hidden,), (hidden, 10), (10,)]
+    if not hidden or [array.shape for array in arrays] != shapes:
+        raise ValueError(say("the parameters must be four arrays with the shapes (144, n), (n,), (n, 10) and (10,)"))
+    if not all(np.all(np.isfinite(array)) for array in arrays):
+        raise ValueError(say("the parameters contain NaN or infinity: the training steps are too large"))
+    return arrays

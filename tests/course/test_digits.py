@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import minitape.course
+import minitape_widgets
 from minitape.course.checker import count_try_and_build_feedback
-from minitape.course.digit_pad import DigitPad, build_pad_fields, build_pad_page
 from minitape.course.digits import (
     INK_LEVELS,
     load_digits,
@@ -21,9 +20,10 @@ from minitape.course.digits import (
     read_digits,
 )
 from minitape.course.own_tape import build_solution_tape
+from minitape_widgets.digit_pad import DigitPad, build_pad_fields, build_pad_page
 from tests.course.draw_digits import draw_digits
 
-PROGRAM = Path(minitape.course.__file__).with_name("digit_pad.js")
+PROGRAM = Path(minitape_widgets.__file__).with_name("digit_pad.js")
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ READS = {  # The other files that are read, and why none of them comes from othe
     "minitape/cli/cause_page.py": "the pages about causes, files of the package",
     "minitape/cli/lesson_files.py": "the course's own pictures and data, which are copied",
     "minitape/course/datasets.py": "a file of the package",
-    "minitape/course/digit_pad.py": "the same",
+    "widgets/minitape_widgets/digit_pad.py": "the same",
     "minitape/course/digits.py": "the same",
     "minitape/course/prediction_buttons.py": "the same",
     "minitape/course/slideshow.py": "the same",

@@ -8,9 +8,9 @@ from html import escape
 
 import numpy as np
 
-from ..common.translation import say
-from .digits import SIDE
-from .plot import GRAY, build_bitmap_address
+from minitape.common.translation import say
+from minitape.course.digits import SIDE
+from minitape.course.plot import GRAY, build_bitmap_address
 
 SCALE = 4  # The width of an image's pixel on the sheet.
 CAPTION_HEIGHT, GAP = 18, 8

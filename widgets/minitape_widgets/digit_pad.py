@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from ..common.atomic_write import write_file
-from ..common.script_json import format_script_json
-from ..common.translation import detect_language, say
-from .digits import (
+from minitape.common.atomic_write import write_file
+from minitape.common.script_json import format_script_json
+from minitape.common.translation import detect_language, say
+from minitape.course.digits import (
     MARGIN,
     PEN_RADIUS,
     SIDE,
     Drawings,
     NetworkParameters,
+    convert_and_check_parameters,
     load_digits,
     rasterize_strokes,
     read_digits,
 )
-from .predict import MimeBundle, build_widget_mimebundle
-from .widget_base import AnyWidget, Dict, List
+from minitape.course.predict import MimeBundle, build_widget_mimebundle
+from minitape.course.widget_base import AnyWidget, Dict, List
 
 HERE = Path(__file__).parent
 MAX_POINTS = 20_000  # All drawings by hand together have a few thousand points.
@@ -132,28 +133,6 @@ class _PadWidget(AnyWidget):
     grid = Dict().tag(sync=True)
     parameters = List().tag(sync=True)
     drawings = List().tag(sync=True)
-
-
-def convert_and_check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
-    """Return the parameters of a network as four arrays.
-
-    Args:
-        parameters: The parameters that a learner passes.
-
-    Raises:
-        ValueError: If they are not four arrays of finite numbers whose shapes fit together.
-    """
-    try:
-        arrays = [np.asarray(one, np.float64) for one in parameters]
-    except (TypeError, ValueError):
-        arrays = []
-    hidden = arrays[1].size if len(arrays) == 4 else 0
-    shapes = [(SIDE * SIDE, hidden), (hidden,), (hidden, 10), (10,)]
-    if not hidden or [array.shape for array in arrays] != shapes:
-        raise ValueError(say("the parameters must be four arrays with the shapes (144, n), (n,), (n, 10) and (10,)"))
-    if not all(np.all(np.isfinite(array)) for array in arrays):
-        raise ValueError(say("the parameters contain NaN or infinity: the training steps are too large"))
-    return arrays
 
 
 def convert_and_check_drawings(drawings: Any) -> Drawings:  # Any, because a browser sent the value.
