@@ -8,7 +8,7 @@ import pytest
 import minitape as tf
 from minitape_widgets import TapeView
 from minitape_widgets.wire_format import encode_snapshot
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import accumulation, type_keys
 
@@ -233,6 +233,27 @@ def test_rows_that_belong_together_are_in_the_same_columns(page, tmp_path):
     assert set(right) - set(left) == {"exp"} or len(right) == len(left) + 1
     assert left["x"] == pytest.approx(right["x"], abs=4) and left["y"] == pytest.approx(right["y"], abs=4)
     assert "not on this tape: exp(tanh(x)) = " in page.locator(".mt-strip").first.inner_text()
+
+
+@pytest.mark.browser
+def test_both_graphs_have_one_scale_and_what_is_missing_comes_behind_an_existing_row(page, tmp_path):
+    TapeView.compare(rate(2.0), rate(2.0, more=True)).save(tmp_path / "both.html")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    views = page.locator(".mt-view")
+    views.nth(1).wait_for()
+    page.wait_for_timeout(300)
+    (one, other) = (read_box(views.nth(k).locator(".mt-node[data-id=r3] .mt-box")) for k in (0, 1))
+    for side in ("width", "height", "y"):
+        assert one[side] == pytest.approx(other[side], abs=0.5)
+    assert [text.split("  ")[0] for text in page.locator(".mt-strip b").all_inner_texts()] == [
+        "first difference: after row 5",
+        "first difference: row 7",
+    ]
+    views.first.get_by_role("button", name="First (Home)").click()
+    page.get_by_role("button", name="first difference: after row 5").click()
+    wait_for_frame(page)
+    assert views.first.locator(".mt-count").inner_text() == "forward 6 / 6"
 
 
 @pytest.mark.browser

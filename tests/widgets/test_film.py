@@ -91,6 +91,20 @@ def test_a_film_shows_values_products_and_the_gradient(page, two_way_tape):
 
 
 @pytest.mark.browser
+def test_the_products_of_a_cut_have_the_numbers_of_their_marks(page, two_way_tape):
+    tape, x, u, _, gradient = two_way_tape
+    read_texts = show(page, film(tape).forward().back().cut(x))
+    texts = read_texts(page.evaluate("film.duration") - 3)  # The last two seconds are without the cut.
+    (products,) = [text for text in texts if text.startswith("①")]
+    assert "②" in products and "③" not in products
+    values = [float(number) for number in re.findall(r"= (-?\d+\.\d+)", products)]
+    # u reaches y directly and through the sine; a nudge of x moves u by 2x.
+    expected = [2 * 1.25 * np.sin(float(u)), 2 * 1.25 * float(u) * np.cos(float(u))]
+    assert sorted(values) == pytest.approx(sorted(expected), rel=1e-3)
+    assert f"Σ = {float(gradient):.4g} = ∂y/∂x" in texts and not any(text.endswith("…") for text in texts)
+
+
+@pytest.mark.browser
 def test_a_product_arrives_before_its_sum_is_shown(page, two_way_tape):
     read_texts = show(page, film(two_way_tape[0]).back())
     start = 0.8 + 4  # after the pause and four rows

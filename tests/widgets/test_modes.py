@@ -1,6 +1,5 @@
 """What is off until it is asked for: the cut, slopes inside of the nodes, and why a cell is as it is."""
 
-import itertools
 import re
 
 import numpy as np
@@ -28,6 +27,15 @@ def wide_program():
 
 BOXES = "all => all.map(one => one.getBoundingClientRect().toJSON())"
 SUM = "document.querySelector('.mt-cutsum').textContent"
+
+
+def squares():
+    """Two squares: each has two edges between the same two rows."""
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        h = x * x
+        y = h * h
+    return tape, y, x
 
 
 def dense():
@@ -119,6 +127,19 @@ def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_come
     assert said["y"] + said["height"] <= bar["y"]
 
 
+@pytest.mark.parametrize("keys", [["End", "w"], ["End", "w", "v"]], ids=["page", "presented"])
+def test_what_each_term_of_a_cell_adds_is_in_view_below_the_lower_matrices(keys, show, page):
+    page.set_viewport_size({"width": 1280, "height": 720} if "v" in keys else {"width": 900, "height": 700})
+    page = show(TWELVE["network"]())
+    type_keys(page, *keys)
+    panel, said = (read_box(page.locator(one)) for one in (".mt-cells", ".mt-cellsum"))
+    assert panel["y"] <= said["y"] and said["y"] + said["height"] <= panel["y"] + panel["height"]
+    assert panel["y"] + panel["height"] <= page.viewport_size["height"]
+    made, left, right = (read_box(one) for one in page.locator(".mt-cellgrid").all())
+    assert max(made["y"] + made["height"], left["y"] + left["height"]) <= said["y"]
+    assert said["x"] + said["width"] <= right["x"]
+
+
 def test_presented_a_cell_is_said_in_large_type(show, page):
     page.set_viewport_size({"width": 1920, "height": 1080})
     page = show(tf.snapshot(*dense()))
@@ -129,64 +150,63 @@ def test_presented_a_cell_is_said_in_large_type(show, page):
     assert size >= 26 and said["y"] + said["height"] <= 1080
 
 
-def test_slopes_are_drawn_in_the_nodes_and_bars_on_the_edges(show):
+def test_slopes_are_drawn_in_the_nodes_and_bars_beside_nodes_and_on_edges(show):
     tape, target, source = accumulation()
     snapshot = tf.snapshot(tape, target, source)
     page = show(snapshot)
     type_keys(page, "s")
     operations = [row["row"] for row in snapshot["rows"] if row["kind"] == "operation"]
     assert page.locator(".mt-slopes [data-row]").count() == len(operations)
-    edges = sum(len(step["edges"]) for step in snapshot["sweep"]["steps"])
-    assert (page.locator(".mt-nudge").count(), page.locator(".mt-sentback").count()) == (edges, 0)
+    rows = len(snapshot["rows"])  # the source moves all of them
+    assert (page.locator(".mt-nudge").count(), page.locator(".mt-sentback").count()) == (rows, 0)
     type_keys(page, "End")
     sent = page.locator(".mt-sentback").evaluate_all("all => all.map(one => Number(one.dataset.size))")
     products = [edge["product"]["data"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]]
     assert sorted(sent) == pytest.approx(sorted(products), rel=1e-6)
     numbers = [float(text) for text in page.locator(".mt-nudge text").all_text_contents()]
-    moved = {edge["input"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]}
-    assert len(numbers) == len(moved) and numbers[0] == 1.0  # one for each row that moves
-    nudges = page.locator(".mt-nudge").evaluate_all("all => all.map(one => Number(one.dataset.size))")
+    gradient = float(tape.gradient(target, source))
+    assert len(numbers) == rows and numbers[0] == 1.0  # the source moves as it is moved
+    assert numbers[-1] == pytest.approx(gradient, rel=1e-2)  # and the target by the gradient
     type_keys(page, "s")
-    assert page.locator(".mt-slopes > *").count() == 0 and nudges[:2] == [1, 1]  # the source moves as it is moved
+    assert page.locator(".mt-slopes > *").count() == 0
 
 
-def test_heights_of_slopes_tell_the_numbers_and_curves_name_their_input(show):
+def test_lengths_of_bars_tell_the_numbers_and_curves_name_their_input(show):
     x = tf.Variable(3.0, name="x")
     with tf.GradientTape() as tape:
         y = (x * 2.0) * (x * 5.0)
     page = show(tf.snapshot(tape, y, x))
     type_keys(page, "s", "End")
     bars = page.locator(".mt-nudge, .mt-sentback").evaluate_all(
-        "all => all.map(one => [Math.abs(Number(one.dataset.size)), one.querySelector('path').getBBox().height])"
+        "all => all.map(one => [Math.abs(Number(one.dataset.size)), one.querySelector('path').getBBox().width])"
     )
     largest = max(size for size, _ in bars)
-    assert largest == 30
-    for size, height in bars:
-        assert height == pytest.approx(max(1, 34 * size / largest), abs=0.01)
+    assert largest == 60  # the gradient: what the nudge has become at the target
+    for size, width in bars:
+        assert width == pytest.approx(max(1, 40 * size / largest), abs=0.01)
     assert page.locator(".mt-slopes [data-row] text").all_text_contents() == ["x × 2", "x × 5", "④ × 6"]
     legend = page.locator(".mt-slopenote").inner_text()
     assert "what a nudge of x by 1 has become" in legend and "what comes back from y" in legend
     assert "∂y/∂x = 60" in legend  # the last blue bar and the sum of the last orange ones
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_bars_of_two_edges_between_the_same_rows_stand_apart(width, show, page):
+@pytest.mark.parametrize("width", [1280, 900, 390])
+@pytest.mark.parametrize("program", [accumulation, squares, rosenbrock, wide_program], ids=lambda f: f.__name__)
+def test_numbers_of_slopes_lie_on_no_node_no_bar_and_no_other_number(program, width, show, page):
     page.set_viewport_size({"width": width, "height": 844})
-    x = tf.Variable(1.5, name="x")
-    with tf.GradientTape() as tape:
-        h = x * x
-        y = h * h
-    page = show(tf.snapshot(tape, y, x))
+    page = show(tf.snapshot(*program()), "none")
     type_keys(page, "s", "End")
-    for kind in (".mt-nudge", ".mt-sentback"):
-        bars = page.locator(f"{kind} path").evaluate_all(BOXES)
-        assert len(bars) == 4
-        for one, other in itertools.combinations(bars, 2):
-            across, down = (
-                min(one[end], other[end]) - max(one[start], other[start])
-                for start, end in (("left", "right"), ("top", "bottom"))
-            )
-            assert min(across, down) <= 1
+    nodes = page.locator(".mt-node .mt-box").evaluate_all(BOXES)
+    bars = page.locator(":is(.mt-nudge, .mt-sentback) path").evaluate_all(BOXES)
+    numbers = page.locator(":is(.mt-nudge, .mt-sentback) text").evaluate_all(BOXES)
+    assert len(numbers) >= 4
+    for k, number in enumerate(numbers):
+        number["bottom"] -= 0.3 * (number["bottom"] - number["top"])  # digits end at the baseline
+        number["top"] += 0.2 * (number["bottom"] - number["top"])
+        for other in [*nodes, *bars, *numbers[:k]]:
+            across = min(number["right"], other["right"]) - max(number["left"], other["left"])
+            down = min(number["bottom"], other["bottom"]) - max(number["top"], other["top"])
+            assert min(across, down) <= 0.5
 
 
 @pytest.mark.parametrize("key", ["s", "k"])

@@ -24,7 +24,9 @@ def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show)
     assert page.locator(".mt-table").is_hidden() and page.locator(".mt-toolbar").is_hidden()
     step = snapshot["sweep"]["steps"][-1]
     words = page.locator(".mt-big-words").inner_text()
-    assert words.count("to a: 2.0 × -0.1746 = -0.3493") == 2 and words.endswith("Σ -0.6986")
+    assert words.count("to a: 2.0 × (-0.1746) = -0.3493") == 2
+    assert words.endswith("Σ -0.6986 = ∂d/∂a") and words.count("∂") == 2  # only the last addend completes it
+    assert page.locator(".mt-count").evaluate("one => parseFloat(getComputedStyle(one).fontSize)") >= 20
     assert page.locator(".mt-big-code").inner_text() == "b = a * a"
     size = page.locator(".mt-node.mt-current .mt-value").evaluate("el => el.getBoundingClientRect().height")
     assert size > 20  # pixels, of a line that has 13 else
@@ -69,6 +71,9 @@ def test_an_array_is_said_with_its_range_and_not_as_a_product_of_shapes(show):
     type_keys(page, "End", "ArrowLeft", "v")
     words = page.locator(".mt-big-words").inner_text()
     assert " to " in words and "×" not in words and "(16,), " in words
+    type_keys(page, "End")
+    words = page.locator(".mt-big-words").inner_text()
+    assert words.startswith("to w: xᵀ @ g = (4, 16), ") and words.endswith(" = ∂loss/∂w")
 
 
 def test_parts_of_the_view_hide(show):

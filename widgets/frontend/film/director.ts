@@ -400,10 +400,10 @@ function listLines(words: Element): string[] {
 const circled = (number: number): string =>
   number <= 20 ? String.fromCodePoint(0x245f + number) : `${number}:`;
 
-/** The products of a cut behind the numbers of their marks, and their sum: two lines. */
+/** What is multiplied, the products of a cut behind the numbers of their marks, and their sum. */
 function describeCut(note: Element): string[] {
-  const texts = [...note.children].map((one) => one.textContent ?? "");
+  const [key, ...texts] = [...note.children].map((one) => one.textContent ?? "");
   const sum = texts.pop() ?? "";
   const numbered = texts.map((text, k) => text.replace(/^\d+/, circled(k + 1)));
-  return [numbered.join("\u2003"), sum]; // SVG shows several spaces as one
+  return [key, numbered.join("\u2003"), sum]; // SVG shows several spaces as one
 }

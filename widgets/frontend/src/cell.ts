@@ -129,18 +129,25 @@ export class Cell {
       this.el.querySelector<HTMLElement>("button.mt-cell-chosen")?.focus({ preventScroll: true });
       this.el.querySelector(".mt-cellsum")?.scrollIntoView({ block: "nearest" });
     };
-    return h(
-      "div",
-      { class: "mt-cellwise" },
+    const factors = [
       grid({ ...made, name: `∂${title(to)}`, shape: to.shape }, (r, c) => r === i && c === j, pick),
       " = ",
       grid(left, (r) => r === i),
       " @ ",
-      grid(right, (_, c) => c === j),
-      cell ? terms(made, i, j) : h("p", { class: "mt-num" }, t("choose a cell of ∂{0}", title(to))),
-    );
+    ];
+    const last = grid(right, (_, c) => c === j);
+    const words = cell
+      ? terms(made, i, j)
+      : h("p", { class: "mt-num" }, t("choose a cell of ∂{0}", title(to)));
+    // The words are where the lower matrices leave room.
+    const isHigh = right.lines.length > left.lines.length;
+    const side = h("div", { class: "mt-cellside" }, isHigh ? row(...factors) : last, words);
+    return isHigh ? row(side, last) : row(...factors, side);
   }
 }
+
+const row = (...parts: (HTMLElement | string)[]): HTMLElement =>
+  h("div", { class: "mt-cellwise" }, ...parts);
 
 /** The cell of the first product that is farthest from zero: with it the explanation begins. */
 function largestCell([made]: Made[]): [number, number, number] | null {

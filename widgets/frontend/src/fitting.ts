@@ -15,7 +15,7 @@ import {
   type Graph,
 } from "./graph";
 import type { Layout } from "./layout";
-import { alignLayout } from "./one_layout";
+import { alignBox, alignLayout } from "./one_layout";
 import type { Scene } from "./scene";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -142,7 +142,9 @@ export class Fitting {
   first(graph: Graph | null): void {
     if (!this.ready(graph)) return;
     this.next = null;
-    const box = this.box(graph);
+    const box = alignBox(this.store, this.box(graph), () => {
+      if (!this.camera.touched) this.first(graph);
+    });
     const { width, height } = this.camera;
     if (this.presented()) return this.reveal(graph, this.row, false);
     this.camera.fit(box, height / box.h < READ ? Math.max(READ, Math.min(1, width / box.w)) : READ);

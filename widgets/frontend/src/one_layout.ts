@@ -1,6 +1,7 @@
 // Compared tapes in one layout: rows that belong together are in the same column, and where only
 // one tape has a row, the other one has an empty column.
 import { pairRows } from "./alignment";
+import type { Box } from "./camera";
 import { edgesAt, type Layout } from "./layout";
 import type { Store } from "./store";
 
@@ -8,9 +9,28 @@ const MANY = 400; // nodes: larger layouts stay as they are
 
 const compared = new Map<string, Map<Store, Layout>>(); // by comparison
 
+type Size = { w: number; h: number; fit: () => void };
+const sizes = new Map<string, Map<Store, Size>>(); // of the graphs, also by comparison
+
 /** Takes the layout of a view out of its comparison. */
 export function forgetLayout(store: Store): void {
   compared.get(store.linked)?.delete(store);
+  sizes.get(store.linked)?.delete(store);
+}
+
+/**
+ * The box of a graph, as large as the largest in its comparison, so that all have one scale; `fit`
+ * is called when another one has a new size.
+ */
+export function alignBox(store: Store, box: Box, fit: () => void): Box {
+  if (!store.linked) return box;
+  const all = sizes.get(store.linked) ?? new Map<Store, Size>();
+  const { w, h } = box;
+  const old = all.get(store);
+  sizes.set(store.linked, all.set(store, { w, h, fit }));
+  if (old?.w !== w || old.h !== h) for (const [one, size] of all) if (one !== store) size.fit();
+  const most = (side: "w" | "h"): number => Math.max(...[...all.values()].map((one) => one[side]));
+  return { ...box, w: most("w"), h: most("h") };
 }
 
 /** The layout of a view, and how many columns its comparison has. */

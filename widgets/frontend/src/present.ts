@@ -3,9 +3,9 @@
 import { button, fullScreen, h, setText } from "./dom";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { cutWords, inSentence, nameOf, title, withNumbers, written } from "./value";
+import { cutWords, inSentence, nameOf, title, withNames, withNumbers, written } from "./value";
 import { assignedAt, updateParts } from "./update";
-import type { Row, Value } from "./schema";
+import type { Row, Sweep, SweepStep, Value } from "./schema";
 import { t } from "./words";
 
 const ROOM = 40; // characters of a value
@@ -87,9 +87,11 @@ export class Present {
       const again =
         timeline.before(edge.input) ||
         step.edges.slice(0, k).some((one) => one.input === edge.input);
-      // of large arrays only the product is said
       const [local, arrived] = [edge.local, step.adjoint].map((one) => one && written(one, ROOM));
-      const factors = local && arrived ? `${local} × ${arrived} = ` : "";
+      const factors =
+        local && arrived
+          ? `${local} × ${arrived.startsWith("-") ? `(${arrived})` : arrived} = `
+          : this.rule(row, edge.port);
       const sum = again ? h("span", {}, `, Σ ${value(edge.sum, input)}`) : "";
       return h(
         "p",
@@ -97,6 +99,9 @@ export class Present {
         t("to {0}: ", nameOf(input)) + factors,
         h("b", {}, value(edge.product, input)),
         sum,
+        this.isLast(step, k)
+          ? ` = ∂${this.name(store.sweep?.target[0] ?? -1)}/∂${nameOf(input)}`
+          : "",
       );
     });
     this.words.replaceChildren(
@@ -104,5 +109,29 @@ export class Present {
         ? lines
         : [row.cut ? t("no gradient passes: {0}", cutWords(row.cut)) : t("the sweep ends here")]),
     );
+  }
+
+  /** Is what an edge of a step brings the last that its source gets? Then its gradient is known. */
+  private isLast(step: SweepStep, port: number): boolean {
+    const { steps, sources, target } = this.store.sweep as Sweep;
+    const { input } = step.edges[port];
+    const later = [
+      ...step.edges.slice(port + 1),
+      ...steps.slice(steps.indexOf(step) + 1).flatMap(({ edges }) => edges),
+    ];
+    return (
+      sources.includes(input) && target.length === 1 && !later.some((edge) => edge.input === input)
+    );
+  }
+
+  private name(row: number): string {
+    const of = this.store.rows[row];
+    return of.name || of.kind !== "operation" ? nameOf(of) : t("row {0}", row);
+  }
+
+  /** What makes the product of large arrays, with the names of the inputs: `xᵀ @ g = `. */
+  private rule(row: Row, port: number): string {
+    const rule = row.said[port + 1] ?? "";
+    return rule === "g" || !rule ? "" : `${withNames(rule, row, (at) => this.name(at))} = `;
   }
 }

@@ -1,7 +1,7 @@
 // The numbers on the edges over which the sweep has gone: each on its own edge, where no other
-// edge, node or number is.
+// edge, node or number is; and beside nodes.
 import type { Box } from "./camera";
-import { NODE_H, NODE_W, isBare, TIGHT, type Graph } from "./graph";
+import { NODE_H, NODE_W, isBare, TIGHT, type Graph, type Node } from "./graph";
 import { edgeId } from "./labels";
 import { backHead, edgeCurve, entersRight, farChips, type Point } from "./shapes";
 
@@ -16,6 +16,11 @@ const [LONG, ENDS] = [40, 6]; // points of an edge, and from its end
 // what it costs to lie on a point of another edge, and on a node, a number or an arrowhead
 const [COVERED, MUCH] = [20, 1000];
 const ASIDE: number[] = [0, 5, -5]; // of the middle of an edge, in pixels
+// of a number beside a node: its size, and how far its middle is from the node
+const [TAG_W, TAG_H, AWAY] = [44, 11, 10.5];
+
+/** Tells the number beside a node from those on edges. */
+export const tagId = ({ index }: Node): string => `tag ${index}`;
 
 /** Do two boxes, given by their middles, overlap? */
 export const meets = (a: Box, b: Box): boolean =>
@@ -23,13 +28,17 @@ export const meets = (a: Box, b: Box): boolean =>
 
 /**
  * By edge where its number is, and how wide it may be; edges without a place that is free have
- * none.
+ * none. The same by node for these nodes, whose number is above or below it.
  */
-export function sharePlaces(graph: Graph): Map<string, [number, number, number]> {
+export function sharePlaces(
+  graph: Graph,
+  tagged: Node[] = [],
+): Map<string, [number, number, number]> {
   const found = new Map<string, [number, number, number]>();
   const widths =
     graph.turned || graph.pitch >= TIGHT ? [SHARE_W] : [SHARE_W, graph.pitch - NODE_W - 12];
   if (graph.nodes.length > MOST) return found;
+  if (tagged.length) widths.push(NARROW);
   const points = new Map<string, [number, number, string][]>();
   const boxes = new Map<string, Box[]>();
   const cells = function* ({ x, y, w, h }: Box): Generator<string> {
@@ -105,6 +114,18 @@ export function sharePlaces(graph: Graph): Map<string, [number, number, number]>
     found.set(id, place);
     put({ x: place[0], y: place[1], w: place[2], h: SHARE_H });
   };
+  for (const node of tagged) {
+    const [over, under] = [node.y - AWAY, node.y + NODE_H + AWAY];
+    const [left, right] = [node.x + TAG_W / 2, node.x + NODE_W - TAG_W / 2];
+    // edges begin at the right, or where the graph is turned below
+    const corners = (graph.turned ? [under, over] : [over, under]).flatMap((y) => [
+      [right, y],
+      [left, y],
+    ]);
+    const costs = corners.map(([x, y]) => cost({ x, y, w: TAG_W, h: TAG_H }, ""));
+    const [x, y] = corners[costs.indexOf(Math.min(...costs))];
+    take(tagId(node), [x, y, TAG_W]);
+  }
   for (const [id, curve] of curves) take(id, placeOn(curve, id));
   for (const [id, places] of chips)
     take(

@@ -1,12 +1,13 @@
-// Slopes inside of the nodes: each operation's curve with its point and its tangent. On the edges
-// what a nudge of a source has become, stretched by each slope; and behind it, when the sweep has
-// gone there, what it sends back.
+// Slopes inside of the nodes: each operation's curve with its point and its tangent. Beside each
+// node what a nudge of a source has become there, stretched by each slope; and on the edges, when
+// the sweep has gone there, what it sends back. Below each number a bar is as long as it is large.
 import { h, s } from "./dom";
 import { localCurve, type Curve } from "./feel";
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
-import { drawnEdge } from "./labels";
-import { edgeCurve, type Point } from "./shapes";
+import { drawnEdge, edgeId, LETTER } from "./labels";
 import type { Row } from "./schema";
+import { edgeCurve } from "./shapes";
+import { sharePlaces, tagId } from "./shares";
 import type { Store } from "./store";
 import { crossings, nudged, type Crossing } from "./tangents";
 import type { Timeline } from "./timeline";
@@ -14,18 +15,20 @@ import { rounded, shortName, title } from "./value";
 import { t } from "./words";
 
 const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of a curve in its node, below its slope
-const [ONE, MOST] = [22, 34]; // the most pixels of a bar for 1, and those of the longest
+const [ONE, MOST] = [22, 40]; // the most pixels of a bar for 1, and those of the longest
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
-const DIGITS = 3; // of a number beside a bar
-const [NUDGED, SENT] = [0.12, 0.86]; // of an edge's length: where its two bars are
-const APART = 0.16; // the same between the bars of two edges that join the same two rows
+const DIGITS = 3; // of a number above a bar
 
 export class Slopes {
   on = false;
   readonly el = s("g", { class: "mt-slopes", "aria-hidden": "true" });
   /** what the bars are */
   readonly note = h("div", { class: "mt-cutnote mt-slopenote", hidden: true });
+  private graph: Graph | null = null; // and where the numbers of a source are in it
+  private source = -1;
+  private places: ReturnType<typeof sharePlaces> = new Map();
+  private unit = 1; // so many pixels of a bar stand for 1
 
   constructor(
     private store: Store,
@@ -44,31 +47,40 @@ export class Slopes {
     if (!this.on || !graph || graph.nodes.length > MANY) return;
     const source = nudged(this.store, this.selected());
     const ways = crossings(this.store, source) ?? [];
-    const comes = ways.filter(({ from }) => from === source);
+    const target = this.store.sweep?.target[0] ?? 0;
+    const gradient = ways.reduce((all, { from, share }) => all + (from === source ? share : 0), 0);
     this.note.replaceChildren(
       ...(ways.length
-        ? legend(
-            nameOf(this.store.rows[source]),
-            nameOf(this.store.rows[this.store.sweep?.target[0] ?? 0]),
-            comes.reduce((all, { share }) => all + share, 0),
-          )
+        ? legend(nameOf(this.store.rows[source]), nameOf(this.store.rows[target]), gradient)
         : [t("no nudge, because the path passes through arrays")]),
     );
     const nudge = new Map<string, number>(
       ways.map(({ to, port, tangent }) => [`${to}|${port}`, Math.abs(tangent)]),
     );
-    for (const node of graph.nodes)
-      if (node.row && this.timeline.done(node.row.row)) this.curve(node, nudge);
-    const sizes = ways.flatMap(({ tangent, share }) => [tangent, share]).map(Math.abs);
-    // One scale for all bars, so that a bar of twice the height stands for twice the number.
-    const unit = Math.min(ONE, MOST / Math.max(1e-30, ...sizes.filter(Number.isFinite)));
-    let rank = 0; // of an edge among those that join the same two rows
-    ways.forEach((one, k) => {
-      const last = ways[k - 1];
-      rank = last?.from === one.from && last.to === one.to ? rank + 1 : 0;
-      const isFirst = k < COUNTED && ways.findIndex(({ from }) => from === one.from) === k;
-      this.bars(graph, one, unit, isFirst, APART * rank);
-    });
+    for (const node of graph.nodes) this.curve(node, nudge);
+    const moved = new Map(ways.map(({ from, tangent }) => [from, tangent]));
+    if (ways.length) moved.set(target, gradient);
+    this.bars(graph, source, ways, moved);
+  }
+
+  /** The bars of what the nudge of a source has become at each row, and of what was sent back. */
+  private bars(
+    graph: Graph,
+    source: number,
+    ways: Crossing[],
+    moved: ReadonlyMap<number, number>,
+  ): void {
+    if (graph !== this.graph || source !== this.source) {
+      [this.graph, this.source] = [graph, source];
+      const nodes = [...moved.keys()].flatMap((row) => graph.nodeOf(row) ?? []);
+      this.places = sharePlaces(graph, nodes);
+    }
+    const sizes = [...moved.values(), ...ways.map(({ share }) => share)].map(Math.abs);
+    // One scale for all bars, so that a bar of twice the length stands for twice the number.
+    this.unit = Math.min(ONE, MOST / Math.max(1e-30, ...sizes.filter(Number.isFinite)));
+    let count = 0;
+    for (const [row, tangent] of moved) this.nudge(graph, row, tangent, count++ < COUNTED);
+    ways.forEach((one, k) => this.sentBack(graph, one, k < COUNTED));
   }
 
   /**
@@ -77,7 +89,7 @@ export class Slopes {
    */
   private curve(node: Node, nudge: Map<string, number>): void {
     const row = node.row;
-    if (!row || row.kind !== "operation") return;
+    if (!row || row.kind !== "operation" || !this.timeline.done(row.row)) return;
     const varies = row.inputs.map((input, port) => ({
       port,
       by: nudge.get(`${row.row}|${port}`) ?? (this.store.rows[input].kind === "constant" ? -1 : 0),
@@ -99,71 +111,57 @@ export class Slopes {
       );
   }
 
-  /**
-   * On an edge: a bar for what the nudge is there, and when the sweep went over it one for what it
-   * sent back; `unit` is how many pixels stand for 1. The nudge is the same on all edges from
-   * one row, so `isFirst` says whether it has its number here. `aside` is how far the bars are
-   * from those of an edge that joins the same two rows.
-   */
-  private bars(
-    graph: Graph,
-    { from, to, port, tangent, share }: Crossing,
-    unit: number,
-    isFirst: boolean,
-    aside: number,
-  ): void {
+  /** Beside the node of a row: what the nudge has become there. */
+  private nudge(graph: Graph, row: number, tangent: number, isCounted: boolean): void {
+    const node = graph.nodeOf(row);
+    const place = node?.row && this.timeline.done(row) && this.places.get(tagId(node));
+    if (!place) return;
+    const words = t("a nudge of 1 has become {0} here", rounded(String(tangent)));
+    this.bar("mt-nudge", place, tangent, words, isCounted);
+  }
+
+  /** On an edge over which the sweep went: what it sent back. */
+  private sentBack(graph: Graph, { from, to, port, share }: Crossing, isCounted: boolean): void {
     const node = graph.nodeOf(to);
     const edge = node?.row && drawnEdge(graph, node, { input: from, port }, node.row);
-    if (!edge || edge.far || !this.timeline.done(to)) return;
-    const curve = edgeCurve(graph, edge);
-    const bar = (
-      at: Point,
-      size: number,
-      kind: string,
-      words: string,
-      isCounted: boolean,
-    ): SVGElement => {
-      const length = Math.max(1, Math.min(MOST, unit * Math.abs(size))) * (size < 0 ? 1 : -1);
-      return s(
+    if (!edge || !this.timeline.stepOn(to)) return;
+    const place = this.places.get(edgeId(edge));
+    if (!place && edge.far) return;
+    const curve = place ? [] : edgeCurve(graph, edge);
+    const words = t("a nudge of 1 here becomes {0} at the target", rounded(String(share)));
+    // without room for its number the bar is alone on the edge
+    const at = place ?? curve[curve.length >> 1];
+    this.bar("mt-sentback", at, share, words, isCounted && !!place);
+  }
+
+  /** A number around a point, and a bar below it. */
+  private bar(
+    kind: string,
+    [x, y]: readonly number[],
+    size: number,
+    words: string,
+    isCounted: boolean,
+  ): void {
+    const length = Math.max(1, Math.min(MOST, this.unit * Math.abs(size)));
+    this.el.append(
+      s(
         "g",
         { class: kind, "data-size": size },
-        s("path", { d: `M${at[0]} ${at[1]}${graph.turned ? `h${-length}` : `v${length}`}` }),
+        ...(isCounted ? onPlate(x, y, short(size)) : []),
+        s("path", { d: `M${x - length / 2} ${y + 6.5}h${length}` }),
         s("title", {}, words),
-        isCounted &&
-          s(
-            "text",
-            {
-              x: at[0] + (graph.turned ? (size < 0 ? 4 : -4) : 0),
-              y: at[1] + (graph.turned ? 4 : size < 0 ? length + 11 : length - 4),
-              "text-anchor": !graph.turned ? "middle" : size < 0 ? "start" : "end",
-            },
-            short(size),
-          ),
-      );
-    };
-    // the numbers of earlier steps are on their edges, and two edges that send the same need one
-    const isNew = to === this.timeline.current && node.row?.inputs.indexOf(from) === port;
-    const place = (part: number): Point => curve[Math.round(part * (curve.length - 1))];
-    this.el.append(
-      bar(
-        place(NUDGED + aside),
-        tangent,
-        "mt-nudge",
-        t("a nudge of 1 has become {0} here", rounded(String(tangent))),
-        isFirst,
       ),
     );
-    if (this.timeline.stepOn(to))
-      this.el.append(
-        bar(
-          place(SENT - aside),
-          share,
-          "mt-sentback",
-          t("a nudge of 1 here becomes {0} at the target", rounded(String(share))),
-          isNew,
-        ),
-      );
   }
+}
+
+/** A number on a plate, which hides the edge below it. */
+function onPlate(x: number, y: number, text: string): SVGElement[] {
+  const width = LETTER * text.length;
+  return [
+    s("rect", { x: x - width / 2, y: y - 7, width, height: 12 }),
+    s("text", { x, y: y + 3, "text-anchor": "middle" }, text),
+  ];
 }
 
 const short = (number: number): string => rounded(String(Number(number.toPrecision(DIGITS))));
@@ -177,9 +175,9 @@ function nameOf(row: Row): string {
 /** What the bars and the factors are, and the gradient in which both ways end. */
 function legend(source: string, target: string, gradient: number): (string | HTMLElement)[] {
   return [
-    h("span", { class: "mt-tangent" }, `▮ ${t("what a nudge of {0} by 1 has become", source)}`),
+    h("span", { class: "mt-tangent" }, `▬ ${t("what a nudge of {0} by 1 has become", source)}`),
     h("span", {}, `× ${t("slope of the tangent")}`),
-    h("span", { class: "mt-incoming" }, `▮ ${t("what comes back from {0}", target)}`),
+    h("span", { class: "mt-incoming" }, `▬ ${t("what comes back from {0}", target)}`),
     h("b", {}, `∂${target}/∂${source} = ${short(gradient)}`),
     t("drag {0}", source),
   ];

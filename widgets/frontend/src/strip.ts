@@ -73,6 +73,11 @@ export class Strip {
 }
 
 /** Where a tape first differs from the one that it is compared with. */
-function firstDifference({ row, text }: Difference): Place {
-  return { title: t("first difference: row {0}", row), text, row, line: null, back: false };
+function firstDifference({ row: at, text, missing }: Difference): Place {
+  // What is missing comes behind the row before it.
+  const [words, row] =
+    missing && at > 0
+      ? [t("first difference: after row {0}", at - 1), at - 1]
+      : [t("first difference: row {0}", at), at];
+  return { title: words, text, row, line: null, back: false };
 }
