@@ -62,9 +62,8 @@ def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bot
 
     def compute_cost(curve: AssignmentCurve) -> float:
         points = curve.sample_points()[1:-1]
-        x = points[:, :1]
-        y = points[:, 1:]
-        hidden = ((x > boxes[:, 0]) & (x < boxes[:, 2]) & (y > boxes[:, 1]) & (y < boxes[:, 3])).any(axis=1)
+        y = points[:, 1]
+        hidden = np.all((points[:, None] > boxes[:, :2]) & (points[:, None] < boxes[:, 2:]), axis=2).any(axis=1)
         outside = (y < 0) | (y > bottom)
         length = np.hypot(*np.diff(points, axis=0).T).sum()
         return float(HIDDEN_COST * (hidden.sum() + outside.sum()) + LENGTH_COST * length)

@@ -12,14 +12,20 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from itertools import chain, groupby, pairwise, product
-from math import ceil
+from itertools import chain, groupby, pairwise
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from .assignment_curves import choose_assignment_curve
 from .edge_labels import LETTER_WIDTH, Box, EdgeLabel, Point, compute_plate, place_edge_labels
 from .expressions import Expressions, format_row_title
-from .figure_edges import build_detour_points, build_edge_path, draw_abbreviated_edge, format_reference
+from .figure_edges import (
+    build_detour_points,
+    build_edge_path,
+    draw_abbreviated_edge,
+    format_reference,
+    measure_reference,
+)
 from .gradient_texts import draw_gradient_result_lines, iter_gradient_result_lines
 from .path_breaks import is_zero
 from .picture_texts import translate
@@ -27,7 +33,6 @@ from .placement import Placement, PlacementItem
 from .svg_elements import (
     ADJOINT_COLOR,
     BOLD_STYLE,
-    BROKEN_COLOR,
     CUT_COLOR,
     EDGE_COLOR,
     MUTED_COLOR,
@@ -59,12 +64,12 @@ if TYPE_CHECKING:
 
 # Lengths are in pixels.
 MARGIN = 8  # The margin around the figure.
-FRAME = 16  # The space for the frames of several tapes.
+FRAME = 14  # The space for the frames of several tapes.
 HEADING = 12  # The height of a frame's name.
 COLUMN_PITCH = 182  # The distance between the left edges of adjacent columns.
 HALF_SLOT = 35  # The height of a half-slot.
 GUTTER = 34  # The space between two lines.
-INDENT = 56  # The space to the left of the lines if there are several lines.
+MAX_INDENT = 56  # The space to the left of the lines if there are several lines.
 CURVE_DEPTH = 16  # The space below the nodes for assignment curves.
 MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # A figure with more columns is split into lines.
 LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
@@ -74,8 +79,12 @@ MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
 MAX_REFERENCES = 3  # If more inputs of a node are drawn as names, their number replaces them.
+CROSS_WIDTH = 10  # The space for a cross between a node and such a name.
 REFERENCE_PITCH = 17  # The minimum distance between the names of two inputs.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
+
+
+DrawnFrame = tuple[set[int], dict[int, float]]  # The ids of the nodes inside, and the top on each line.
 
 
 @dataclass
@@ -191,48 +200,37 @@ class Figure:
         """Compute the position of each node, the curve of each edge, and the size of the figure."""
         for writer, nodes in groupby(self.nodes, lambda node: node.row and node.row["by"]):
             self._move_gradient_rows_to_lower_tier([*nodes] if writer is not None else [])
-        placed = Placement([*map(self._build_placement_item, self.nodes)])
-        columns = 1 + max(placed.column, default=0)
         tapes = len(self.snapshot["tapes"])
-        tiers = sorted({node.tier for node in self.nodes})
         frame = FRAME if tapes > 1 else 0
-        columns_per_line = self._choose_columns_per_line(columns, frame, any(tiers))
-        for node, column in zip(self.nodes, placed.column, strict=True):
+        placed, columns, columns_per_line = self._place_in_columns(frame)
+        if columns_per_line == 1 and any(node.tier for node in self.nodes):  # A tier of one column shows no order.
+            for node in self.nodes:
+                node.tier = 0
+            placed, columns, columns_per_line = self._place_in_columns(frame)
+        slots: dict[tuple[int, int], set[int]] = {}  # The half-slots in use in each (line, tier).
+        for node, column, slot in zip(self.nodes, placed.column, placed.slot, strict=True):
             node.line = column // columns_per_line
-        near_edges = {
-            edge_points
-            for edge_points in placed.passed_points
-            if self.nodes[edge_points[0]].line == self.nodes[edge_points[1]].line
-        }
-        used_slots = [
-            (slot_node, node_column, node_slot + index)
-            for slot_node, node_column, node_slot in zip(self.nodes, placed.column, placed.slot, strict=True)
-            for index in (0, 1)
-        ]
-        used_slots += [
-            (self.nodes[edge_points[1]], *point)
-            for edge_points in near_edges
-            for point in placed.passed_points[edge_points]
-        ]
+            slots.setdefault((node.line, node.tier), set()).update((slot, slot + 1))
+        for (start, end), points in placed.passed_points.items():
+            node = self.nodes[end]
+            if self.nodes[start].line == node.line:
+                slots[node.line, node.tier].update(slot for _, slot in points)
         headings = HEADING * tapes if tapes > 1 else 0
-        indent = INDENT if columns_per_line < columns else 0
+        indent = self._compute_indent() if columns_per_line < columns else 0
         left_edge = MARGIN + frame + indent
         top = MARGIN + frame + headings
-        tops: dict[tuple[int, int], float] = {}  # The top of each (line, tier) with nodes.
-        for part in product(range(ceil(columns / columns_per_line)), tiers):
-            if part_slots := [
-                slot for node, column, slot in used_slots if (column // columns_per_line, node.tier) == part
-            ]:
-                tops[part] = top - min(part_slots) * HALF_SLOT
-                top += (max(part_slots) - min(part_slots) - 1) * HALF_SLOT + NODE_HEIGHT + GUTTER + frame
+        levels: dict[tuple[int, int], dict[int, float]] = {}  # The top of each half-slot in use. Others have no height.
+        for part, used_slots in sorted(slots.items()):
+            levels[part] = {slot: top + HALF_SLOT * rank for rank, slot in enumerate(sorted(used_slots))}
+            top += (len(used_slots) - 2) * HALF_SLOT + NODE_HEIGHT + GUTTER + frame
         self.bottom = top - GUTTER + MARGIN
         # Edges of a lower tier enter from the right, so that side needs an indent as well.
-        right_indent = indent if any(tiers) else 0
+        right_indent = indent if any(node.tier for node in self.nodes) else 0
         self.width = left_edge + (columns_per_line - 1) * COLUMN_PITCH + NODE_WIDTH + frame + MARGIN + right_indent
 
-        def compute_position(column: int, slot: float, tier: int) -> Point:
+        def compute_position(column: int, slot: int, tier: int) -> Point:
             line, column_in_line = divmod(column, columns_per_line)
-            return left_edge + column_in_line * COLUMN_PITCH, tops[line, tier] + slot * HALF_SLOT
+            return left_edge + column_in_line * COLUMN_PITCH, levels[line, tier][slot]
 
         for node, column, slot in zip(self.nodes, placed.column, placed.slot, strict=True):
             node.x, node.y = compute_position(column, slot, node.tier)
@@ -242,31 +240,43 @@ class Figure:
                 input_node = self.nodes[start]
                 if (input_node.line, input_node.tier) == (node.line, node.tier):
                     passed_points = (
-                        compute_position(column, slot + 0.5, node.tier)
+                        compute_position(column, slot, node.tier)
                         for column, slot in placed.passed_points.get((start, index), ())
                     )
-                    edge_points = (build_detour_points(x, y, node.direction) for x, y in passed_points)
+                    edge_points = (build_detour_points(x, y + HALF_SLOT / 2, node.direction) for x, y in passed_points)
                     self.curves[start, index, port] = [
                         input_node.compute_point((1 + node.direction) / 2),
                         *chain(*edge_points),
                         node.compute_entry_point(port),
                     ]
 
-    def _choose_columns_per_line(self, columns: int, frame: float, has_lower_tier: bool) -> int:
-        """Choose the number of columns per line so that all lines of the figure are about equally full.
+    def _place_in_columns(self, frame: float) -> tuple[Placement, int, int]:
+        """Return the nodes' columns, their number, and how many fit into a line if all lines are about equally full.
 
         Args:
-            columns: The number of columns of the whole figure.
             frame: The space for the frames of tapes on each side.
-            has_lower_tier: Whether edges enter a lower tier from the right, where they need an indent.
         """
+        placed = Placement([*map(self._build_placement_item, self.nodes)])
+        columns = 1 + max(placed.column, default=0)
         most = columns if columns <= MAX_SINGLE_LINE else COLUMNS_PER_LINE
         if self.max_width is not None:
             space = self.max_width - 2 * MARGIN - 2 * frame - NODE_WIDTH
             if columns > 1 + space // COLUMN_PITCH:  # Then there are several lines, which begin with an indent.
-                space -= INDENT * (1 + has_lower_tier)
+                # Edges enter a lower tier from the right, where they need an indent as well.
+                space -= self._compute_indent() * (1 + any(node.tier for node in self.nodes))
                 most = min(most, max(1, 1 + int(space // COLUMN_PITCH)))
-        return ceil(columns / ceil(columns / most))
+        return placed, columns, ceil(columns / ceil(columns / most))
+
+    def _compute_indent(self) -> float:
+        """Return the space that the names of inputs from other lines need beside a line."""
+        widths = [
+            MAX_INDENT
+            if len(node.inputs) > MAX_REFERENCES
+            else measure_reference(format_reference(self.nodes[start].row))
+            for node in self.nodes
+            for start, _ in node.inputs
+        ]
+        return min(MAX_INDENT, max(widths, default=0))
 
     def _move_gradient_rows_to_lower_tier(self, nodes: list[Node]) -> None:
         """Move one gradient's rows to a lower tier, if each of its operations belongs below a row of the program."""
@@ -339,20 +349,22 @@ class Figure:
         return re.sub(r"\d+\.\d+(e-?\d+)?(?=[^<]*>)", lambda match: f"{float(match[0]):.5g}", "".join(parts)) + "</svg>"
 
     def _draw_frames(self) -> Iterator[str]:
-        """Yield a frame around each lower tier and, if there are several tapes, around the rows of each tape."""
+        """Yield a frame around each gradient's rows and, if there are several tapes, around the rows of each tape."""
         tapes = self.snapshot["tapes"]
         names = [shorten_name(tape["name"], 12) for tape in tapes]
         rows = [(node, node.row) for node in self.nodes if node.row]
-        for index, tape in enumerate(tapes if len(tapes) > 1 else []):
+        drawn: list[DrawnFrame] = []
+        for writer, written in groupby(rows if len(tapes) > 1 else [], lambda pair: pair[1]["by"]):
+            if writer is not None:
+                yield from draw_frame(
+                    [node for node, _ in written], f"{names[writer]}.gradient", 1, MUTED_COLOR, drawn, "5 2"
+                )
+        for index, tape in reversed([*enumerate(tapes if len(tapes) > 1 else [])]):
             inner_nodes = [
                 node for node, row in rows if any(first <= row["row"] < last for first, last in tape["spans"])
             ]
-            yield from draw_frame(inner_nodes, names[index], len(tapes) - index, TAPE_COLORS[index % len(TAPE_COLORS)])
-        writer_by_tier = {node.tier: row["by"] or 0 for node, row in rows if node.tier}
-        for tier, writer in writer_by_tier.items():
-            yield from draw_frame(
-                [node for node in self.nodes if node.tier == tier], f"{names[writer]}.gradient", 1, MUTED_COLOR, "5 2"
-            )
+            color = TAPE_COLORS[index % len(TAPE_COLORS)]
+            yield from draw_frame(inner_nodes, names[index], len(tapes) - index, color, drawn)
 
     def _draw_node(self, node: Node) -> str:
         row = node.row
@@ -378,12 +390,8 @@ class Figure:
     def _draw_node_border(self, row: RowFields, x: float, y: float) -> str:
         """Return the box of a node, whose color, line width and dashes depend on the kind and status of the row."""
         sweep = self.snapshot["sweep"]
-        color, fill = choose_border_and_fill_colors(row)
         is_broken = row["row"] in self.snapshot.get("broken", ())
-        if is_broken:
-            color = BROKEN_COLOR
-        else:
-            color = CUT_COLOR if row["cut"] else choose_text_color(row["value"], color)
+        color, fill = choose_border_and_fill_colors(row, is_broken)
         dash_pattern = ""
         if row["status"] == "ghost":
             dash_pattern = "2 3"
@@ -493,13 +501,14 @@ class Figure:
             yield draw_abbreviated_edge(text, *point, node.direction, bool(swept_inputs))
             return
         points = {start: node.compute_entry_point(ports[0]) for start, ports in ports_by_reference.items()}
+        before_cross = CROSS_WIDTH * node.direction if node.row and node.row["cut"] else 0
         heights = sorted(y for _, y in points.values())
         is_crowded = any(below - above < REFERENCE_PITCH for above, below in pairwise(heights))
         for index, (start, (x, y)) in enumerate(points.items()):
             if is_crowded:
                 y = node.compute_point(0, (index + 1) / (len(points) + 1))[1]
             name = format_reference(self.nodes[start].row)
-            yield draw_abbreviated_edge(name, x, y, node.direction, start in swept_inputs)
+            yield draw_abbreviated_edge(name, x - before_cross, y, node.direction, start in swept_inputs)
 
     def _draw_shares(self) -> tuple[list[str], list[str]]:
         """Return a white plate for each share that the sweep has sent along an edge, and the shares themselves.
@@ -514,7 +523,8 @@ class Figure:
             if share := self.shares_by_edge.get((node.row["row"], node.inputs[port][1])):
                 color = choose_text_color(share, ADJOINT_COLOR)
                 labels.append(EdgeLabel(number, format_magnitude(share, 7), color))
-        centers = place_edge_labels([*self.curves.values()], labels, [node.box for node in self.nodes])
+        boxes = [node.box for node in self.nodes] + [*self._iter_reference_boxes()]
+        centers = place_edge_labels([*self.curves.values()], labels, boxes)
         style = f'{NUMBER_STYLE} text-anchor="middle"'
         plates = []
         numbers = []
@@ -522,6 +532,15 @@ class Figure:
             plates.append(draw_plate(compute_plate((x, y), label.text)))
             numbers.append(draw_text(x, y + 4, label.text, style, label.color))
         return plates, numbers
+
+    def _iter_reference_boxes(self) -> Iterator[Box]:
+        """Yield the box of each edge that is drawn as the name of its input."""
+        for index, node in enumerate(self.nodes):
+            for port, (start, _) in enumerate(node.inputs):
+                if (start, index, port) not in self.curves:
+                    x, y = node.compute_entry_point(port)
+                    end = x - node.direction * measure_reference(format_reference(self.nodes[start].row))
+                    yield min(x, end), y - 8, max(x, end), y + 8
 
     def _draw_assignment_curves(self) -> Iterator[str]:
         """Yield dashed curves between the nodes for each assignment, from the old state and from the assigned value.
@@ -573,7 +592,9 @@ def convert_to_points(millimeters: float) -> float:
     return millimeters / 25.4 * 72
 
 
-def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, dash_pattern: str = "") -> Iterator[str]:
+def draw_frame(
+    nodes: list[Node], name: str, nesting_depth: int, color: str, drawn: list[DrawnFrame], dash_pattern: str = ""
+) -> Iterator[str]:
     """Yield a frame around the given nodes, with one rectangle per line of the figure.
 
     Args:
@@ -581,14 +602,20 @@ def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, das
         name: The name of the frame, which is written on its first rectangle.
         nesting_depth: One plus the number of frames that must fit inside this frame.
         color: The color of the line and the name.
+        drawn: The frames that have been drawn, which must fit inside this frame if their nodes do. It is added.
         dash_pattern: The dashes of the line, as SVG's ``stroke-dasharray``, or "" for a solid line.
     """
     padding = 4 + 4 * nesting_depth
-    heading_height = HEADING * nesting_depth
+    heading_height = HEADING
+    inside = {*map(id, nodes)}
+    inner_tops = [tops for members, tops in drawn if members <= inside]
+    own_tops: dict[int, float] = {}
+    drawn.append((inside, own_tops))
     for line in sorted({node.line for node in nodes}):
         xs, ys = zip(*((node.x, node.y) for node in nodes if node.line == line), strict=True)
         x = min(xs) - padding
-        y = min(ys) - padding - heading_height
+        y = min([min(ys) - padding, *(tops.get(line, inf) - 4 for tops in inner_tops)]) - heading_height
+        own_tops[line] = y
         width = max(xs) + NODE_WIDTH + padding - x
         height = max(ys) + NODE_HEIGHT + padding - y
         yield draw_path(f"M{x} {y}h{width}v{height}h{-width}z", color, dash_pattern, 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .edge_labels import Point
+from .edge_labels import ARROW_LENGTH, Point
 from .expressions import format_circled_row_number
 from .svg_elements import EDGE_COLOR, MUTED_COLOR, NODE_WIDTH, SMALL_STYLE, SWEPT_EDGE_COLOR, draw_path, draw_text
 from .truncation import measure_width, shorten_name
@@ -27,8 +27,19 @@ def format_reference(input_row: OptionalRow) -> str:
     """
     if input_row is None:
         return "…"
-    name = input_row["name"] or format_circled_row_number(input_row["row"])
+    name = input_row["name"] or "∂"
+    if name.startswith("∂"):  # The beginning of an adjoint's long name says less than its number.
+        name = format_circled_row_number(input_row["row"])
     return shorten_name(name.removesuffix(":0"), MAX_REFERENCE_LETTERS)
+
+
+def measure_reference(text: str) -> float:
+    """Return how much room a short edge needs beside its node.
+
+    Args:
+        text: The name or number at which the edge starts.
+    """
+    return 6.2 * measure_width(text) + 8 + ARROW_LENGTH + 4
 
 
 def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swept: bool) -> str:
@@ -43,12 +54,12 @@ def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swep
         direction: 1 if the edge runs to the right, or -1 if it runs to the left.
         is_swept: Whether the sweep has sent a share along the edge.
     """
-    width = 6.2 * measure_width(text) + 8
-    middle = x - direction * (width / 2 + 9)
+    width = measure_reference(text) - ARROW_LENGTH - 4
+    middle = x - direction * (width / 2 + ARROW_LENGTH)
     box_colors = 'fill="#f2f3f5" stroke="#b3bac2"'
     box = f'<rect x="{middle - width / 2}" y="{y - 8}" width="{width}" height="16" rx="8" {box_colors}/>'
     line = draw_path(
-        build_edge_path([(x - 9 * direction, y), (x, y)], is_swept),
+        build_edge_path([(x - ARROW_LENGTH * direction, y), (x, y)], is_swept),
         SWEPT_EDGE_COLOR if is_swept else EDGE_COLOR,
         width=1.2,
     )

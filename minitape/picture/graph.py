@@ -20,7 +20,6 @@ from .path_breaks import is_zero
 from .picture_texts import translate
 from .svg_elements import (
     ADJOINT_COLOR,
-    BROKEN_COLOR,
     CUT_COLOR,
     EDGE_COLOR,
     MUTED_COLOR,
@@ -45,6 +44,7 @@ MAX_NUMBER_LETTERS = 15
 GRAPH_ATTRIBUTES = {"rankdir": "LR", "fontname": "Helvetica", "fontsize": "11", "nodesep": "0.2", "ranksep": "0.35"}
 NODE_ATTRIBUTES = {"shape": "box", "fontname": "Helvetica", "fontsize": "11", "margin": "0.06,0.03", "height": "0.3"}
 EDGE_ATTRIBUTES = {"color": EDGE_COLOR, "fontname": "Courier", "fontsize": "10", "arrowsize": "0.6"}
+RESOLUTION = "192"  # Of a .png file, in pixels per inch.
 GAP_NODE = "gap"  # The node that stands for rows are left out.
 
 
@@ -125,6 +125,7 @@ def render_digraph(figure: Figure, output_format: str) -> bytes:
         RuntimeError: If the program ``dot`` is missing or fails.
     """
     digraph = build_digraph(figure)
+    digraph.graph_attr["dpi"] = RESOLUTION
     import graphviz
 
     try:
@@ -177,7 +178,8 @@ def find_or_create_cluster(root: Cluster, figure: Figure, row: RowFields) -> Clu
     tapes = figure.snapshot["tapes"]
     if len(tapes) > 1:
         for index in row["tapes"]:
-            label = translate("tape {name}", name=shorten_name(tapes[index]["name"], MAX_TEXT_LETTERS))
+            name = shorten_name(tapes[index]["name"], MAX_TEXT_LETTERS)
+            label = name if name.startswith("tape ") else translate("tape {name}", name=name)
             color = TAPE_COLORS[index % len(TAPE_COLORS)]
             cluster = cluster.inner_clusters.setdefault(label, Cluster(label, color))
     for part in row["scope"]:
@@ -192,11 +194,7 @@ def build_node_attributes(figure: Figure, row: RowFields) -> dict[str, str]:
         figure: The figure, for its adjoints and texts.
         row: The row.
     """
-    color, fill = choose_border_and_fill_colors(row)
-    if row["row"] in figure.snapshot.get("broken", ()):
-        color = BROKEN_COLOR
-    elif row["cut"]:
-        color = CUT_COLOR
+    color, fill = choose_border_and_fill_colors(row, row["row"] in figure.snapshot.get("broken", ()))
     styles = ["filled", *(["rounded"] if row["kind"] in ("source", "operation") else [])]
     styles += ["dashed"] if row["status"] == "ghost" else []
     attributes = {

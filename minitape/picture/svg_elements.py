@@ -116,16 +116,19 @@ def _format_stroke_and_tag_end(color: str, dash_pattern: str, width: float) -> s
     return f' stroke="{color}" stroke-width="{width}"{dashes}/>'
 
 
-def choose_border_and_fill_colors(row: RowFields) -> tuple[str, str]:
+def choose_border_and_fill_colors(row: RowFields, is_broken: bool = False) -> tuple[str, str]:
     """Return the border and fill colors of a row's node, where an unwatched variable is filled like a constant.
 
     Args:
         row: The fields of the row.
+        is_broken: Whether the path to the target breaks at the row.
     """
     color, fill = NODE_COLORS[row["kind"]]
     if row["kind"] == "variable" and not row["watched"]:
         fill = NODE_COLORS["constant"][1]
-    return color, fill
+    if is_broken or row["cut"]:
+        return BROKEN_COLOR if is_broken else CUT_COLOR, fill
+    return choose_text_color(row["value"], color), fill
 
 
 def choose_text_color(value: OptionalValue, default_color: str = TEXT_COLOR) -> str:

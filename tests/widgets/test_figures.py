@@ -1,5 +1,6 @@
 """The static picture as a figure: its layout, its type, and how it writes what a row computes."""
 
+import itertools
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import minitape as tf
 from minitape.picture.drawing import Picture
 from minitape.picture.value_display import shorten_number_text
 
-from .conftest import PROGRAMS, accumulation
+from .conftest import PROGRAMS, accumulation, nested
 from .test_draw import texts
 from .twelve_programs import TWELVE
 
@@ -230,6 +231,60 @@ def test_each_share_stands_on_its_own_edge():
         for text, (x, y) in centers.items()
     }
     assert len({*nearest.values()}) == len(shares)
+
+
+@pytest.mark.parametrize("name", ["accumulation", "diamond", "layers", "broadcasting", "states"])
+def test_in_a_column_of_a_paper_no_share_touches_a_node(name):
+    snapshot = diamond() if name == "diamond" else tf.snapshot(*PROGRAMS[name]())
+    svg = Picture(snapshot, 85).svg
+    nodes = boxes(ElementTree.fromstring(svg))
+    shares = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" [^>]*text-anchor="middle" fill="#b34700">([^<]*)<', svg)
+    assert shares
+    for x, y, text in shares:
+        half = 0.6 * 11 * len(text) / 2
+        left, top, right, bottom = float(x) - half, float(y) - 8, float(x) + half, float(y)
+        for node in nodes:
+            apart = max(node[0] - right, left - node[2], node[1] - bottom, top - node[3])
+            assert apart >= 1, text
+
+
+@pytest.mark.parametrize("width", [None, 85])
+def test_frames_of_nested_tapes_are_inside_each_other_and_cross_no_name(width):
+    tape, g, x = nested()
+    svg = Picture(tf.snapshot(tape, g, x), width).svg
+    frames = [
+        (float(x), float(y), float(x) + float(w), float(y) + float(h))
+        for x, y, w, h in re.findall(r'<path d="M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-', svg)
+    ]
+    names = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="11" font-weight="600" [^>]*>([^<]*)<', svg)
+    assert [name for *_, name in names] == ["tape 2.gradient", "tape 2", "tape"]
+    for name_x, name_y, name in names:
+        left, top, bottom = float(name_x), float(name_y) - 8, float(name_y)
+        right = left + 6 * len(name)
+        for frame in frames:
+            for line in (frame[1], frame[3]):
+                assert not (top < line < bottom and frame[0] < right and left < frame[2]), name
+            for line in (frame[0], frame[2]):
+                assert not (left < line < right and frame[1] < bottom and top < frame[3]), name
+    for one in frames:
+        for other in frames:
+            across = min(one[2], other[2]) - max(one[0], other[0])
+            down = min(one[3], other[3]) - max(one[1], other[1])
+            if across > 0 and down > 0:  # then one of them is inside of the other
+                inner, outer = sorted((one, other), key=lambda box: (box[2] - box[0]) * (box[3] - box[1]))
+                assert outer[0] <= inner[0] and outer[1] <= inner[1]
+                assert inner[2] <= outer[2] and inner[3] <= outer[3]
+    columns = {left for left, *_ in boxes(ElementTree.fromstring(svg))}
+    assert len(columns) > 1  # also where only two have room
+
+
+def test_no_band_of_a_figure_is_empty():
+    x = tf.Variable(1.2, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.while_loop(lambda i, y: i < 6, lambda i, y: (i + 1, y * x + tf.sin(y)), [tf.constant(0), x * 1.0])[1]
+    nodes = boxes(ElementTree.fromstring(tf.draw(tape, y, x).svg))
+    tops = sorted({top for _, top, *_ in nodes})
+    assert max(below - above for above, below in itertools.pairwise(tops)) <= 52 + 40  # a node, and what is between two
 
 
 def test_a_whole_power_is_written_above():

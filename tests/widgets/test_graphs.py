@@ -13,7 +13,7 @@ from minitape.bridges.recording import Recording
 from minitape.picture import drawing
 from minitape.picture.graph import quote_text
 
-from .conftest import accumulation, square
+from .conftest import accumulation, nested, square
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="the program dot of Graphviz is not installed")
 
@@ -93,6 +93,10 @@ def test_each_tape_has_a_cluster():
         inner.gradient(y, x)
     texts = lay_out(tf.draw(outer).source)
     assert {"cluster_0": "tape outer", "cluster_0_0": "tape inner"}.items() <= texts.items()
+    # The tape inside of the function has no name here.
+    assert sorted(text for title, text in lay_out(tf.draw(nested()[0]).source).items() if "cluster" in title)[-1] == (
+        "tape 2"
+    )
 
 
 @needs_dot
@@ -126,7 +130,10 @@ def test_pdf_and_png_are_written_by_graphviz(tmp_path):
     picture.save(tmp_path / "a.pdf")
     picture.save(tmp_path / "a.PNG")
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
-    assert (tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")
+    coarse, fine = picture.graph().pipe("png"), (tmp_path / "a.PNG").read_bytes()
+    assert fine.startswith(b"\x89PNG")
+    # Graphviz draws 96 pixels per inch by itself.
+    assert int.from_bytes(fine[16:20], "big") == pytest.approx(2 * int.from_bytes(coarse[16:20], "big"), abs=2)
 
 
 def test_without_the_package_one_sentence_says_how_to_install_it(tmp_path, monkeypatch):
