@@ -60,13 +60,14 @@ from .value_display import format_magnitude
 
 if TYPE_CHECKING:
     from ..engine.types import Object
-    from .snapshot_types import OptionalRow, RowFields, Snapshot, StepFields, ValueFields
+    from .snapshot_types import OptionalRow, RowFields, Snapshot, StepFields, TapeFields, ValueFields
 
 # Lengths are in pixels.
 MARGIN = 8  # The margin around the figure.
 FRAME = 14  # The space for the frames of several tapes.
 HEADING = 12  # The height of a frame's name.
 COLUMN_PITCH = 182  # The distance between the left edges of adjacent columns.
+MIN_COLUMN_PITCH = 164  # The same where another column would have no room otherwise.
 HALF_SLOT = 35  # The height of a half-slot.
 GUTTER = 34  # The space between two lines.
 MAX_INDENT = 56  # The space to the left of the lines if there are several lines.
@@ -149,6 +150,7 @@ class Figure:
         width: The width of the figure without the result lines, in pixels.
         printed_width: The width of the printed figure in millimeters; None for the natural width.
         max_width: The width in pixels at which the smallest type is printed at MIN_PRINTED_TYPE, or None for any width.
+        pitch: The distance between the left edges of adjacent columns, in pixels.
         curves: The points of each edge that is drawn as a curve. A key consists of the indices of the start and end
             nodes, and the index of the edge among the inputs of the end node. Other edges are drawn as names.
     """
@@ -158,6 +160,7 @@ class Figure:
         self.snapshot = snapshot
         self.printed_width = printed_width
         self.max_width = None
+        self.pitch: float = COLUMN_PITCH
         if printed_width is not None:
             self.max_width = convert_to_points(printed_width) * LEAST_TYPE / MIN_PRINTED_TYPE
         steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
@@ -226,11 +229,11 @@ class Figure:
         self.bottom = top - GUTTER + MARGIN
         # Edges of a lower tier enter from the right, so that side needs an indent as well.
         right_indent = indent if any(node.tier for node in self.nodes) else 0
-        self.width = left_edge + (columns_per_line - 1) * COLUMN_PITCH + NODE_WIDTH + frame + MARGIN + right_indent
+        self.width = left_edge + (columns_per_line - 1) * self.pitch + NODE_WIDTH + frame + MARGIN + right_indent
 
         def compute_position(column: int, slot: int, tier: int) -> Point:
             line, column_in_line = divmod(column, columns_per_line)
-            return left_edge + column_in_line * COLUMN_PITCH, levels[line, tier][slot]
+            return left_edge + column_in_line * self.pitch, levels[line, tier][slot]
 
         for node, column, slot in zip(self.nodes, placed.column, placed.slot, strict=True):
             node.x, node.y = compute_position(column, slot, node.tier)
@@ -264,7 +267,8 @@ class Figure:
             if columns > 1 + space // COLUMN_PITCH:  # Then there are several lines, which begin with an indent.
                 # Edges enter a lower tier from the right, where they need an indent as well.
                 space -= self._compute_indent() * (1 + any(node.tier for node in self.nodes))
-                most = min(most, max(1, 1 + int(space // COLUMN_PITCH)))
+                most = min(most, max(1, 1 + int(space // MIN_COLUMN_PITCH)))
+                self.pitch = min(COLUMN_PITCH, space / max(1, most - 1))
         return placed, columns, ceil(columns / ceil(columns / most))
 
     def _compute_indent(self) -> float:
@@ -360,9 +364,7 @@ class Figure:
                     [node for node, _ in written], f"{names[writer]}.gradient", 1, MUTED_COLOR, drawn, "5 2"
                 )
         for index, tape in reversed([*enumerate(tapes if len(tapes) > 1 else [])]):
-            inner_nodes = [
-                node for node, row in rows if any(first <= row["row"] < last for first, last in tape["spans"])
-            ]
+            inner_nodes = [node for node, row in rows if is_within_tape(row, tape)]
             color = TAPE_COLORS[index % len(TAPE_COLORS)]
             yield from draw_frame(inner_nodes, names[index], len(tapes) - index, color, drawn)
 
@@ -581,6 +583,16 @@ class Figure:
             label = draw_text(middle + 10, level + 4, text, SMALL_STYLE + BOLD_STYLE, CUT_COLOR)
             edge = draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4)
             yield edge + plate, draw_cross(middle, level) + label
+
+
+def is_within_tape(row: RowFields, tape: TapeFields) -> bool:
+    """Return whether a row was written while a tape was recording.
+
+    Args:
+        row: The row.
+        tape: The tape.
+    """
+    return any(first <= row["row"] < last for first, last in tape["spans"])
 
 
 def convert_to_points(millimeters: float) -> float:

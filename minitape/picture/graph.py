@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .expressions import format_row_title
+from .figure import Figure, is_within_tape
 from .gradient_texts import iter_gradient_result_lines
 from .path_breaks import is_zero
 from .picture_texts import translate
@@ -36,7 +37,6 @@ from .value_display import format_magnitude, format_shape
 if TYPE_CHECKING:
     import graphviz
 
-    from .figure import Figure
     from .snapshot_types import OptionalValue, RowFields
 
 MAX_TEXT_LETTERS = 30  # A node has room for this many letters of an expression.
@@ -177,7 +177,9 @@ def find_or_create_cluster(root: Cluster, figure: Figure, row: RowFields) -> Clu
     cluster = root
     tapes = figure.snapshot["tapes"]
     if len(tapes) > 1:
-        for index in row["tapes"]:
+        # No tape follows a constant, but it belongs where it was made.
+        inside = [index for index, tape in enumerate(tapes) if is_within_tape(row, tape)]
+        for index in inside if row["kind"] == "constant" else row["tapes"]:
             name = shorten_name(tapes[index]["name"], MAX_TEXT_LETTERS)
             label = name if name.startswith("tape ") else translate("tape {name}", name=name)
             color = TAPE_COLORS[index % len(TAPE_COLORS)]

@@ -249,15 +249,17 @@ def test_in_a_column_of_a_paper_no_share_touches_a_node(name):
 
 
 @pytest.mark.parametrize("width", [None, 85])
-def test_frames_of_nested_tapes_are_inside_each_other_and_cross_no_name(width):
-    tape, g, x = nested()
-    svg = Picture(tf.snapshot(tape, g, x), width).svg
+@pytest.mark.parametrize("name", ["nested", "newton"])
+def test_frames_of_nested_tapes_are_inside_each_other_and_cross_no_name(name, width):
+    snapshot = tf.snapshot(*nested()) if name == "nested" else TWELVE[name]()
+    svg = Picture(snapshot, width).svg
     frames = [
         (float(x), float(y), float(x) + float(w), float(y) + float(h))
         for x, y, w, h in re.findall(r'<path d="M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-', svg)
     ]
     names = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="11" font-weight="600" [^>]*>([^<]*)<', svg)
-    assert [name for *_, name in names] == ["tape 2.gradient", "tape 2", "tape"]
+    inner, outer = ("tape 2", "tape 1") if name == "nested" else ("inner", "outer")
+    assert [name for *_, name in names] == [f"{inner}.gradient", inner, outer]
     for name_x, name_y, name in names:
         left, top, bottom = float(name_x), float(name_y) - 8, float(name_y)
         right = left + 6 * len(name)

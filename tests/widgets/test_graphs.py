@@ -93,6 +93,9 @@ def test_each_tape_has_a_cluster():
         inner.gradient(y, x)
     texts = lay_out(tf.draw(outer).source)
     assert {"cluster_0": "tape outer", "cluster_0_0": "tape inner"}.items() <= texts.items()
+    # The outer tape also recorded the 1.0 at which the inner sweep begins.
+    statements = tf.draw(nested()[0]).source.partition("subgraph cluster_0 {")[2].split("}")
+    assert any(line.startswith("3 [") for line in "".join(statements[:2]).splitlines())
     # The tape inside of the function has no name here.
     assert sorted(text for title, text in lay_out(tf.draw(nested()[0]).source).items() if "cluster" in title)[-1] == (
         "tape 2"
