@@ -146,6 +146,21 @@ def test_by_true_mass_the_best_border_leaves_out_19_adelies_and_on_the_scale_onl
     assert left_out == [(256, 19, 151), (276, 2, 151)]
 
 
+def test_the_notes_of_a_training_slip_from_276_to_267_birds_while_its_loss_falls():
+    names: dict[str, Any] = {"Plot": Plot}
+    cells = read_code_cells("06_stopping_gradients.ipynb")
+    for start in ("import numpy", "penguins = load_penguins()", "size, bias ="):
+        exec(next(cell for cell in cells.values() if cell.startswith(start)), names)
+    exec(SOLUTIONS["06.6"], names)
+    losses, solution = [], names["with_note"]
+    names["with_note"] = lambda f, note, a, b: losses.append(float(f(a, b))) or solution(f, note, a, b)
+    exec(cells["own-notes"], names)
+    said = names["said"]
+    assert [step for step, right in enumerate(said) if right == max(said)] == list(range(1, 21))
+    assert (len(said), max(said), said[-1]) == (300, 276, 267)
+    assert all(later < earlier for earlier, later in itertools.pairwise(losses))
+
+
 def compute_features(birds, weights, biases):
     return np.tanh(birds @ weights + biases[:, np.newaxis])
 
