@@ -173,6 +173,8 @@ def describe_difference(difference: TapeDifference, snapshots: tuple[Snapshot, S
         kind = "unrecorded"
     elif kind in ("adjoint", "share"):
         here, there = (truncate_text(value, MAX_VALUE_LENGTH) for value in difference.values)
+    elif own_row["dtype"] != solution_row["dtype"]:
+        here, there = f"{here} ({own_row['dtype']})", f"{there} ({solution_row['dtype']})"
     name = _format_name(own_row, own_expressions)
     texts = {"line": line, "here": here, "there": there, "name": name}
     text = say((DIFFERENCES if line else DIFFERENCES | DIFFERENCES_WITHOUT_LINE)[kind], **texts)

@@ -28,6 +28,8 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
      "has a × a = 4.0."),
     ("09.2", "f(w * x)", "f(w + x)",
      "Before your line total = total + f(w + x), the solution's tape has w × 1.0 = 3.0, but your tape does not."),
+    ("08.2", "dtype=tf.float32", "trainable=True",
+     "your tape has x × x = 9 (int32), but the solution's tape has x × x = 9.0 (float32)."),
     ("06.4", "(tf.round(x) - x)", "(tf.round(x))",
      "the solution's tape has round(x) − x = 0.3599999, but your tape does not."),
     ("07.1", "y + slope * slope", "y + slope",
