@@ -94,6 +94,16 @@ def test_the_marks_of_a_cut_lie_on_its_line_and_cover_no_node_and_no_other_mark(
         type_keys(page, "]")
 
 
+def test_the_sum_over_a_cut_names_a_target_without_a_name_by_its_number(show):
+    x = tf.Variable(0.5, name="x")
+    with tf.GradientTape() as tape:
+        h = [tf.sin(x)]
+        h.append(h[0] * h[0])
+    page = show(tf.snapshot(tape, h[1], x))
+    type_keys(page, "k")
+    assert page.evaluate(SUM).endswith(" = ∂②/∂x")
+
+
 def test_the_line_is_dragged_and_says_where_there_is_none(show):
     page = show(build_chain_snapshot(6), "none")
     type_keys(page, "k")

@@ -38,6 +38,16 @@ def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show)
     assert page.locator(".mt-table").is_visible() and read_position(page).startswith("forward")
 
 
+def test_on_a_phone_a_presentation_has_room_for_its_words_and_controls(show, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page = show(tf.snapshot(*accumulation()))
+    type_keys(page, "End", "v")
+    words, bar = (read_box(page.locator(one)) for one in (".mt-big-words", ".mt-stepbar"))
+    assert words["y"] + words["height"] <= bar["y"] and bar["y"] + bar["height"] <= 844
+    buttons = [read_box(one)["y"] for one in page.locator(".mt-stepbar button:visible").all()]
+    assert max(buttons) - min(buttons) < 1
+
+
 def test_a_presentation_ends_at_its_button_and_calls_values_by_their_names(show):
     x = tf.Variable(0.7, name="x")
     with tf.GradientTape() as tape:

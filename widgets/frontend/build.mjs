@@ -36,7 +36,9 @@ const shortNames = {
   ...{ updating: "ug", marks: "mk", around: "ar", storey: "sy", chosen: "cn", waiting: "wg" },
   ...{ shapeOf: "so", folding: "fg", skeleton: "sk", drawState: "ds", playButton: "pb" },
   ...{ isPresented: "ip", consumers: "cs", toggled: "tg", drawn: "dn", reach: "rc", column: "cl" },
-  ...{ sequence: "sq", hover: "hv", pathEdges: "pe", presented: "pr" },
+  ...{ sequence: "sq", hover: "hv", pathEdges: "pe", presented: "pr", factors: "fc" },
+  ...{ stepping: "sp", touched: "th", failUnexpected: "fu", foldSelect: "fs", arrivals: "av" },
+  ...{ takeRoom: "tr", byColumn: "bc" },
 };
 
 const options = {

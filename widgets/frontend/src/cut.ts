@@ -9,7 +9,7 @@ import type { Edge } from "./place";
 import { edgeCurve, type Point } from "./shapes";
 import type { Store } from "./store";
 import { crossings, nudged } from "./tangents";
-import { rounded, title } from "./value";
+import { markOf, rounded } from "./value";
 import { t } from "./words";
 
 // pixels that the line is longer than what it cuts, from one mark to the next, and of a mark
@@ -81,7 +81,7 @@ export class Cut {
     this.at = Math.max(first, Math.min(last, this.at));
     const cards = this.cards(graph, ways);
     const sum = cards.reduce((all, { product }) => all + product, 0);
-    const name = (row: number): string => title(this.store.rows[row]).split(" · ")[0];
+    const name = (row: number): string => markOf(this.store.rows[row]);
     const placed = this.paint(graph, cards);
     this.note.hidden = false;
     this.note.replaceChildren(

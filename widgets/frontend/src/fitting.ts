@@ -142,7 +142,7 @@ export class Fitting {
   first(graph: Graph | null): void {
     if (!this.ready(graph)) return;
     this.next = null;
-    const box = alignBox(this.store, this.box(graph), () => {
+    const box = alignBox(this.store, this.box(graph), this.camera.height, () => {
       if (!this.camera.touched) this.first(graph);
     });
     const { width, height } = this.camera;

@@ -9,8 +9,9 @@ const MANY = 400; // nodes: larger layouts stay as they are
 
 const compared = new Map<string, Map<Store, Layout>>(); // by comparison
 
-type Size = { w: number; h: number; fit: () => void };
-const sizes = new Map<string, Map<Store, Size>>(); // of the graphs, also by comparison
+// a graph's size, the height of its pane, and what fits it anew
+type Size = { w: number; h: number; room: number; fit: () => void };
+const sizes = new Map<string, Map<Store, Size>>(); // also by comparison
 
 /** Takes the layout of a view out of its comparison. */
 export function forgetLayout(store: Store): void {
@@ -19,18 +20,21 @@ export function forgetLayout(store: Store): void {
 }
 
 /**
- * The box of a graph, as large as the largest in its comparison, so that all have one scale; `fit`
- * is called when another one has a new size.
+ * The box of a graph in a pane with so much room, as large as the largest in its comparison would
+ * be in the lowest pane, so that all have one scale; `fit` is called when another one has a new
+ * size.
  */
-export function alignBox(store: Store, box: Box, fit: () => void): Box {
+export function alignBox(store: Store, box: Box, room: number, fit: () => void): Box {
   if (!store.linked) return box;
   const all = sizes.get(store.linked) ?? new Map<Store, Size>();
   const { w, h } = box;
   const old = all.get(store);
-  sizes.set(store.linked, all.set(store, { w, h, fit }));
-  if (old?.w !== w || old.h !== h) for (const [one, size] of all) if (one !== store) size.fit();
-  const most = (side: "w" | "h"): number => Math.max(...[...all.values()].map((one) => one[side]));
-  return { ...box, w: most("w"), h: most("h") };
+  sizes.set(store.linked, all.set(store, { w, h, room, fit }));
+  if (old?.w !== w || old.h !== h || old.room !== room)
+    for (const [one, size] of all) if (one !== store) size.fit();
+  const list = (side: "w" | "h" | "room"): number[] => [...all.values()].map((one) => one[side]);
+  const lowest = Math.min(...list("room").filter(Boolean));
+  return { ...box, w: Math.max(...list("w")), h: (Math.max(...list("h")) * room) / lowest };
 }
 
 /** The layout of a view, and how many columns its comparison has. */

@@ -3,7 +3,16 @@
 import { button, fullScreen, h, setText } from "./dom";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { cutWords, inSentence, nameOf, title, withNames, withNumbers, written } from "./value";
+import {
+  cutWords,
+  inSentence,
+  markOf,
+  nameOf,
+  title,
+  withNames,
+  withNumbers,
+  written,
+} from "./value";
 import { assignedAt, updateParts } from "./update";
 import type { Row, Sweep, SweepStep, Value } from "./schema";
 import { t } from "./words";
@@ -100,7 +109,7 @@ export class Present {
         h("b", {}, value(edge.product, input)),
         sum,
         this.isLast(step, k)
-          ? ` = ∂${this.name(store.sweep?.target[0] ?? -1)}/∂${nameOf(input)}`
+          ? ` = ∂${markOf(store.rows[store.sweep?.target[0] ?? 0])}/∂${nameOf(input)}`
           : "",
       );
     });
@@ -124,14 +133,11 @@ export class Present {
     );
   }
 
-  private name(row: number): string {
-    const of = this.store.rows[row];
-    return of.name || of.kind !== "operation" ? nameOf(of) : t("row {0}", row);
-  }
-
   /** What makes the product of large arrays, with the names of the inputs: `xᵀ @ g = `. */
   private rule(row: Row, port: number): string {
     const rule = row.said[port + 1] ?? "";
-    return rule === "g" || !rule ? "" : `${withNames(rule, row, (at) => this.name(at))} = `;
+    return rule === "g" || !rule
+      ? ""
+      : `${withNames(rule, row, (at) => markOf(this.store.rows[at]))} = `;
   }
 }

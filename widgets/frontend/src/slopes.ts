@@ -5,13 +5,12 @@ import { h, s } from "./dom";
 import { localCurve, type Curve } from "./feel";
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { drawnEdge, edgeId, LETTER } from "./labels";
-import type { Row } from "./schema";
 import { edgeCurve } from "./shapes";
 import { sharePlaces, tagId } from "./shares";
 import type { Store } from "./store";
 import { crossings, nudged, type Crossing } from "./tangents";
 import type { Timeline } from "./timeline";
-import { rounded, shortName, title } from "./value";
+import { markOf, rounded, shortName } from "./value";
 import { t } from "./words";
 
 const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of a curve in its node, below its slope
@@ -51,7 +50,7 @@ export class Slopes {
     const gradient = ways.reduce((all, { from, share }) => all + (from === source ? share : 0), 0);
     this.note.replaceChildren(
       ...(ways.length
-        ? legend(nameOf(this.store.rows[source]), nameOf(this.store.rows[target]), gradient)
+        ? legend(markOf(this.store.rows[source]), markOf(this.store.rows[target]), gradient)
         : [t("no nudge, because the path passes through arrays")]),
     );
     const nudge = new Map<string, number>(
@@ -105,7 +104,7 @@ export class Slopes {
           s(
             "text",
             { x: W, y: -2 },
-            `${shortName(nameOf(this.store.rows[row.inputs[best.port]]), 4)} × ${short(curve.slope)}`,
+            `${shortName(markOf(this.store.rows[row.inputs[best.port]]), 4)} × ${short(curve.slope)}`,
           ),
         ),
       );
@@ -165,12 +164,6 @@ function onPlate(x: number, y: number, text: string): SVGElement[] {
 }
 
 const short = (number: number): string => rounded(String(Number(number.toPrecision(DIGITS))));
-
-/** What a row is called: a row without a name by its number in a circle. */
-function nameOf(row: Row): string {
-  if (row.kind !== "operation" || row.name) return title(row).split(" · ")[0];
-  return row.row && row.row < 21 ? String.fromCodePoint(0x245f + row.row) : `(${row.row})`;
-}
 
 /** What the bars and the factors are, and the gradient in which both ways end. */
 function legend(source: string, target: string, gradient: number): (string | HTMLElement)[] {
