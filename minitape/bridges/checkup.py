@@ -24,6 +24,8 @@ SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sam
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 # At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
 INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())
+ENDS_INSIDE_NAME = re.compile(r"[\w.\[]\Z")
+STARTS_INSIDE_NAME = re.compile(r"[\w\[]|\.\w")
 
 if TYPE_CHECKING:
     from ..explain.reasons.suspects import CheckedRun
@@ -38,6 +40,21 @@ def to_target_list(target: Any) -> Sequence:
     ([1, 2], [3], [[]])
     """
     return target if isinstance(target, (list, tuple)) and target else [target]
+
+
+def replace_whole_name(text: str, name: str, replacement: str) -> str:
+    """Replace a name in a text, except where it is part of a longer name.
+
+    Compiling a regular expression for each parameter of a large model would take a second.
+
+    >>> replace_whole_name("w reads w.T, net.w, w[0] and w.", "w", "layer.weight")
+    'layer.weight reads w.T, net.w, w[0] and layer.weight.'
+    """
+    result, *rest = text.split(name)
+    for after in rest:
+        is_part = ENDS_INSIDE_NAME.search(result) or STARTS_INSIDE_NAME.match(after)
+        result += (name if is_part else replacement) + after
+    return result
 
 
 @dataclass(eq=False)
@@ -130,8 +147,7 @@ class Checkup:
         else:
             explanation = Explanation("connected", fill("{x} has a gradient.", x=source_name), "")
         if explanation.name:
-            name_pattern = rf"(?<![\w.\[]){re.escape(explanation.name)}(?![\w\[]|\.\w)"
-            explanation.message = re.sub(name_pattern, lambda _: source_name, explanation.message)
+            explanation.message = replace_whole_name(explanation.message, explanation.name, source_name)
         explanation.name = source_name
         return self.add_statistics_and_replace_by_suspicion(explanation, source)
 

@@ -27,9 +27,11 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Torch
         target: The target tensor or row number, or None if no target exists.
         source: The source tensor.
     """
-    rows = list(recording.rows)
     source_rows = recording.log.list_rows(source)
-    for row in source_rows:
+    rows_with_edges = [row for row in source_rows if recording.rows[row].edges]
+    # Copying all rows for each parameter of a large model would take seconds.
+    rows = list(recording.rows) if rows_with_edges else recording.rows
+    for row in rows_with_edges:
         rows[row] = rows[row].copy_with_edges([edge._replace(cause="") for edge in rows[row].edges])
     target_row = recording.find_row(target)
     return TorchQuestion(

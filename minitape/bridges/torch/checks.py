@@ -514,11 +514,13 @@ def find_copy_or_keep_finding(question: TorchQuestion, finding: Finding, row: Re
         finding: The finding of the shared checks.
         row: The row of the break.
     """
+    copy_finding = find_use_of_deep_copy(question)
+    if copy_finding is None:
+        return finding
     # An integer, such as a sampled action, is only selected by the source, not computed from it.
     is_integer = row.dtype.startswith(INTEGER_DTYPES)
     passes_leaf = any(question.rows[step.row].kind != "operation" for step in question.path)
-    copy_finding = find_use_of_deep_copy(question) if is_integer or passes_leaf else None
-    return copy_finding or finding
+    return copy_finding if is_integer or passes_leaf else finding
 
 
 def can_locate_target(question: TorchQuestion) -> bool:

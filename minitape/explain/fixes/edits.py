@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,13 +40,9 @@ def unwrap_call(*names: str) -> Edit:
         is_named_attribute = isinstance(node, ast.Attribute) and node.attr in names
         if not is_named_attribute and not is_call_of(node, *names):
             return None
-        row = fault.row
-        equal_rows = [
-            other
-            for other in fault.question.rows
-            if row and other.op == row.op and other.site == row.site and other.inputs == row.inputs
-        ]
-        if equal_rows[1:] or any(is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls):
+        if _is_operation_repeated(fault) or any(
+            is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls
+        ):
             # Either the line blocks a different use on purpose, or it builds a new tensor from the value.
             return None
         if is_named_attribute:
@@ -61,6 +58,18 @@ def unwrap_call(*names: str) -> Edit:
         return unparse(receiver)
 
     return edit_node
+
+
+def _is_operation_repeated(fault: FaultSite) -> bool:
+    """Return whether the line computes the recorded operation more than once from the same inputs."""
+    row, question = fault.row, fault.question
+    if row is None:
+        return False
+    counts = question.get_or_compute_shared_result(
+        f"inputs of {row.op} at {row.site}",
+        lambda: Counter(tuple(r.inputs) for r in question.rows if r.op == row.op and r.site == row.site),
+    )
+    return counts[tuple(row.inputs)] > 1
 
 
 def _is_straight_through(nodes: Iterable[ast.AST], call: ast.AST, operand: ast.AST) -> bool:

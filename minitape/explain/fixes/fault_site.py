@@ -10,6 +10,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
+from ...common.shared_results import get_shared_result
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
 from ..reasons.object_names import find_access_path
@@ -241,7 +242,8 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
     if equals and left == right and left.isidentifier():
         new_line = ""
     try:
-        ast.parse("\n".join([*lines[: node.lineno - 1], new_line, *lines[node.lineno :]]))
+        program = "\n".join([*lines[: node.lineno - 1], new_line, *lines[node.lineno :]])
+        get_shared_result(program, lambda: ast.parse(program))
     except SyntaxError:
         return None
     return None if new_line == line else Fix(node.lineno, new_line)

@@ -103,10 +103,20 @@ def _does_finding_only_prepare_stored_value(finding: Finding, edge: InputEdge, s
     return is_unrecorded and is_stored and finding.site == site
 
 
-def _is_any_row_read_across_break(question: Question, rows: set[int]) -> bool:
-    """Return whether an operation reads one of the given rows through an edge that passes no gradient."""
-    breaks = [edge for row in question.rows for edge in row.edges if edge.cause]
-    return any(edge.input_row in rows for edge in breaks)
+def _map_rows_to_reachable_breaks(question: Question) -> dict[int, set[tuple[str, Site]]]:
+    """Return the (cause, site) pairs of the breaks to which edges that pass gradients lead from each row.
+
+    Operations that block a path on purpose are left out.
+    """
+    reachable: dict[int, set[tuple[str, Site]]] = {}
+    for row in sorted(question.ancestors, reverse=True):
+        for edge in question.rows[row].edges:
+            breaks = reachable.setdefault(edge.input_row, set())
+            if not edge.cause:
+                breaks |= reachable.get(row, set())
+            elif question.rows[row].kind != "operation" or not _is_break_intended(question, row, edge):
+                breaks.add((edge.cause, _find_break_site(question, row, edge)))
+    return reachable
 
 
 def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[Finding]:
@@ -116,14 +126,18 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
         question: The question about the paths.
         known_findings: The findings that are already reported. Breaks at their rows are treated as repaired.
     """
-    reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
-    if not _is_any_row_read_across_break(question, reached_from_source):
+    reported = {(finding.cause, finding.site) for finding in known_findings}
+    # A large model has many sources, so the rows are searched again only for a source with a break to report.
+    reachable_breaks = question.get_or_compute_shared_result(
+        "reachable breaks", lambda: _map_rows_to_reachable_breaks(question)
+    )
+    if all(reported.issuperset(reachable_breaks.get(row, ())) for row in question.used_source_rows):
         return []
+    reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     repaired_rows = {finding.row for finding in known_findings if finding.row is not None}
     open_to_target = question.find_ancestors(question.target_rows, open_only=True, repaired_rows=repaired_rows)
     # The value of the variable comes from an earlier iteration, so breaks outside the tape are to be expected.
     holds_earlier_value = bool(known_findings) and known_findings[0].cause == "variable_assign"
-    reported = {(finding.cause, finding.site) for finding in known_findings}
     findings: list[Finding] = []
     for row in sorted(open_to_target):
         for edge in question.rows[row].edges:
@@ -132,12 +146,17 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
             if holds_earlier_value and get_kind_name(edge.cause) == "outside":
                 continue
             site = _find_break_site(question, row, edge)
-            if (edge.cause, site) in reported or _yields_discrete_value(question, row, edge.cause):
-                continue
-            if not _is_intended_cut(question, row, site):
+            if (edge.cause, site) not in reported and not _is_break_intended(question, row, edge):
                 reported.add((edge.cause, site))
                 findings.append(Finding(edge.cause, site, row, edge.detail, is_side_break=True))
     return findings
+
+
+def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
+    """Return whether a break only yields a discrete value, or cuts a path on purpose."""
+    return _yields_discrete_value(question, row, edge.cause) or _is_intended_cut(
+        question, row, _find_break_site(question, row, edge)
+    )
 
 
 def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
@@ -158,7 +177,7 @@ def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
     while len(inputs := question.rows[chain[-1]].inputs) == 1:
         chain.append(inputs[0])
     detached = question.rows[chain[1]] if len(chain) > 1 else question.rows[row]
-    uses = [consumer for consumer in question.rows[row + 1 :] if row in consumer.inputs]
+    uses = [question.rows[reader] for reader in question.readers.get(row, ())]
     if detached.op in SUBTRACT_OPS:
         return any(use.op in ADD_OPS and not set(use.inputs).isdisjoint(detached.inputs) for use in uses)
     is_maximum = any("max" in question.rows[index].op.lower() for index in chain)

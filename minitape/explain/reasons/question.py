@@ -174,6 +174,11 @@ class Question:
             row = step.row
         return list_distinct_breaks(path)
 
+    @cached_property
+    def readers(self) -> Mapping[int, list[int]]:
+        """The operations that read each row, in execution order."""
+        return self.get_or_compute_shared_result("readers", lambda: map_rows_to_readers(self.rows))
+
     def get_or_compute_shared_result(self, name: str, build: Callable[[], Result]) -> Result:
         """Return a result that depends only on the rows and the target, not on the source.
 
@@ -330,20 +335,33 @@ def _has_same_reason_as_next(kind: Kind, edge: InputEdge, next_edge: InputEdge) 
     return edge.cause == next_edge.cause and not kind.repeats_cost
 
 
-def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set[int]:
+def map_rows_to_readers(rows: Iterable[RecordedRow]) -> dict[int, list[int]]:
+    """Return the operations that read each row, in execution order.
+
+    Args:
+        rows: All rows of the recording.
+    """
+    readers: dict[int, list[int]] = {}
+    for row in rows:
+        for input_row in row.inputs:
+            readers.setdefault(input_row, []).append(row.index)
+    return readers
+
+
+def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], readers: Mapping[int, list[int]], row: int) -> set[int]:
     """Return the first tracked rows that use a row, directly or through untracked rows.
 
     Args:
         rows: All rows of the recording.
+        readers: The result of `map_rows_to_readers`.
         row: The row.
     """
-    untracked = {row}
-    tracked = set[int]()
-    for later_row in rows[row + 1 :]:
-        if not untracked.isdisjoint(later_row.inputs):
-            consumers = tracked if later_row.tracked else untracked
-            consumers.add(later_row.index)
-    return tracked
+    reached, waiting = set[int](), [row]
+    while waiting:
+        new_readers = {*readers.get(waiting.pop(), ())} - reached
+        reached |= new_readers
+        waiting += [reader for reader in new_readers if not rows[reader].tracked]
+    return {reader for reader in reached if rows[reader].tracked}
 
 
 def does_cut_remove_scalar_term(question: Question, cut_row: int) -> bool:
@@ -351,7 +369,9 @@ def does_cut_remove_scalar_term(question: Question, cut_row: int) -> bool:
 
     Such a cut is rarely intended, because ``loss + penalty.detach()`` trains as if there were no penalty.
     """
-    consumers = (question.rows[consumer] for consumer in find_nearest_tracked_consumers(question.rows, cut_row))
+    consumers = (
+        question.rows[consumer] for consumer in find_nearest_tracked_consumers(question.rows, question.readers, cut_row)
+    )
     return all(consumer.op in ADD_OPS and not consumer.shape for consumer in consumers)
 
 

@@ -31,7 +31,7 @@ from ..operation_families import OperationNames
 from ..translated_sentences import fill
 from .finding_sentences import describe_escape_method
 from .program_text import find_both_operand_expressions, find_statement, trace_value_to_statements, unparse
-from .question import Finding, Question, find_nearest_tracked_consumers
+from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
 
 if TYPE_CHECKING:
     from ...engine.types import RowsByRow, Sizes
@@ -543,7 +543,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     # ``z`` may also be a term itself, whose value alone the program replaces.
     operands = {index for tracked in tracked_inputs for index in run.rows[tracked].inputs}
     if get_kind_name(cause) == "cut" and reached.isdisjoint(tracked_inputs) and operands.isdisjoint(terms):
-        consumers = find_nearest_tracked_consumers(run.rows, row.index) & reached
+        consumers = find_nearest_tracked_consumers(run.rows, map_rows_to_readers(run.rows), row.index) & reached
         if consumers and consumers.issubset(terms):
             yield Suspicion(
                 "in_part",
