@@ -129,7 +129,8 @@ PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
 def make_picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     program, shown, keys, dark = PICTURES[name]
     write_notebook(folder / f"{name}.ipynb", HEAD + program + "\n" + shown)
-    page: Any = browser.new_page(viewport={"width": 1120, "height": 1300}, device_scale_factor=1.5)
+    width = 1440 if name == "tapeview-compare" else 1120  # Two tapes side by side need more room.
+    page: Any = browser.new_page(viewport={"width": width, "height": 1300}, device_scale_factor=1.5)
     dialog = page.locator("dialog.jp-Dialog")  # On a busy machine, JupyterLab asks for a kernel.
     page.add_locator_handler(dialog, lambda: dialog.locator("button.jp-mod-accept").click())
     open_notebook_and_run_first_cell(page, address, f"{name}.ipynb")
