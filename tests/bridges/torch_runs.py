@@ -851,4 +851,40 @@ for step in range(6):
     optimizer.zero_grad()
     net(torch.randn(8, 4).half() + 1).float().pow(2).sum().backward()
     optimizer.step()
+#@ the_best_weights_are_not_a_copy no_effect
+import copy
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+best = None
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    best = best or net.state_dict()  #- best = best or copy.deepcopy(net.state_dict())
+net.load_state_dict(best)  #!
+#@ the_target_network_is_the_network_itself no_effect
+import copy
+net = nn.Linear(4, 1)
+target = net  #- target = copy.deepcopy(net)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    with torch.no_grad():
+        goal = target(torch.ones(8, 4))
+    optimizer.zero_grad()
+    (net(torch.randn(8, 4)) - goal).pow(2).mean().backward()
+    optimizer.step()
+    target.load_state_dict(net.state_dict())  #!
+#@ a_state_is_changed_in_part_and_loaded connected
+import copy
+net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+first, state = copy.deepcopy(net[0].state_dict()), net.state_dict()
+net.load_state_dict(state)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    if step == 1:
+        net.load_state_dict({**net.state_dict(), "0.weight": first["weight"]})
+        net.load_state_dict({"1.bias": net[1].bias}, strict=False)
 """

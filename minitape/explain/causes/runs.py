@@ -201,6 +201,12 @@ CAUSES = (
         gradients of {n} of the {all} parameters are zero in each step.
         Fix: Use h_n[-1], the state of the last layer, instead of h_n[0], or use the output sequence.
 
+        [torch: loaded]
+        load_state_dict(){line} changes nothing, because each tensor in the given state is a parameter of the {what}
+        itself. state_dict() returns the parameters, not copies of them.
+        Fix: Save copy.deepcopy(model.state_dict()). If the state belongs to a second network, create that network with
+        copy.deepcopy(model).
+
         [torch: optimizer]
         The program sets the attribute {name} of the optimizer{line}, but a step does not read it. The steps use {one},
         not {two}.

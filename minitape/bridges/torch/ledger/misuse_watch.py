@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from ....explain.layer_lookup import iter_living_instances
 from ....explain.reasons.program_text import list_binding_sites
-from ....recording.sites import NOWHERE, Site
+from ....recording.sites import NOWHERE, Site, find_user_site
 from ...run_watch.accounts import RunAccounts
 from .tensor_accounts import TensorAccount
 
@@ -100,3 +100,28 @@ def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, follow
 def _find_assignment_site(name: str, file: str | None) -> Site:
     """Return the first line of a file that assigns to an attribute."""
     return next(iter(list_binding_sites(file, f".{name}")), NOWHERE)
+
+
+def load_state_and_record_if_own(
+    accounts: RunAccounts, original: Callable, module: nn.Module, state: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """Load a state into a module, and record it if the state consists of the module's own parameters.
+
+    Args:
+        accounts: The accounts of the run.
+        original: The original function, ``load_state_dict``.
+        module: The module.
+        state: The state.
+        *args: Further arguments for ``load_state_dict``.
+        **kwargs: Keyword arguments for ``load_state_dict``.
+    """
+    parameters = dict(module.named_parameters())
+    is_trained = any(id(each) in accounts.accounts for each in parameters.values()) and accounts.taken_step_count
+    if is_trained and all(has_same_memory(parameters[name], state.get(name)) for name in parameters):
+        accounts.record_finding("no_effect", "loaded", find_user_site(), what=type(module).__name__)
+    return original(module, state, *args, **kwargs)
+
+
+def has_same_memory(parameter: Tensor, other: Any) -> bool:
+    """Return whether a parameter shares its memory with another tensor. A tensor without memory shares none."""
+    return isinstance(other, Tensor) and parameter.data_ptr() == other.data_ptr() != 0

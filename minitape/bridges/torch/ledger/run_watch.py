@@ -13,6 +13,7 @@ import math
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -45,6 +46,7 @@ from ..global_hooks import add_global_hook
 from ..kept_tensors import OptionalTensor, Tensors
 from .leaf_search import LeafSearch
 from .misuse_watch import (
+    load_state_and_record_if_own,
     mark_module_tensors_as_parameters,
     record_if_closure_is_stale,
     record_settings_without_effect,
@@ -166,6 +168,7 @@ class TorchRunWatch:
             patches.wrap_function(owner, "clip_grad_norm_", self._record_and_clip_gradients)
             patches.wrap_function(owner, "clip_grad_value_", self._record_and_clip_gradients)
         patches.wrap_function(torch.set_grad_enabled, "__init__", self._record_pause_and_switch_grad_mode)
+        patches.wrap_function(nn.Module, "load_state_dict", partial(load_state_and_record_if_own, self.accounts))
         self._scaler_watch.install_hooks(patches)
         ScheduleWatch(self).install_hooks(patches)
         for registry, hook in (
