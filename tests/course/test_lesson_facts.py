@@ -231,7 +231,7 @@ def test_a_trick_of_ones_own_is_measured_with_the_two_older_tricks(trick, capsys
     names: dict[str, Any] = {}
     cells = read_code_cells("04_what_is_watched.ipynb")
     sources = list(cells.values())
-    for start in ("import numpy", "penguins = load", "def load", "def learn"):
+    for start in ("import numpy", "penguins = load", "def load", "def learn", "ten = list"):
         exec(next(cell for cell in sources if cell.startswith(start)), names)
     names["W"], names["b"] = names["load"](trainable=False)
     names["learn"](names["species_loss"])
