@@ -135,7 +135,7 @@ def lowest(f, start, steps):
             "07.7",
             order=2,
             also=_find_full_hessian_hint,
-            expect=lambda f, point, direction: _compute_hessian_product(f, point, direction) @ np.array(direction),
+            expect=_compute_hessian_product,
             cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
             mistakes=[Mistake(_compute_hessian, named="whole Hessian")],
         ),

@@ -67,7 +67,7 @@ FORMULAS = {
     "07.1": "lambda f, value: 2.0 * value + 8.0 * value**3",
     "07.3": "lambda f, value: 60 * value ** 2",
     "07.4": "lambda f, value: value - (4 * value ** 3 - 3) / (12 * value ** 2)",
-    "07.7": "lambda f, p, d: 2 * d[0] * p[1] * d[1] + (2 * p[1] * d[0] + 2 * p[0] * d[1]) * d[1]",
+    "07.7": "lambda f, p, d: [2 * p[1] * d[1], 2 * p[1] * d[0] + 2 * p[0] * d[1]]",
     "08.2": "lambda f, value: 2.0 * value",
     "08.6": "lambda f, values: [[v > 0 and 1 / v for v in values], [v > 0 and -1 / v**2 for v in values]]",
     "08.3": "lambda f, values: 2.0 * np.array(values) / len(values)",
@@ -508,12 +508,12 @@ def fit(loss_of, starts, steps, rate):
             variable.assign_sub(rate * tape.gradient(loss, variable))
     return variables
 #@ 07.7 | took more than two sweeps
-def curvature(f, point, direction):
+def product(f, point, direction):
     x, v = tf.constant(point), tf.constant(direction)
     with tf.GradientTape() as outer:
         outer.watch(x)
         slope = gradient_of(f, x)
-    return tf.reduce_sum(tf.linalg.matvec(outer.jacobian(slope, x), v) * v)
+    return tf.linalg.matvec(outer.jacobian(slope, x), v)
 """
 )
 CHANGED = [  # an exercise, a piece of its solution, what a learner has there, and a part of what is said
@@ -657,9 +657,12 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.4", "x - slope", "x + slope", "That's uphill. To go against the slope"),
     ("07.4", "slope(x) / bend(x)", "f(x) / slope(x)", "a zero of the function"),
     ("07.4", "derivative(f)", "derivative(lambda x: x * x / 4.0 + tf.cos(2.0 * x))", "You never use 'f'"),
-    ("07.7", "return tf.reduce_sum(product * direction)", "return product", "That's the Hessian times the direction."),
-    ("07.7", "tf.reduce_sum(product * direction)", "product * direction", "Two numbers are left"),
-    ("07.7", "x, direction)", "x, tf.ones(2))", "the sum of the Hessian times the direction"),
+    ("07.7", "outer.gradient(along, x)", "along", "That's along, the slope in that direction."),
+    ("07.7", "gradient * v", "gradient", "That's the Hessian times a list of ones."),
+    ("07.7", "outer.gradient(along, x)", "outer.gradient(gradient, x) * v", "comes in after the second gradient"),
+    ("07.7", "outer.gradient(along, x)", "tf.reduce_sum(outer.gradient(along, x) * v)", "a single number"),
+    ("07.7", "        along", "    along", "Move that line into the outer block."),
+    ("07.7", "outer.gradient(along, x)", "inner.gradient(along, x)", "A tape gives only one answer"),
     ("05.3", "tf.Variable", "tf.constant", "x is a tensor that the tape does not watch"),
     ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "(r := tf.round(x)) + tf.stop_gradient(x - r)",
      "other way round"),
@@ -740,10 +743,9 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.4", "bend(x)", "abs(bend(x))", "Divide by the second derivative as it is,"),
     ("07.4", "bend(x)", "slope(slope(x))", "the slope at another place"),
     ("07.4", "x - slope", "slope", "That's how far to go. Subtract it from x."),
-    ("07.7", "tf.reduce_sum(product * direction)", '[hessian_vector_product(f, x, e) for e in np.eye(2, dtype="f")]',
-     "the whole Hessian"),
-    ("07.7", "tf.reduce_sum(product * direction)", "gradient_of(f, x)", "That's the gradient. Where does the"),
-    ("07.7", "product * direction", "gradient_of(f, x) * direction", "That's the slope in that direction. But how"),
+    ("07.7", "outer.gradient(along, x)", "outer.jacobian(gradient, x)", "That's the whole Hessian."),
+    ("07.7", "outer.gradient(along, x)", "gradient", "That's the gradient. Where does the"),
+    ("07.7", "outer.gradient(along, x)", "outer.gradient(along, x) * v", "Here the direction comes in twice."),
     ("08.3", "f(x)", "f(tf.reduce_mean(x))", "f of the mean isn't the mean of f(x): apply"),
     ("08.3", "return tape.gradient(y, x)", "return y", "Your function returns y itself."),
     ("08.3", "tf.reduce_mean(results)", "tf.reduce_mean(x)", "Each of your numbers is 1 / len(values)."),
@@ -776,11 +778,6 @@ def derivative(f: Any) -> Any:
     return df
 
 
-def hessian_vector_product(f: Any, point: Any, direction: Any) -> Any:
-    slope = derivative(f)
-    return derivative(lambda x: tf.reduce_sum(slope(x) * direction))(point)
-
-
 def gradient_of(f: Any, x: Any) -> Any:
     return derivative(f)(x)
 
@@ -791,7 +788,7 @@ def softmax(scores: Any) -> Any:
 
 
 GIVEN = {
-    "tf": tf, "np": np, "math": math, "derivative": derivative, "hessian_vector_product": hessian_vector_product,
+    "tf": tf, "np": np, "math": math, "derivative": derivative,
     "gradient_of": gradient_of, "softmax": softmax,
 }  # fmt: skip
 """What a cell of an exercise finds: the lesson's imports, and what was defined before."""

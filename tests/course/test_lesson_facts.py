@@ -263,6 +263,16 @@ def test_the_best_rate_takes_the_spring_to_the_bottom_in_one_step():
     assert (round(float(names["lands"]), 2), round(names["slope_there"], 3)) == (1.99, 0.0)
 
 
+def test_the_product_of_a_thousand_numbers_is_a_row_of_the_hessian(capsys):
+    names: dict[str, Any] = {"tf": tf, "point": tf.ones([1000], tf.float64), "is_right": lambda *answer: True}
+    names["direction"] = tf.one_hot(500, 1000, dtype=tf.float64)
+    cells = list(read_code_cells("07_several_and_nested_tapes.ipynb").values())
+    exec(next(cell for cell in cells if cell.startswith("def many_bananas")), names)
+    exec(SOLUTIONS["07.7"], names)
+    exec(next(cell for cell in cells if cell.startswith('if is_right("07.7"')), names)
+    assert capsys.readouterr().out.split(":")[1].strip(" []\n").split() == ["0.", "-400.", "1002.", "-400.", "0."]
+
+
 def test_five_products_come_close_to_the_sharpest_bend_of_the_valley():
     values, directions = np.linalg.eigh([[4.0, 2.0], [2.0, 12.0]])
     assert round(values.max(), 3) == 12.472

@@ -87,13 +87,10 @@ PROGRAMS = [
     ("07.5", solved("07.5", "<= f(x):", "<= f(tf.constant(start)):"), "3.25, 6) gives"),  # it climbs on the way
     (
         "07.7",
-        solved(
-            "07.7",
-            "product = hessian_vector_product(f, x, direction)",
-            "with tf.GradientTape() as outer:\n        outer.watch(x)\n        slope = derivative(f)(x)\n"
-            "    product = outer.gradient(slope, x)",
-        ),
-        "That's the sum of the Hessian times the",
+        "def product(f, point, direction):\n    x, v = tf.constant(point), tf.constant(direction)\n"
+        "    with tf.GradientTape() as outer:\n        outer.watch(x)\n        slope = derivative(f)(x)\n"
+        "    return outer.gradient(slope, x)",
+        "That's the Hessian times a list of ones.",
     ),
     ("14.4", solved("14.4", "gradient(loss, w1)", "gradient(features, w1)"), "Is this the loss's gradient"),
     ("appendix.2", "def keep(numbers):\n    return tf.minimum(tf.constant(numbers), 0.0)", "the other way round"),

@@ -81,7 +81,7 @@ def hessian_row(f, point, direction):
         with tf.GradientTape() as inner:
             y = f(x)
         along = tf.reduce_sum(inner.gradient(y, x) * tf.constant(direction))
-    return tf.reduce_sum(outer.jacobian(along, x) * direction)
+    return outer.jacobian(along, x)
 #@ 13.9
 def standardize(seen, measures):
     mean, spread = seen.mean(axis=0), seen.std(axis=0)
@@ -236,12 +236,12 @@ TOLD = [
     ("11.3", solved("11.3", "(x), grad", "(x), grad(1.0)"), "Return the function grad itself"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream"), "tf.where needs a third value"),
     ("02.5", solved("02.5", "reversed(range(len(rows)))", "reversed(rows)"), "brackets is not a whole number"),
-    ("07.7", solved("07.7", "tf.reduce_sum(product * direction)", "product @ direction"), "@ multiplies matrices"),
+    ("07.7", solved("07.7", "tf.reduce_sum(gradient * v)", "gradient @ v"), "@ multiplies matrices"),
     ("08.3", solved("08.3", "tape.gradient(y, x)", "tf.reduce_mean(tape.gradient(y, x))"), (
         "The right result is in tape.gradient(y, x)"
     )),
     ("10.6", solved("10.6", "angle - miss", "-miss"), "if you leave out angle."),
-    ("07.7", solved("07.7", "product * direction", "product + direction"), "if you add instead of multiplying"),
+    ("07.1", solved("07.1", "slope * slope", "slope + slope"), "if you add instead of multiplying"),
     ("06.3", solved("06.3", "tape.gradient(loss, [a, b])", "None"), "you never called tape.gradient"),
     ("04.4", solved("04.4", "return [a, b]", "return b"), "returns only one part of the result. Return all 2 parts."),
     ("08.6", solved("08.6", "[y, tape.gradient(y, x)]", "tape.gradient(y, x)"), "returns only one part"),

@@ -170,7 +170,6 @@ def test_each_wrong_choice_has_a_sentence_of_its_own(number):
 ELSEWHERE = {
     **{key: ["| word |", "| 词 |"] for key in ("08.p1", "08.p4", "08.p6", "08.p7", "08.p8", "08.p10")},
     "02.p5": ["y = q * p"],  # the list by hand
-    "07.p6": ["v_1"],  # the numbers of a 2x2 Hessian, where 2 is an entry
 }
 
 
