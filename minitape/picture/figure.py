@@ -204,7 +204,7 @@ class Figure:
         for writer, nodes in groupby(self.nodes, lambda node: node.row and node.row["by"]):
             self._move_gradient_rows_to_lower_tier([*nodes] if writer is not None else [])
         tapes = len(self.snapshot["tapes"])
-        frame = FRAME if tapes > 1 else 0
+        frame, headings = (FRAME, HEADING * tapes) if tapes > 1 else (0, 0)
         placed, columns, columns_per_line = self._place_in_columns(frame)
         if columns_per_line == 1 and any(node.tier for node in self.nodes):  # A tier of one column shows no order.
             for node in self.nodes:
@@ -218,7 +218,6 @@ class Figure:
             node = self.nodes[end]
             if self.nodes[start].line == node.line:
                 slots[node.line, node.tier].update(slot for _, slot in points)
-        headings = HEADING * tapes if tapes > 1 else 0
         indent = self._compute_indent() if columns_per_line < columns else 0
         left_edge = MARGIN + frame + indent
         top = MARGIN + frame + headings
@@ -259,6 +258,7 @@ class Figure:
         Args:
             frame: The space for the frames of tapes on each side.
         """
+        self.pitch = COLUMN_PITCH
         placed = Placement([*map(self._build_placement_item, self.nodes)])
         columns = 1 + max(placed.column, default=0)
         most = columns if columns <= MAX_SINGLE_LINE else COLUMNS_PER_LINE
@@ -353,18 +353,19 @@ class Figure:
         return re.sub(r"\d+\.\d+(e-?\d+)?(?=[^<]*>)", lambda match: f"{float(match[0]):.5g}", "".join(parts)) + "</svg>"
 
     def _draw_frames(self) -> Iterator[str]:
-        """Yield a frame around each gradient's rows and, if there are several tapes, around the rows of each tape."""
+        """Yield a frame around each gradient's rows and around the rows of each tape, if there are several tapes."""
         tapes = self.snapshot["tapes"]
+        if len(tapes) < 2:
+            return
         names = [shorten_name(tape["name"], 12) for tape in tapes]
         rows = [(node, node.row) for node in self.nodes if node.row]
         drawn: list[DrawnFrame] = []
-        for writer, written in groupby(rows if len(tapes) > 1 else [], lambda pair: pair[1]["by"]):
+        for writer, written in groupby(rows, lambda pair: pair[1]["by"]):
             if writer is not None:
-                yield from draw_frame(
-                    [node for node, _ in written], f"{names[writer]}.gradient", 1, MUTED_COLOR, drawn, "5 2"
-                )
-        for index, tape in reversed([*enumerate(tapes if len(tapes) > 1 else [])]):
-            inner_nodes = [node for node, row in rows if is_within_tape(row, tape)]
+                name = f"{names[writer]}.gradient"
+                yield from draw_frame([node for node, _ in written], name, 1, MUTED_COLOR, drawn, "5 2")
+        for index in reversed(range(len(tapes))):
+            inner_nodes = [node for node, row in rows if is_within_tape(row, tapes[index])]
             color = TAPE_COLORS[index % len(TAPE_COLORS)]
             yield from draw_frame(inner_nodes, names[index], len(tapes) - index, color, drawn)
 
@@ -536,13 +537,13 @@ class Figure:
         return plates, numbers
 
     def _iter_reference_boxes(self) -> Iterator[Box]:
-        """Yield the box of each edge that is drawn as the name of its input."""
+        """Yield a box around each edge that is drawn as the name of its input, which also covers a part of its node."""
         for index, node in enumerate(self.nodes):
             for port, (start, _) in enumerate(node.inputs):
                 if (start, index, port) not in self.curves:
                     x, y = node.compute_entry_point(port)
-                    end = x - node.direction * measure_reference(format_reference(self.nodes[start].row))
-                    yield min(x, end), y - 8, max(x, end), y + 8
+                    width = measure_reference(format_reference(self.nodes[start].row))
+                    yield x - width, y - 8, x + width, y + 8
 
     def _draw_assignment_curves(self) -> Iterator[str]:
         """Yield dashed curves between the nodes for each assignment, from the old state and from the assigned value.
