@@ -34,6 +34,7 @@ DIFFERENCES = {
     "share": "In the backward sweep, {name} sends {here} on your tape, but {there} on the solution's tape.",
     "operation": "Next, your tape has {here}, but the solution's tape has {there}.",
     "value": "Next, your tape has {here}, but the solution's tape has {there}.",
+    "sweep": "Next, the solution's tape recorded a step of another tape's sweep, but your tape did not.",
 }
 DIFFERENCES_WITHOUT_LINE = {
     "missing": "Your tape ends here, but the solution's tape continues with {there}.",
@@ -175,6 +176,8 @@ def describe_difference(difference: TapeDifference, snapshots: tuple[Snapshot, S
         here, there = (truncate_text(value, MAX_VALUE_LENGTH) for value in difference.values)
     elif own_row["dtype"] != solution_row["dtype"]:
         here, there = f"{here} ({own_row['dtype']})", f"{there} ({solution_row['dtype']})"
+    if kind in ("missing", "unrecorded") and solution_row and solution_row["by"] is not None:
+        kind = "sweep"
     name = _format_name(own_row, own_expressions)
     texts = {"line": line, "here": here, "there": there, "name": name}
     text = say((DIFFERENCES if line else DIFFERENCES | DIFFERENCES_WITHOUT_LINE)[kind], **texts)

@@ -35,6 +35,12 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
     ("07.1", "y + slope * slope", "y + slope",
      "Tape 2: Before your line loss = y + slope, the solution's tape has slope × slope = 0.03515625, but "
      "your tape does not."),
+    ("01.4", "        first = inner", "    first = inner",
+     "Tape 2: Up to this point, both tapes are the same. Next, the solution's tape recorded a step of another "
+     "tape's sweep, but your tape did not."),
+    ("01.4", "        outer.watch(x)\n", "",
+     "Tape 2: Up to your line first = inner.gradient(y, x), both tapes are the same. Next, the solution's tape "
+     "recorded a step of another tape's sweep, but your tape did not."),
     ("11.6", "upstream, 0.0", "upstream, 1.0",
      "Both tapes have the same rows. In the backward sweep, sign(x) sends 1.0 on your tape, but 0.0 on the solution's "
      "tape."),
