@@ -16,11 +16,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from ..common.translation import format_error
+from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..picture.alarms import build_alarms_and_breaks
 from ..picture.figure import Figure
 from ..picture.graph import build_digraph
 from ..picture.layer_folds import fold_layers
 from ..picture.reader_base import Reader, collect_namespaces
+from ..picture.shown_values import text_options
 from ..picture.snapshot_types import Kind, ResultFields, Snapshot
 from ..picture.source import PictureSource
 from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow, RowFacts
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from .checkup import FrameworkRecording
 
 ROW_LIMIT = 20_000
+MAX_ROWS_WITH_TEXTS = 5_000  # The snapshot of a longer recording leaves out the texts of arrays.
 SourcesByName: TypeAlias = dict[str, Any]  # The parameters or arguments of a program. A framework defines their type.
 # Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
@@ -261,16 +264,19 @@ class Recording(PictureSource):
         Returns:
             The snapshot dictionary.
         """
-        reader = RecordingReader(self, namespaces)
-        rows = reader.read_new_rows()
-        reader.update_names_and_leaf_states(rows)
-        steps = self.build_stepper(target, sources)
-        snapshot_frame = reader.build_snapshot_without_sweep([row.to_row_fields() for row in rows], 0)
-        snapshot_frame["sweep"] = None if steps is None else steps.build_sweep_fields()
-        snapshot_frame["results"] = self.list_gradient_results(target, sources, None, namespaces)
-        picture = snapshot_frame | build_alarms_and_breaks(self, snapshot_frame)
-        large_parts = {"rows": picture["rows"], "sweep": picture["sweep"], "results": picture["results"]}
-        return dict(picture | drop_excess_thumbnails(large_parts, count(1)) | {"insides": self.list_insides(target)})
+        with TemporaryAttributes(text_options, are_brief=len(self) > MAX_ROWS_WITH_TEXTS):
+            reader = RecordingReader(self, namespaces)
+            rows = reader.read_new_rows()
+            reader.update_names_and_leaf_states(rows)
+            steps = self.build_stepper(target, sources)
+            snapshot_frame = reader.build_snapshot_without_sweep([row.to_row_fields() for row in rows], 0)
+            snapshot_frame["sweep"] = None if steps is None else steps.build_sweep_fields()
+            snapshot_frame["results"] = self.list_gradient_results(target, sources, None, namespaces)
+            picture = snapshot_frame | build_alarms_and_breaks(self, snapshot_frame)
+            large_parts = {"rows": picture["rows"], "sweep": picture["sweep"], "results": picture["results"]}
+            return dict(
+                picture | drop_excess_thumbnails(large_parts, count(1)) | {"insides": self.list_insides(target)}
+            )
 
     def graph(self, model: object = None) -> graphviz.Digraph:
         """Draw the whole model as a graph from top to bottom, with each layer as one node.

@@ -7,6 +7,7 @@ because the view of a long tape keeps and sends hundreds of thousands of numbers
 from __future__ import annotations
 
 import math
+import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
     from .snapshot_types import OptionalValue, PackedValue, Plain, ValueFields
 
 
+class TextOptions(threading.local):
+    """How this thread writes the texts of arrays.
+
+    Attributes:
+        are_brief: Whether to leave out the elements. Writing the elements of a long recording takes several seconds,
+            and a page of that length shows the numbers or the thumbnails.
+    """
+
+    are_brief = False
+
+
+text_options = TextOptions()
 MAX_STRING_LETTERS = 1000  # Longer strings in a tensor are shortened.
 
 
@@ -38,7 +51,8 @@ def to_value_fields(value: Array) -> OptionalValue:
         return None
     array = np.asarray(value)
     if array.size <= 64:
-        return {"text": shorten_text(str(value)), "data": _to_short_json_data(array.tolist())}
+        text = "" if array.ndim and text_options.are_brief else shorten_text(str(value))
+        return {"text": text, "data": _to_json_list(array)}
     if array.dtype.kind not in "biufV":
         return {"text": shorten_text(np.array2string(array, threshold=24, edgeitems=2))}
     with np.errstate(invalid="ignore"):  # Uninitialized memory may contain signaling NaNs, which cause warnings.
@@ -72,6 +86,12 @@ def unpack_value(packed: PackedValue) -> OptionalValue:
         return packed
     text = packed.removeprefix("~")
     return {"text": text, "data": _to_short_json_data(float(text if packed is text else np.float32(text)))}
+
+
+def _to_json_list(array: np.ndarray) -> Plain:
+    """Return the elements of an array as JSON types, in nested lists."""
+    is_plain = array.dtype.kind in "biuf" and np.isfinite(array).all()
+    return array.tolist() if is_plain else _to_short_json_data(array.tolist())
 
 
 def _to_short_json_data(data: object) -> Plain:
@@ -153,12 +173,12 @@ class ArraySummary(NamedTuple):
         """Return the ``ValueFields`` of the array."""
         lines, cell = self.thumb
         text = "[{min} … {max}]".format_map(self.stats)
-        if self.edges is not None:
+        if self.edges is not None and not text_options.are_brief:
             text = np.array2string(self.edges, threshold=0, edgeitems=2)
         return {
             "text": shorten_text(text),
             "stats": {name: _to_short_json_data(number) for name, number in self.stats.items()},
-            "thumb": _to_short_json_data(lines.tolist()),
+            "thumb": _to_json_list(lines),
             "cell": cell,
         }
 

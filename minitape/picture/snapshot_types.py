@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal["source", "variable", "constant", "operation"]  # The 
 class ValueFields(TypedDict, total=False):
     """A number or array. Arrays of more than 64 elements are reduced to statistics and a thumbnail."""
 
-    text: str  # Optional. The value as printed by NumPy.
+    text: str  # Optional. The value as printed by NumPy. A long recording's arrays have only their range, or "".
     data: Plain  # Optional. The value as nested lists, if it has at most 64 elements or is a small image.
     stats: dict[str, Plain]  # Optional. min and max of a larger array, and mean, std, norm, zeros and nans if known.
     thumb: Plain  # Optional. A larger array, averaged down to at most 32 x 32 elements.

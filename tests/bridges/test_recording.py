@@ -9,11 +9,14 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import minitape as tf
 from minitape.bridges import Recording
+from minitape.bridges import recording as bridge_recording
 from minitape.common.translation import LANGUAGE_VARIABLES
+from minitape.picture.shown_values import text_options
 from minitape_widgets import TapeView
 from minitape_widgets.live_updates import flush_view
 
@@ -80,6 +83,26 @@ def test_a_picture_of_many_rows_reads_the_ends():
     recording.close()
     rows = tf.draw(recording).snapshot["rows"]
     assert (len(rows), rows[0]["row"], rows[-1]["row"]) == (2000, 0, 3000)
+
+
+def test_a_long_recording_leaves_out_the_elements_in_the_texts_of_its_arrays(monkeypatch):
+    values = [np.float32(0.1), np.array([0.5, -1.25, np.inf]), np.arange(300.0)]
+
+    def read_shown_values():
+        recording = Recording("long")
+        for value in values:
+            recording.add_leaf(value, name="x")
+        recording.close()
+        return [row["value"] for row in recording.snapshot()["rows"]]
+
+    whole = read_shown_values()
+    assert [value["text"] for value in whole[:2]] == [str(value) for value in values[:2]]
+    assert whole[2]["text"] == "[  0.   1. ... 298. 299.]"
+    monkeypatch.setattr(bridge_recording, "MAX_ROWS_WITH_TEXTS", 2)
+    brief = read_shown_values()
+    assert [value["text"] for value in brief] == ["0.1", "", "[0.0 … 299.0]"]
+    assert [value | {"text": ""} for value in brief] == [value | {"text": ""} for value in whole]
+    assert whole[1]["data"] == [0.5, -1.25, "inf"] and not text_options.are_brief
 
 
 def test_a_recording_without_a_backward_pass_has_no_sweep():

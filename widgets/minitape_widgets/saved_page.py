@@ -32,7 +32,7 @@ async () => text);
 if (window === top) document.querySelector(".mt-view")?.focus({ preventScroll: true });  // the keys, without a click"""
 
 MAX_PLAIN_LETTERS = 1_000_000  # The length above which a snapshot is compressed.
-MAX_PAGE_LETTERS = 10_000_000  # The length above which a page has summaries instead of arrays.
+MAX_PAGE_LETTERS = 5_000_000  # The length above which a page has summaries instead of arrays.
 MAX_COMPRESSION = 4  # Compression is not tried if it would have to shrink the text by a larger factor.
 SUMMARY_DIGITS = 4  # The number of digits in a summary's numbers.
 SUMMARY_CELLS = (9, 26)  # The most lines and columns of an array in a summary; its thumbnail shows about as many.
@@ -42,7 +42,7 @@ def build_html_page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     """Return the HTML text of a page that shows a snapshot.
 
     The character ``<`` is escaped, so no text of the snapshot can end its script element. A large snapshot is
-    compressed. If the page would still be larger than 10 MB, thumbnails replace the arrays, and the sweep loses the
+    compressed. If the page would still be larger than 5 MB, thumbnails replace the arrays, and the sweep loses the
     local derivatives of arrays.
 
     Args:
