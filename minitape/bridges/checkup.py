@@ -24,8 +24,6 @@ SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sam
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 # At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
 INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())
-ENDS_INSIDE_NAME = re.compile(r"[\w.\[]\Z")
-STARTS_INSIDE_NAME = re.compile(r"[\w\[]|\.\w")
 
 if TYPE_CHECKING:
     from ..explain.reasons.suspects import CheckedRun
@@ -52,7 +50,7 @@ def replace_whole_name(text: str, name: str, replacement: str) -> str:
     """
     result, *rest = text.split(name)
     for after in rest:
-        is_part = ENDS_INSIDE_NAME.search(result) or STARTS_INSIDE_NAME.match(after)
+        is_part = re.search(r"[\w.\[]\Z", result) or re.match(r"[\w\[]|\.\w", after)
         result += (name if is_part else replacement) + after
     return result
 

@@ -24,6 +24,23 @@ MORE = "More: minitape explain --cause {cause}"  # The address of the page about
 FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze the source, so nothing is wrong.
 
 
+# A problem is an `Explanation`, or an object of a bridge with the same attributes.
+def list_lines_of_problem(problem: Any, file: str | None) -> list[str]:
+    """Return the lines of a report about a problem: what happened, the line to blame, and the fix.
+
+    Args:
+        problem: An `Explanation`, or a problem with the same attributes.
+        file: The file that contains the line to blame.
+    """
+    lines = [f"{problem.cause}: {problem.message}"]
+    if problem.line is not None:
+        place = format_place(file, problem.line)
+        lines.append("  " + (fill("{place}:  {code}", place=place, code=problem.code) if problem.code else place))
+    if problem.fix:
+        lines.append("  " + fill("Fix: {fix}", fix=problem.fix))
+    return lines
+
+
 class Explanation:
     """The reason why one gradient is None, zero, not finite or wrong, or a statement that nothing is wrong.
 
@@ -141,12 +158,7 @@ class Explanation:
 
     def __str__(self) -> str:
         """Return the message, the line to blame, the fix, the other breaks and the address of the cause's page."""
-        parts = [f"{self.cause}: {self.message}"]
-        if self.line is not None:
-            place = format_place(self.filename, self.line)
-            parts.append("  " + (fill("{place}:  {code}", place=place, code=self.code) if self.code else place))
-        if self.fix:
-            parts.append("  " + fill("Fix: {fix}", fix=self.fix))
+        parts = list_lines_of_problem(self, self.filename)
         parts += ["  " + fill("Also: {text}", text=text) for text in self._list_messages_and_fixes_of_other_breaks()]
         if self.cause != "connected":
             parts.append("  " + fill(MORE, cause=self.cause))

@@ -90,8 +90,8 @@ def unpack_value(packed: PackedValue) -> OptionalValue:
 
 def _to_json_list(array: np.ndarray) -> Plain:
     """Return the elements of an array as JSON types, in nested lists."""
-    is_plain = array.dtype.kind in "biuf" and np.isfinite(array).all()
-    return array.tolist() if is_plain else _to_short_json_data(array.tolist())
+    elements = array.tolist()
+    return elements if array.dtype.kind in "biuf" and np.isfinite(array).all() else _to_short_json_data(elements)
 
 
 def _to_short_json_data(data: object) -> Plain:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...common.translation import format_error, join_sentences
-from ...explain.caller import format_place
-from ...explain.explanation import Explanation
+from ...explain.explanation import Explanation, list_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
 from ...explain.translated_sentences import fill
@@ -54,12 +53,7 @@ class ProblemGroup(NamedTuple):
     def __str__(self) -> str:
         """Return the problem as a paragraph."""
         lines = [self.heading] if self.heading else []
-        lines.append(f"{self.cause}: {self.message}")
-        if self.line is not None:
-            place = format_place(self.file, self.line)
-            lines.append("  " + (fill("{place}:  {code}", place=place, code=self.code) if self.code else place))
-        if self.fix:
-            lines.append("  " + fill("Fix: {fix}", fix=self.fix))
+        lines += list_lines_of_problem(self, self.file)
         if self.patch and self.is_patch_offered:
             lines.append("  " + format_fix_sentence(Fix(self.patch_line or self.line or 0, self.patch)))
         if self.trial:

@@ -62,12 +62,12 @@ def unwrap_call(*names: str) -> Edit:
 
 def _is_operation_repeated(fault: FaultSite) -> bool:
     """Return whether the line computes the recorded operation more than once from the same inputs."""
-    row, question = fault.row, fault.question
+    row = fault.row
     if row is None:
         return False
-    counts = question.get_or_compute_shared_result(
+    counts = fault.question.get_or_compute_shared_result(
         f"inputs of {row.op} at {row.site}",
-        lambda: Counter(tuple(r.inputs) for r in question.rows if r.op == row.op and r.site == row.site),
+        lambda: Counter(tuple(r.inputs) for r in fault.question.rows if r.op == row.op and r.site == row.site),
     )
     return counts[tuple(row.inputs)] > 1
 

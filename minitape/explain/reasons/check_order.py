@@ -168,30 +168,11 @@ def find_cause_of_unused_source(question: FrameworkQuestion, framework: Framewor
     )
 
 
-def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
-    """Find where a NaN or an infinity arose.
-
-    Args:
-        question: The question about the gradient.
-        framework: The checks of the framework.
-    """
-    finding = find_cause_of_nonfinite_across_passes(question)
+def _refine_finding_with_row(question: FrameworkQuestion, finding: OptionalFinding, refine: Refine) -> OptionalFinding:
+    """Return a finding about a gradient in the framework's terms, if it blames a row."""
     if finding is None or finding.row is None:
         return finding
-    return framework.refine_nonfinite_finding(question, finding, question.rows[finding.row])
-
-
-def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
-    """Find the operation that produced the zeros in a gradient.
-
-    Args:
-        question: The question about the gradient.
-        framework: The checks of the framework.
-    """
-    finding = find_cause_of_zero(question)
-    if finding is None or finding.row is None:
-        return finding
-    return framework.refine_zero_finding(question, finding, question.rows[finding.row])
+    return refine(question, finding, question.rows[finding.row])
 
 
 Check: TypeAlias = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]
@@ -208,8 +189,12 @@ CHECKS: tuple[Check, ...] = (
     find_cause_of_unused_source,
     # The gradient that the backward pass sent.
     lambda question, framework: framework.find_lost_gradient(question),
-    find_nonfinite_cause,
-    find_zero_cause,
+    lambda question, framework: _refine_finding_with_row(
+        question, find_cause_of_nonfinite_across_passes(question), framework.refine_nonfinite_finding
+    ),
+    lambda question, framework: _refine_finding_with_row(
+        question, find_cause_of_zero(question), framework.refine_zero_finding
+    ),
 )
 
 

@@ -152,26 +152,20 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
     return findings
 
 
-def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
-    """Return whether a break only yields a discrete value, or cuts a path on purpose."""
-    return _yields_discrete_value(question, row, edge.cause) or _is_intended_cut(
-        question, row, _find_break_site(question, row, edge)
-    )
-
-
 def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
     """Return whether a row yields a truth value, an index or a count, rather than a rounded value."""
     is_rounded = question.rows[row].op in question.adapter.zero_mechanisms["zero_derivative"]
     return find_kind_or_error_kind(cause).is_discrete and not is_rounded
 
 
-def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
-    """Return whether a cut leaves the gradient correct, or detaches a training target.
+def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
+    """Return whether a break yields a discrete value, leaves the gradient correct, or detaches a training target.
 
     Two idioms leave the gradient correct: the straight-through estimator ``z + (q - z).detach()``, and the shift by
     a maximum, ``x - x.max().detach()``.
     """
-    if is_training_target_detached(site):
+    site = _find_break_site(question, row, edge)
+    if _yields_discrete_value(question, row, edge.cause) or is_training_target_detached(site):
         return True
     chain = [row]
     while len(inputs := question.rows[chain[-1]].inputs) == 1:
