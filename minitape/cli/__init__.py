@@ -27,8 +27,6 @@ modules when it runs, which keeps `minitape --help` fast.
     translate messages, show the command that installs a missing package, and format output for the terminal
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import shlex

@@ -3,8 +3,6 @@
 A lock file lists all packages, so the kernel loads them at startup without querying a package index.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

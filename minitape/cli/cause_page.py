@@ -1,7 +1,5 @@
 """Implement `minitape explain --cause`, which finds a cause by its name or by an error message and prints its page."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

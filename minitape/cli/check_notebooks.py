@@ -1,7 +1,5 @@
 """Implement `minitape check`, which runs notebooks under nbval and collects all problems."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Index pairs of characters for searching a Chinese site, because spaces do not separate Chinese words."""
 
-from __future__ import annotations
-
 import re
 
 from sphinx.search.en import SearchEnglish

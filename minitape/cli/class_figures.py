@@ -1,7 +1,5 @@
 """Compute a class's figures for each exercise and each learner."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Format the output of `minitape class` for the terminal and as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -3,8 +3,6 @@
 The `server` module adds the classes in this module to a server. Other notebooks are not affected.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Build the map of the course, a notebook that lists the lessons and is the learners' starting point in JupyterLab."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prepare the environment in which `check` and `save` run notebooks. The environment is the same on every machine."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

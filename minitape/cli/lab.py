@@ -1,7 +1,5 @@
 """Implement `minitape lab`, which copies the lessons for a learner and opens them in JupyterLab."""
 
-from __future__ import annotations
-
 import atexit
 import http.client
 import logging

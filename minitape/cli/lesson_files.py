@@ -1,7 +1,5 @@
 """Find the lessons and copy them for a learner."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

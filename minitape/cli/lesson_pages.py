@@ -4,8 +4,6 @@ A saved lesson contains its outputs and static pictures. To obtain interactive p
 ``minitape_widgets.lesson_views`` reruns each lesson in a separate process.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

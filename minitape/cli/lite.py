@@ -1,7 +1,5 @@
 """Implement `minitape site --lite`, which builds a JupyterLite site for running the lessons in a browser."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

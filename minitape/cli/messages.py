@@ -1,7 +1,5 @@
 """Translate the messages of the `minitape` command into the user's language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

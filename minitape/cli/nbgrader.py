@@ -4,8 +4,6 @@ Each exercise keeps the code that it gives to learners. It is followed by a grad
 right. Only the teacher's version contains the folded solutions.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Iterator

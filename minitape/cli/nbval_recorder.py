@@ -4,8 +4,6 @@
 standard output, consisting of RECORD_MARK and a JSON object (see `_build_cell_result`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Implement `minitape new-lesson`, which writes the skeleton of a lesson."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Check the rules for notebooks that nbval does not check, such as the rules for exercises and solutions."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence

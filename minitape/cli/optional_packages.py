@@ -1,7 +1,5 @@
 """Check for optional packages and name the commands that install them."""
 
-from __future__ import annotations
-
 import importlib.util
 
 from .messages import say

@@ -1,7 +1,5 @@
 """Write the playground page, an editor next to the live picture, with Python running in the reader's browser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias

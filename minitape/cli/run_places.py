@@ -1,7 +1,5 @@
 """Show where readers can run a lesson: on its page, in JupyterLite, in JupyterHub or in Colab."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from html import escape

@@ -1,7 +1,5 @@
 """Implement `minitape save`, which runs a notebook and saves it in the same form as the course's lessons."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import subprocess

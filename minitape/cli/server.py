@@ -20,8 +20,6 @@ To disable the extension, run ``jupyter server extension disable minitape.cli.se
 environment belongs to another user. The server's own settings take precedence.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, TypeAlias
 

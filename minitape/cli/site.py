@@ -1,7 +1,5 @@
 """Implement `minitape site`, which writes lessons as web pages whose pictures work without a kernel or a network."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

@@ -6,8 +6,6 @@ A new site is built in a hidden folder next to the old site. Then the files of t
 interrupts the exchange, it is undone. If the process is killed, the next build removes what is left of both sites.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Print progress bars and the findings of `minitape check` on the terminal."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Suggest minitape's counterparts for names from PyTorch, NumPy and Keras."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from difflib import get_close_matches
 

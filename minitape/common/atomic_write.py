@@ -4,8 +4,6 @@ minitape writes all files through :func:`open_replacement_file`. If a full disk,
 interrupts the write, the old file remains unchanged.
 """
 
-from __future__ import annotations
-
 import errno
 import glob
 import os

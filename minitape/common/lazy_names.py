@@ -1,7 +1,5 @@
 """Load a module's names on first use. A table lists where each name is defined."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Mapping
 

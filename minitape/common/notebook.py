@@ -1,7 +1,5 @@
 """Find out whether minitape is running in a notebook."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -3,8 +3,6 @@
 All such files are read here, as text or JSON of limited size. Nothing in them is imported or run.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

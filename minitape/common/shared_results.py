@@ -1,7 +1,5 @@
 """Compute each result once and share it among the parts of a task, such as explaining each of a model's parameters."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Hashable
 from typing import TypeVar, cast

@@ -1,7 +1,5 @@
 """Start threads on platforms that support them. Python in a browser (Pyodide) does not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from threading import Thread
 

@@ -17,8 +17,6 @@ The first available source determines the language:
 In a checkout of the repository, ``python -m tests.translate de`` adds a language and keeps its files up to date.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

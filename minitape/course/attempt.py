@@ -5,8 +5,6 @@ sentence. All of these checks apply to every exercise. Mistakes and changes that
 lesson's answers.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

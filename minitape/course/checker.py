@@ -1,7 +1,5 @@
 """`check`: tell a learner whether an answer is right, and if not, what may have gone wrong."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import replace

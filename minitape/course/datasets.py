@@ -1,7 +1,5 @@
 """Real data for lessons, shipped with minitape: no network is needed. ``data/README.md`` says whose they are."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 pixels. Some are for training, some are for comparing networks, and some are read only by the checker of lesson 14.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Explain errors in a learner's function that say more than a wrong result would, such as an unknown name."""
 
-from __future__ import annotations
-
 import difflib
 import linecache
 import re

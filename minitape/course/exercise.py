@@ -1,7 +1,5 @@
 """Define an exercise by its expected answer and its likely mistakes."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -3,8 +3,6 @@
 The tape answers six questions.
 """
 
-from __future__ import annotations
-
 from ..common.translation import say
 from ..engine.backward.tape import GradientTape
 from .exercise import Answer

@@ -4,8 +4,6 @@ The folder ``recordings`` has for each framework the program, ``torch.txt``, and
 recording and the answer of ``explain``. The lesson therefore needs no framework.
 """
 
-from __future__ import annotations
-
 import json
 import linecache
 import re

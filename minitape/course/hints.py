@@ -1,7 +1,5 @@
 """Find hints for any exercise by comparing a wrong answer with the right one."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from itertools import combinations

@@ -9,8 +9,6 @@ reads if it is wrong.
 * A **verdict** contains all of these, and `checker` writes the text.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

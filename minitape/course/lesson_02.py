@@ -1,7 +1,5 @@
 """The answers of lesson 02, inside the tape."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """The answers of lesson 03, variables."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from contextlib import suppress

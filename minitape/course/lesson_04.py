@@ -1,7 +1,5 @@
 """The answers of lesson 04, freezing."""
 
-from __future__ import annotations
-
 from .answer_comparison import append_colon_zero_to_names
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, complete_exercises

@@ -1,7 +1,5 @@
 """The answers of lesson 05, how long a tape lasts, and where a gradient points."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The answers of lesson 06, stopping gradients."""
 
-from __future__ import annotations
-
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, complete_exercises
 from .unknown_functions import Polynomial, UnknownFunction

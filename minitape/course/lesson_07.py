@@ -1,7 +1,5 @@
 """The answers of lesson 07, several tapes and tapes inside tapes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The answers of lesson 08, when the gradient is None."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The answers of lesson 09, state."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error

@@ -1,7 +1,5 @@
 """The answers of lesson 11, which is about operations that learners define."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

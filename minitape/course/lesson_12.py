@@ -1,7 +1,5 @@
 """The answers of lesson 12, in which learners build a tape."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -3,8 +3,6 @@
 The right answer for a bed depends on the patient who lies in it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """The answers of lesson 14, your own program."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .answer_comparison import sort_distinct_parts

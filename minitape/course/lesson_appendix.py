@@ -1,7 +1,5 @@
 """Define the answers of the appendix on tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

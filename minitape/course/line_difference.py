@@ -1,7 +1,5 @@
 """Find the line in which a learner's function first differs from the solution, in the learner's names."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Examples are one step too many, a different learning rate, or a value in place of its slope.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ When the kernel is restarted, the buttons look as if they could not be pressed, 
 JupyterLab does not mark a single widget as broken, but it does mark each part of a box of ipywidgets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4

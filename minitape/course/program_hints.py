@@ -1,7 +1,5 @@
 """Find mistakes in a program's text, such as an unused result, an unread name, or a tape outside its loop."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Keep a learner's progress in one small JSON file in the folder of the lessons."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

@@ -1,7 +1,5 @@
 """Ask again, with different numbers, the predictions from earlier lessons that a learner got wrong."""
 
-from __future__ import annotations
-
 import sys
 
 from ..common.notebook import find_ipython_shell

@@ -3,8 +3,6 @@
 If a wrong program does the same as one of these variants, the learner reads what its result is.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

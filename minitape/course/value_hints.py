@@ -4,8 +4,6 @@ The number can be the value of a name, the slope of one name with respect to ano
 a name. A number that fits several of these is not described, because it is unclear which one the learner meant.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import cache
 from itertools import combinations, permutations

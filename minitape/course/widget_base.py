@@ -4,8 +4,6 @@ A user who has only the core of minitape can therefore create a view and save it
 shows its static picture or its text, followed by a line that says what to install.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 

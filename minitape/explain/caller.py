@@ -1,7 +1,5 @@
 """Find the user's frame that a question comes from, because answers use that frame's variable names."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from types import FrameType

@@ -1,7 +1,5 @@
 """Parse the advice on errors, a list of message patterns, each with the sentence to show for it."""
 
-from __future__ import annotations
-
 MISSING_NAME = "If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."
 
 

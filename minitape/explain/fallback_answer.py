@@ -1,7 +1,5 @@
 """Build an answer after explain itself has failed, or if only the source's name and type are known."""
 
-from __future__ import annotations
-
 from ..common.translation import format_error
 from ..engine.backward.tape import GradientTape
 from .caller import collect_asking_variables

@@ -1,7 +1,5 @@
 """Group the operations of TensorFlow and minitape's tape by how they make adjoints zero."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple

@@ -4,8 +4,6 @@ The templates are in English. The records of causes (:mod:`causes`) contain thei
 are in calls to `fill`. Their translations are in ``texts/explain.po``.
 """
 
-from __future__ import annotations
-
 from ..common.translation import join_sentences, say
 
 LESSON = "explain"

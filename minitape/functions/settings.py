@@ -1,7 +1,5 @@
 """Switch tracing off, suspend it for a block, and check whether a function is being traced."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Find a curve for an assignment that no node hides. Lengths are in pixels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple

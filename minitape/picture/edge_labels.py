@@ -3,8 +3,6 @@
 Lengths are in pixels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 ``texts/picture.po`` contains the translations.
 """
 
-from __future__ import annotations
-
 from ..common.translation import join_sentences, load_translations, say
 
 LESSON = "picture"

@@ -9,8 +9,6 @@ half-slots, and an edge that passes a column occupies one. Rows written by a gra
 from right to left and in which each row is below the row to whose adjoint it contributes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

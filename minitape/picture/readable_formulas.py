@@ -1,7 +1,5 @@
 """Format formulas and rules from the table of primitives in textbook notation: `x²`, `√x`, `g / (2 × √x)`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 Only the elements that :mod:`.svg_elements` draws are converted, so both formats show the same picture.
 """
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

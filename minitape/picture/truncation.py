@@ -1,7 +1,5 @@
 """Shorten names, texts and lists, so that pictures of any program remain small and legible."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Read from the program's text the names of an operation's operands and result."""
 
-from __future__ import annotations
-
 import ast
 from itertools import islice
 from types import CodeType

@@ -1,7 +1,5 @@
 """Read the names and the values of a program's variables."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 

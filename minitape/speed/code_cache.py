@@ -3,8 +3,6 @@
 Each folder keeps only the most recently used modules.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

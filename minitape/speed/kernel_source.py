@@ -4,8 +4,6 @@ A kernel is a loop that propagates adjoints backward over scalar rows. The table
 :mod:`minitape.engine.table.primitives.elementwise`.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Define row marks, and propagate them from each row to the rows computed from it."""
 
-from __future__ import annotations
-
 from itertools import compress
 
 from ..record.record import DIFFERENTIABLE_KINDS, Record

@@ -10,8 +10,6 @@ number that is too large would skip the user's statement. A function with a para
 starts the search at this frame, or at its own caller if ``frame`` is None.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from functools import cache

@@ -3,8 +3,6 @@
 Each class has TensorFlow's canonical error code (https://www.tensorflow.org/api_docs/python/tf/errors).
 """
 
-from __future__ import annotations
-
 
 class OpError(Exception):
     """An error that an operation raised while it was running.

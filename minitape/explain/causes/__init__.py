@@ -15,8 +15,6 @@ cause, add its record to one of this package's files, write a check that finds i
 ``runs``                what happened to the gradient on its way to the weight, as a whole training run shows
 """
 
-from __future__ import annotations
-
 from . import broken_paths, escapes, lost_gradients, other_objects, runs, sources, suspicions, zero_and_nonfinite
 from .cause import KINDS, Cause, Kind
 

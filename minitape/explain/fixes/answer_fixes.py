@@ -6,8 +6,6 @@ order, and the first result is the fix. The fix is offered as a patch if only on
 be parsed.
 """
 
-from __future__ import annotations
-
 from itertools import chain
 
 from ...common.translation import join_sentences

@@ -1,7 +1,5 @@
 """Fix a program by removing a block, or by adding a ``watch`` call to it."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

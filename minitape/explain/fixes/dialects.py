@@ -3,8 +3,6 @@
 No framework is imported here, because a program that needs a fix has already imported its framework.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, field, replace
 from typing import Any

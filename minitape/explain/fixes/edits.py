@@ -1,7 +1,5 @@
 """Define edits for the line to blame. An edit returns the text that should replace a syntax node, or None."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

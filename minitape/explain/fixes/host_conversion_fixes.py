@@ -1,7 +1,5 @@
 """Use the framework's own functions in a line that converts a value to NumPy or Python."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Define edits for lines that contain step functions or NaNs. Unlike other edits, these read the recorded values."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any

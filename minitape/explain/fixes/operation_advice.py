@@ -3,8 +3,6 @@
 One table serves all frameworks. If none of its rows fits, the cause's own sentence is used.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

@@ -6,8 +6,6 @@ frameworks share. A framework adds its own knowledge, such as which tensors are 
 `FrameworkChecks`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice

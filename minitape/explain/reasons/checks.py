@@ -3,8 +3,6 @@
 Each check looks for one cause and returns a `Finding` or None. ``check_order.py`` runs the checks.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard

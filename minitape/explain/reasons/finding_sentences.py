@@ -1,7 +1,5 @@
 """Turn findings into the sentences that the user reads."""
 
-from __future__ import annotations
-
 import ast
 
 import numpy as np

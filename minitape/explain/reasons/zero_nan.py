@@ -5,8 +5,6 @@ blame is the first one, seen from the target, that received a finite, nonzero ad
 of this call show the reason.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace
