@@ -395,6 +395,116 @@ for step in range(64):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum((w - 3.0) ** 2)
     optimizer.apply([tape.gradient(loss, w)], [w])
+#@ a_training_step_of_a_model_forgets_the_optimizer not_applied
+import keras
+class Forgetful(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.layer = keras.layers.Dense(1)
+    def train_step(self, x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self.layer(x) - 1.0) ** 2)
+        gradients = tape.gradient(loss, self.layer.trainable_variables)  #!
+        pass  #- self.optimizer.apply(gradients, self.layer.trainable_variables)
+        return {"loss": loss}
+model = Forgetful()
+model.compile(keras.optimizers.SGD(0.01))
+model.fit(np.ones((16, 3), "float32"), epochs=6, verbose=0)
+#@ a_compiled_step_only_measures_its_gradients connected
+import keras
+layer, optimizer = keras.layers.Dense(1), keras.optimizers.SGD(0.1)
+@tf.function
+def measure(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(x) - 1.0) ** 2)
+    return tf.linalg.global_norm(tape.gradient(loss, layer.trainable_variables))
+for _ in range(6):
+    measure(tf.ones((4, 3)))
+#@ compiled_gradients_are_applied_outside connected
+import keras
+layer, optimizer = keras.layers.Dense(1), keras.optimizers.SGD(0.1)
+layer.build((4, 3))
+@tf.function
+def differentiate(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(x) - 1.0) ** 2)
+    return tape.gradient(loss, layer.trainable_variables)
+for _ in range(6):
+    optimizer.apply(differentiate(tf.ones((4, 3))), layer.trainable_variables)
+#@ compiled_gradients_are_summed_outside connected
+import keras
+layer, optimizer = keras.layers.Dense(1), keras.optimizers.SGD(0.1)
+layer.build((4, 3))
+@tf.function
+def differentiate(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(x) - 1.0) ** 2)
+    return tape.gradient(loss, layer.trainable_variables)
+sums = [0.0, 0.0]
+for _ in range(8):
+    sums = [total + part for total, part in zip(sums, differentiate(tf.ones((4, 3))))]
+optimizer.apply(sums, layer.trainable_variables)
+#@ gradients_meet_the_wrong_variables not_applied
+import keras
+a, b, optimizer = keras.layers.Dense(2), keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+for _ in range(6):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((b(a(tf.ones((4, 2)))) - 1.0) ** 2)
+    gradients = tape.gradient(loss, a.trainable_variables + b.trainable_variables)
+    layers = b, a  #- layers = a, b
+    variables = layers[0].trainable_variables + layers[1].trainable_variables
+    optimizer.apply_gradients(zip(gradients, variables))  #!
+#@ gradients_of_a_copy_reach_the_model connected
+import keras
+model, copy = keras.layers.Dense(2, use_bias=False), keras.layers.Dense(2, use_bias=False)
+optimizer = keras.optimizers.SGD(0.01)
+model.build((4, 2)), copy.build((4, 2))
+for _ in range(6):
+    copy.set_weights(model.get_weights())
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((copy(tf.ones((4, 2))) - 1.0) ** 2)
+        loss += tf.reduce_sum((copy.kernel - model.kernel - 1.0) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, copy.trainable_variables), model.trainable_variables))
+#@ a_layer_is_created_in_every_call not_optimized
+import keras, warnings
+warnings.simplefilter("ignore")  # Keras warns of a layer without build().
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.head = keras.layers.Dense(4), keras.layers.Dense(1)
+    def call(self, x):
+        hidden = keras.layers.Dense(4)(x)  #!  #- hidden = self.hidden(x)
+        return self.head(hidden)
+net, optimizer = Net(), keras.optimizers.SGD(0.01)
+for _ in range(6):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((net(tf.ones((4, 2))) - 1.0) ** 2)
+    optimizer.apply(tape.gradient(loss, net.trainable_variables), net.trainable_variables)
+#@ a_frozen_stack_of_layers_is_created_once connected
+import keras
+stack, head = [keras.layers.Dense(2) for _ in range(4)], keras.layers.Dense(1)
+optimizer = keras.optimizers.SGD(0.01)
+for _ in range(6):
+    with tf.GradientTape() as tape:
+        x = tf.ones((4, 2))
+        for layer in stack:
+            x = layer(x)
+        loss = tf.reduce_mean((head(x) - 1.0) ** 2)
+    optimizer.apply(tape.gradient(loss, head.trainable_variables), head.trainable_variables)
+#@ a_discriminator_was_never_trainable not_trainable
+import keras, warnings
+warnings.simplefilter("ignore")  # Keras warns of a model without trainable weights.
+discriminator = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="sigmoid")])
+discriminator.compile("sgd", "binary_crossentropy")
+generator = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+discriminator.trainable = False  #!  #- pass
+both = keras.Sequential([generator, discriminator])
+both.compile("sgd", "binary_crossentropy")
+for _ in range(6):
+    discriminator.train_on_batch(np.eye(3), np.ones((3, 1)))
+    pass  #- discriminator.trainable = False
+    both.train_on_batch(np.eye(2), np.ones((2, 1)))
+    pass  #- discriminator.trainable = True
 #@ a_model_keeps_a_number_of_its_trace stale_value
 import keras
 class Weighted(keras.Model):
@@ -414,6 +524,19 @@ class Anneal(keras.callbacks.Callback):
 model = Weighted()
 model.compile(keras.optimizers.SGD(0.01))
 model.fit(np.ones((16, 3), "float32"), epochs=3, verbose=0, callbacks=[Anneal()])
+"""
+
+FAILED_STEP = """
+import keras
+generator, judge = keras.layers.Dense(3), keras.layers.Dense(1)
+optimizer = keras.optimizers.SGD(0.1)
+@tf.function
+def step(noise):
+    fake = generator(noise)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(judge(fake) ** 2)
+    optimizer.apply(tape.gradient(loss, generator.trainable_variables), generator.trainable_variables)
+step(tf.ones((4, 2)))
 """
 
 LATER_VARIABLE = """

@@ -83,6 +83,11 @@ def test_the_fix_names_the_operand_to_change(tmp_path, capsys, text, fix):
     assert (code, fix in printed) == (1, True), printed
 
 
+def test_a_compiled_step_without_any_gradient_is_explained_instead_of_its_error(tmp_path, capsys):
+    code, problems = explain(tmp_path, "tensorflow", tensorflow_runs.FAILED_STEP)
+    assert (code, problems) == (1, {("computed_before_tape", 9)}), capsys.readouterr().err
+
+
 def test_a_step_that_loses_its_parameters_is_not_also_blamed_for_its_state(tmp_path):
     assert {cause for cause, _ in explain(tmp_path, "jax", jax_runs.STATE_OF_LOST_PARAMETERS)[1]} == {"not_applied"}
 

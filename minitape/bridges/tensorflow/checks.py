@@ -255,14 +255,21 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    has_arrived = question.sweep is not None and any(
-        row in question.sweep.adjoints for row in question.used_source_rows
+    has_arrived = question.sweep is not None and not question.sweep.adjoints.keys().isdisjoint(
+        question.used_source_rows
     )
     if has_arrived or not question.used_source_rows or question.adapter.tape is None:
         return _find_source_read_from_variable(question)
     if question.path and question.path[0].edge.cause in ("variable_assign", "left_through_numpy"):
         return None  # Another check reports that break.
-    use = _collect_source_use(question)
+    rows = [question.rows[row] for row in question.used_source_rows]
+    use = SourceUse(
+        rows,
+        next((row for row in rows if row.kind != "operation"), None),
+        question.list_target_ancestors_reading_source(),
+        find_recorded_or_first_use(question),
+        question.adapter.list_tapes_asked_to_watch(question.source),
+    )
     late_finding = _find_late_watch(question, use)
     if late_finding is not None:
         return late_finding
@@ -276,17 +283,6 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
         # derivative.
         return None
     return _explain_unwatched_use(question, use)
-
-
-def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
-    rows = [question.rows[row] for row in question.used_source_rows]
-    return SourceUse(
-        rows,
-        next((row for row in rows if row.kind != "operation"), None),
-        question.list_target_ancestors_reading_source(),
-        find_recorded_or_first_use(question),
-        question.adapter.list_tapes_asked_to_watch(question.source),
-    )
 
 
 def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
@@ -546,7 +542,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
         ]
         if row is None and escapes:
             return build_finding_of_first_escape(question, escapes)
-    elif not any(source_row in question.sweep.adjoints for source_row in question.used_source_rows):
+    elif question.sweep.adjoints.keys().isdisjoint(question.used_source_rows):
         row = find_row_that_stopped_adjoint(question)
     if row is None:
         return None

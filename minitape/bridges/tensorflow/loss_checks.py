@@ -22,9 +22,14 @@ from ...explain.reasons.program_text import (
 from ...recording.sites import NOWHERE
 from ..framework_adapter import is_any_name_read_later
 from ..run_watch.schedules import explain_schedule_decayed_too_early
-from .function_calls import iter_targets_with_recordings, list_recording_and_reruns
+from .function_calls import (
+    iter_targets_with_recordings,
+    list_recording_and_reruns,
+    replay_one_call_per_compiled_step,
+)
 from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
 from .operation_log import find_handle_id
+from .suspects import collect_rows_computed_from_gradients
 from .traced_values import find_name_in_program
 
 if TYPE_CHECKING:
@@ -32,25 +37,6 @@ if TYPE_CHECKING:
 
 # A program that matches this pattern adds the losses of layers itself, or lets Keras add them.
 find_use_of_losses = re.compile(r"\.losses\b|\bcompute_loss\(|\bcompiled_loss\(").search
-
-
-def explain_step_with_unscaled_loss(recording: TensorFlowRecording) -> OptionalExplanation:
-    """Explain that a ``LossScaleOptimizer`` took a step with gradients of a loss that was not scaled.
-
-    Args:
-        recording: The recording of the program.
-
-    Returns:
-        The explanation, or None if there was no such step.
-    """
-    step = recording.log.unscaled_step_site
-    if step == NOWHERE:
-        return None
-    # While TensorFlow traces a function, the decorator may be the line that is running.
-    sites = list_call_sites(step[0], "gradient")
-    earlier = [site for site in sites if site <= step]
-    site = max(earlier, default=min(sites, default=step))
-    return explain_cause("tensorflow", "scaler", site, "unscaled_loss")
 
 
 def explain_optimizer_remade_each_step(recording: TensorFlowRecording) -> OptionalExplanation:
@@ -93,18 +79,46 @@ def explain_layer_losses_missing_from_target(recording: TensorFlowRecording) -> 
     return None
 
 
-def explain_swapped_or_nonprobability_loss_input(recording: TensorFlowRecording) -> OptionalExplanation:
-    """Explain that a Keras loss received logits instead of probabilities, or its arguments in the wrong order.
+def explain_misused_call(recording: TensorFlowRecording) -> OptionalExplanation:
+    """Explain that a Keras loss or an optimizer received the wrong arguments, or arguments in the wrong order.
 
     Args:
         recording: The recording of the program.
     """
-    for site, variant in (item.log.wrong_loss_input for item in list_recording_and_reruns(recording)):
+    for site, cause, variant in (item.log.misused_call for item in list_recording_and_reruns(recording)):
         if site != NOWHERE:
-            compiled = list_call_sites(site[0], "compile")
-            is_fitted = find_statement(site).find_call("fit", "train_on_batch")
-            site = compiled[-1] if is_fitted and compiled else site
-            return explain_cause("tensorflow", "loss_input", site, variant)
+            blamed_function = "gradient" if cause == "scaler" else "compile"
+            if cause == "scaler" or find_statement(site).find_call("fit", "train_on_batch"):
+                sites = list_call_sites(site[0], blamed_function)
+                # While TensorFlow traces a function, the decorator may be the line that is running.
+                site = ([item for item in sites if item <= site] or sites[:1] or [site])[-1]
+            return explain_cause("tensorflow", cause, site, variant)
+    return None
+
+
+def explain_compiled_gradients_that_change_nothing(recording: TensorFlowRecording) -> OptionalExplanation:
+    """Explain that the calls of a ``tf.function`` computed gradients without ever changing a variable.
+
+    Args:
+        recording: The recording of the program.
+
+    Returns:
+        The explanation, or None if a variable changed, or if the function stores or returns its gradients.
+    """
+    log = recording.log
+    for call, rerun in replay_one_call_per_compiled_step(recording):
+        n = sum(other.function is call.function for other in log.function_calls)
+        run, replay = rerun.build_checked_run(), log.replayed_calls[call]
+        uses = [
+            *log.optimizer_steps,
+            *rerun.log.optimizer_steps,
+            *rerun.log.handles_with_stored_gradients,
+            *collect_rows_computed_from_gradients(run),
+            *filter(None, map(rerun.log.tensor_rows.returned_gradients.get, replay.results if replay else ())),
+        ]
+        states = (recording.list_rows(variable) for variable in run.sources_with_gradient.values())
+        if n > 2 and not uses and all(len(rows) < 2 for rows in states):
+            return explain_cause("tensorflow", "not_applied", rerun.sweeps[-1].site, fields={"n": n})
     return None
 
 
@@ -146,12 +160,10 @@ def explain_lr_attribute_without_effect(file: str | None) -> OptionalExplanation
     Args:
         file: The program's file.
     """
-    optimizers = [item for item in iter_living_instances(tf.keras.optimizers.Optimizer) if "lr" in vars(item)]
-    sites = list_binding_sites(file, ".lr") if optimizers else []
-    if not sites:
-        return None
-    fields = {"rate": float(optimizers[0].learning_rate)}
-    return explain_cause("tensorflow", "schedule", sites[0], "attribute", fields)
+    for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
+        for site in list_binding_sites(file, ".lr") if "lr" in vars(optimizer) else ():
+            return explain_cause("tensorflow", "schedule", site, "attribute", {"rate": float(optimizer.learning_rate)})
+    return None
 
 
 def explain_early_decay_of_each_schedule() -> Iterator[OptionalExplanation]:

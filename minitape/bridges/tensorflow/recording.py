@@ -107,20 +107,20 @@ class TensorFlowRecording(FrameworkRecording):
         return read_weights_around_last_step(self, source)
 
     def explain_failed_gradient_call(self, call_args: tuple, call_kwargs: Mapping[str, Any]) -> OptionalExplanation:
-        """Explain why ``tape.gradient`` raised an error.
+        """Explain why ``tape.gradient`` or a compiled step raised an error.
 
         Args:
             call_args: The positional arguments of the call, including the tape.
             call_kwargs: Its keyword arguments.
 
         Returns:
-            The explanation for the first source; None if the call had no target or source, or if the call is not to
-            blame.
+            The explanation for the first source; None if the call had no target or source, or if missing gradients
+            are not to blame.
         """
         asked = dict(zip(("tape", "target", "sources"), call_args, strict=False)) | dict(call_kwargs)
         sources = tensorflow.nest.flatten(asked.get("sources"))
         if not isinstance(asked["tape"], tensorflow.GradientTape) or asked.get("target") is None or not sources:
-            return None
+            return self.log.explanation_of_failed_step
         explanation = self._explain_gradient(asked["target"], sources[0])
         return None if explanation.connected else explanation
 
@@ -136,21 +136,21 @@ class TensorFlowRecording(FrameworkRecording):
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:
         """Yield the explanation of each problem that no single gradient shows, and None for each absent problem."""
         from .loss_checks import (
+            explain_compiled_gradients_that_change_nothing,
             explain_early_decay_of_each_schedule,
             explain_layer_losses_missing_from_target,
             explain_lr_attribute_without_effect,
+            explain_misused_call,
             explain_optimizer_remade_each_step,
-            explain_step_with_unscaled_loss,
-            explain_swapped_or_nonprobability_loss_input,
             explain_unread_clipping_result,
             explain_use_of_initial_batchnorm_statistics,
         )
 
         nonfinite = (explain_nonfinite_target(self, row) for sweep in self.sweeps for row in sweep.target)
         yield next(filter(None, nonfinite), None)
-        yield explain_swapped_or_nonprobability_loss_input(self)
+        yield explain_misused_call(self)
+        yield explain_compiled_gradients_that_change_nothing(self)
         yield explain_use_of_initial_batchnorm_statistics(self)
-        yield explain_step_with_unscaled_loss(self)
         yield explain_layer_losses_missing_from_target(self)
         yield explain_optimizer_remade_each_step(self)
         file = getattr(sys.modules["__main__"], "__file__", None)

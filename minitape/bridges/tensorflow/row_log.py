@@ -50,6 +50,7 @@ from .operation_log import (
 from .tensor_rows import TensorRows
 
 if TYPE_CHECKING:
+    from ...explain.explanation import OptionalExplanation
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
@@ -79,7 +80,8 @@ class TensorFlowLog:
         tensor_rows: The rows of tensors and variables.
         creations: For each handle, the time and line at which the block created the variable.
         custom_rules: The gradient function of each ``tf.custom_gradient`` call, keyed by operation name.
-        wrong_loss_input: The line of a Keras loss that received a wrong input, and the variant of the sentence.
+        misused_call: The line of a Keras loss or optimizer that received wrong arguments, the cause, and its variant.
+        explanation_of_failed_step: The reason why an optimizer refused a step without gradients, or None.
         assignments: For each assignment, the identity of the variable's handle, the stored row or None, the line, and
             the number of existing rows.
         copied_tensors: For each tensor used only to fill a variable, the variable's handle and the line.
@@ -93,7 +95,6 @@ class TensorFlowLog:
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
         patches: The patches to TensorFlow. The patches are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.
-        unscaled_step_site: The line of a LossScaleOptimizer step whose loss was not scaled.
         applied_gradient_rows: During an optimizer step, the row of each variable's gradient, by handle identity.
     """
 
@@ -108,7 +109,8 @@ class TensorFlowLog:
         self.tensor_rows = TensorRows(self.recording, self.running_line, self.tape_history)
         self.creations: IdentityMap[Creation] = IdentityMap()
         self.custom_rules: dict = {}
-        self.wrong_loss_input: tuple[Site, str] = NOWHERE, ""
+        self.misused_call: tuple[Site, str, str] = NOWHERE, "", ""
+        self.explanation_of_failed_step: OptionalExplanation = None
         self.assignments: list[tuple] = []
         self.copied_tensors: IdentityMap[tuple[Any, Site]] = IdentityMap()
         self.handles_with_stored_gradients = set[int]()
@@ -119,7 +121,6 @@ class TensorFlowLog:
         self.refused_sweep: RefusedSweep | None = None
         self.patches = FrameworkPatches()
         self.optimizer_steps: list[OptimizerStep] = []
-        self.unscaled_step_site: Site = NOWHERE
         self.applied_gradient_rows: dict[int, int] = {}
 
     def record_tape_event(self, event: str, tape: Any) -> None:
@@ -131,18 +132,18 @@ class TensorFlowLog:
         """
         self.tape_history.record_tape_event(event, tape, len(self.rows), self.running_line.find_call_stack())
 
-    def record_returned_gradients(self, gradients: Sequence, target_rows: list[int]) -> None:
-        """Remember the gradients that a tape returned, with their targets.
+    def record_returned_gradients(self, gradients: Sequence, sources: Sequence) -> None:
+        """Remember the gradients that the last sweep returned, with their targets.
 
         Args:
             gradients: The gradients. Only those that are tensors are remembered.
-            target_rows: The targets' rows.
+            sources: The tensors and handles that the gradients belong to.
         """
         call_stack = self.running_line.find_call_stack()
-        for gradient in gradients:
+        for gradient, source in zip(gradients, sources, strict=False):
             if isinstance(gradient, tf.Tensor):
                 self.tensor_rows.returned_gradients[gradient] = ReturnedGradient(
-                    target_rows, call_stack, len(self.rows)
+                    self.recording.sweeps[-1].target, call_stack, len(self.rows), id(source)
                 )
 
     def record_eager_operation(self, op: str, inputs: Sequence, outputs: Sequence, function_call: Any = None) -> None:
@@ -343,9 +344,9 @@ class TensorFlowLog:
         is_trained, is_prediction = (any(self.rows[row].kind == "variable" for row in rows) for rows in ancestors)
         values = np.asarray(output)
         if is_trained and not is_prediction:
-            self.wrong_loss_input = self.running_line.find_site(), "swapped"
+            self.misused_call = self.running_line.find_site(), "loss_input", "swapped"
         elif is_prediction and np.any((values < -TOLERANCE) | (values > 1 + TOLERANCE)):
-            self.wrong_loss_input = self.running_line.find_site(), ""
+            self.misused_call = self.running_line.find_site(), "loss_input", ""
 
     def record_optimizer_step(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
         """Record an optimizer step that is about to change variables.
@@ -364,6 +365,11 @@ class TensorFlowLog:
         handle_ids = {
             find_handle_id(variable) for gradient, variable in gradients_with_variables if gradient is not None
         }
+        for gradient, variable in gradients_with_variables:
+            returned = self.tensor_rows.returned_gradients.get(gradient)
+            # The gradients of a model's copy may be applied to the model itself, so the variables must be the same.
+            if returned is not None and returned.source_id in handle_ids - {find_handle_id(variable)}:
+                self.misused_call = self.running_line.find_site(), "not_applied", "pairs"
         self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows), new_class))
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
 

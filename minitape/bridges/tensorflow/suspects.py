@@ -16,7 +16,7 @@ from ...explain.operation_families import TENSORFLOW_OPERATIONS
 from ...explain.reasons.program_text import Statement, find_statement, list_binding_sites, list_statements, unparse
 from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, format_step_count
 from ...explain.translated_sentences import fill
-from ...recording.recorded_rows import BackwardPass, RecordedRow
+from ...recording.recorded_rows import BackwardPass, RecordedRow, collect_connected_ancestors
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
@@ -102,7 +102,7 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
                 yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
 
 
-def _collect_rows_computed_from_gradients(run: CheckedRun) -> set[int]:
+def collect_rows_computed_from_gradients(run: CheckedRun) -> set[int]:
     """Return the rows of gradients that sweeps returned, and the rows that were computed from them."""
     gradient_rows = set[int]()
     for row in run.rows:
@@ -117,7 +117,7 @@ def _map_handle_ids_to_unread_new_values(run: CheckedRun) -> dict[int, RecordedR
     A lost step is a row computed from the variable and its gradient, and bound to a name that nothing reads.
     """
     lost_steps = dict[int, RecordedRow]()
-    for row in (run.rows[index] for index in sorted(_collect_rows_computed_from_gradients(run))):
+    for row in (run.rows[index] for index in sorted(collect_rows_computed_from_gradients(run))):
         statement = find_statement(row.site)
         if (
             statement.bound_names
@@ -134,7 +134,7 @@ def _map_handle_ids_to_unread_new_values(run: CheckedRun) -> dict[int, RecordedR
 
 def _are_gradients_summed_or_stored(run: CheckedRun) -> bool:
     """Return whether the program sums gradients of several sweeps or stores them, so that it may apply them later."""
-    gradient_rows, sums = _collect_rows_computed_from_gradients(run), set[int]()
+    gradient_rows, sums = collect_rows_computed_from_gradients(run), set[int]()
     for row in run.rows:
         if row.op in ("AddV2", "AddN") and not gradient_rows.isdisjoint(row.inputs):
             if not sums.isdisjoint(row.inputs):
@@ -186,8 +186,11 @@ def check_variables_untracked_by_layer(run: CheckedRun) -> Suspicions:
     if not candidates or not run.trained_keys:
         return
     yield from _check_untrained_variables_of_target(run, list(candidates.values()))
+    yield from _check_variables_remade_for_each_target(run, list(candidates.values()))
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
-        for name, value in _list_attribute_names_and_objects(layer):
+        attributes = vars(layer).items()
+        parts = [(name, part) for name, value in attributes for part in (value if isinstance(value, list) else [value])]
+        for name, value in parts:
             if id(value) not in candidates or any(value is listed for listed in layer.variables):
                 continue
             key, variable = candidates.pop(id(value))
@@ -198,12 +201,6 @@ def check_variables_untracked_by_layer(run: CheckedRun) -> Suspicions:
             site = next(iter([*call_stack[-1:], *list_binding_sites(file, f"self.{name}")]), NOWHERE)
             fields = {"what": f"{type(layer).__name__}.{name}"}
             yield Suspicion("not_optimized", site, fields, source_keys={key}, variant="untracked")
-
-
-def _list_attribute_names_and_objects(layer: Any) -> list[tuple[str, Any]]:  # An attribute may be of any type.
-    """Return the objects in the attributes of a layer and in its lists, with the names of the attributes."""
-    parts = {name: value if isinstance(value, list) else [value] for name, value in vars(layer).items()}
-    return [(name, part) for name in parts for part in parts[name]]
 
 
 def _check_untrained_variables_of_target(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
@@ -222,6 +219,29 @@ def _check_untrained_variables_of_target(run: CheckedRun, candidates: list[tuple
             site = _find_trainable_creation_unless_assigned(statements, name)
             if site != NOWHERE:
                 yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")
+
+
+def _check_variables_remade_for_each_target(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
+    """Yield a suspicion for each line that created other variables for each of three or more targets.
+
+    Args:
+        run: The run to check.
+        candidates: The key and the variable of each variable without a requested gradient.
+    """
+    targets = dict.fromkeys(row for sweep in run.sweeps for row in sweep.target)
+    ancestors_by_target = [collect_connected_ancestors(run.rows, [row]) for row in targets]
+    variables_by_site = dict[Site, list[tuple[int, Any]]]()
+    for key, variable in candidates:
+        for site in run.recording.log.find_variable_creation(to_handle_or_value(variable)).call_stack[-1:]:
+            variables_by_site.setdefault(site, []).append((key, variable))
+    for site, variables in variables_by_site.items():
+        groups = [
+            group
+            for ancestors in ancestors_by_target
+            if (group := {key for key, variable in variables if ancestors.intersection(run.find_source_rows(variable))})
+        ]
+        if len(groups) > 2 and len(set().union(*groups)) == sum(map(len, groups)):
+            yield Suspicion("not_optimized", site, {"n": len(groups)}, source_keys=groups[-1], variant="remade")
 
 
 def _find_trainable_creation_unless_assigned(statements: list[Statement], name: str) -> Site:

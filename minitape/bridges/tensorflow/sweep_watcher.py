@@ -107,8 +107,8 @@ class SweepWatcher:
         if is_unrecorded:
             self.writer.run_safely(
                 self.log.record_returned_gradients,
-                gradients[: len(sources)],
-                [row for target_tensor in target for row in self.log.tensor_rows.list_rows(target_tensor)[-1:]],
+                gradients,
+                sources,
             )
         return gradients[: len(sources)]
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import list_binding_sites, list_statements_of_code, unparse
-from ...recording.sites import Site, find_user_site
+from ...recording.sites import NOWHERE, Site, find_user_site
 from ..framework_adapter import list_named_program_objects
 from ..outside_values import (
     OutsideData,
@@ -39,6 +39,7 @@ class TraceState:
         stale_key: The key of the first value that was replaced before a call, or None.
         stale_call: The number of that call.
         stale_site: The line of that call.
+        first_site: The line of the first call.
         values_before: The values right before the current call, or None if they are unknown.
         draws: The random numbers that NumPy and Python drew in the trace.
         counted_key: The key of the first number that only the trace counts up, or None.
@@ -49,7 +50,8 @@ class TraceState:
         self.values: OutsideData = {}
         self.trace_count = self.call_count = self.stale_call = 0
         self.stale_key: tuple[Any, str] | None = None
-        self.stale_site: Site = (None, None)
+        self.stale_site: Site = NOWHERE
+        self.first_site: Site = find_user_site()
         self.draws = TracedDraws()
         self.values_before: OutsideData | None = None
         self.counted_key: tuple[Any, str] | None = None
@@ -109,6 +111,12 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     if state.counted_key is not None and state.call_count > 1:
         site = find_increment_of_used_number(*state.counted_key).site
         return explain_cause("tensorflow", "stale_value", site, "counted", {"name": state.counted_key[1]})
+    for model in list_keras_models_trained_by(function.python_function):
+        name = find_name_in_program(model) or model.name
+        flags = state.values.get((function.python_function, name + VARIABLES_NAME), {})
+        sites = list_binding_sites(state.first_site[0], ".trainable")
+        if flags and not any(flags.values()) and sites and is_tape_or_function_with_tape(function):
+            return explain_cause("tensorflow", "not_trainable", sites[0], "model", {"name": name})
     if state.stale_key is None or (
         state.stale_key[1].endswith(VARIABLES_NAME) and not is_tape_or_function_with_tape(function)
     ):

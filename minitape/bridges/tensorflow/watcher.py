@@ -269,7 +269,7 @@ class TensorFlowWatcher(Watcher):
     def _step_and_record_if_loss_is_unscaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Record the line of a step that divides gradients by a scale by which the loss was not multiplied."""
         if not self._is_loss_scaled:
-            self.log.unscaled_step_site = self.log.running_line.find_site()
+            self.log.misused_call = self.log.running_line.find_site(), "scaler", "unscaled_loss"
         self._is_loss_scaled = False
         return original(optimizer, *args, **kwargs)
 
@@ -303,6 +303,7 @@ class TensorFlowWatcher(Watcher):
                 explanation = self.writer.run_safely(self.recording.explain, gradients_with_variables[0][1])
                 if explanation is not None:
                     error.add_note(f"minitape: {explanation}")
+                    self.log.explanation_of_failed_step = explanation  # AutoGraph raises a new error without the note.
 
     def _execute_with_values_of_variables(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
         """Run an operation with the values of its variables, because TensorFlow would read them without a callback."""

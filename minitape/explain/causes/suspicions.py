@@ -104,6 +104,11 @@ CAUSES = (
         Fix: In a custom training loop, add it to the variables of tape.gradient and apply_gradients. For compile() and
         fit(), make it a weight of a layer with self.add_weight(...).
 
+        [tensorflow: remade]
+        Each step creates new variables{line}, {n} times so far. They begin with new random values, and no optimizer
+        trains them.
+        Fix: Create the layer only once, for example in __init__ or before the training loop, and then call it here.
+
         [torch: model]
         The parameter has a gradient, but no optimizer updates it, and no module in the block has registered it.
         model.parameters() does not find parameters in a plain list, dictionary or object{line}.
@@ -174,7 +179,8 @@ CAUSES = (
 
         [jax: dropped]
         {n} steps computed new values{line}, but each subsequent step started from the old values.
-        Fix: Return the new parameters from the step, and pass them to the next step.
+        Fix: Return the new parameters from the step, and pass them to the next step. To change a module of flax.nnx in
+        place, compile the step with nnx.jit. jax.jit only changes a copy of it.
 
         [jax: raw]
         Each step adds the gradient itself to the parameter, so the loss grows. optax.masked{line} does not change the
@@ -191,6 +197,11 @@ CAUSES = (
         The variable received a gradient in {n} backward passes, but the step{line} creates a new tensor that nothing
         uses, so the variable does not change.
         Fix: Change the variable itself: v.assign_sub(rate * gradient).
+
+        [tensorflow: pairs]
+        The optimizer step{line} applies gradients to the wrong variables: the list of gradients and the list of
+        variables contain the same variables in a different order.
+        Fix: Use one list for both: gradients = tape.gradient(loss, variables), and then zip(gradients, variables).
 
         [torch: rounded]
         {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, but no element changed.
