@@ -35,7 +35,8 @@ def save_state_and_build_restorer(function: Any, *args: Any) -> Callable[[], Non
     []
     """
     saved_contents: dict[int, tuple] = {}
-    pending = [function, *args]
+    # A library may wrap the function in an object with a state of its own, as ``flax.nnx.grad`` does.
+    pending = [function, *getattr(function, "__dict__", {}).values(), *args]
     pending += [
         value
         for inner_function in iter_function_and_callees(function)

@@ -144,21 +144,6 @@ w = step(start)  #- w = step(jnp.copy(start))
 for _ in range(3):
     w = step(w)
 print(jnp.sum(w - start))  #!
-#@ an_array_among_nondiff_argnums leaked_tracer
-import functools
-@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))  #!  #- @jax.custom_jvp
-def gated(x, mask):
-    return x * mask
-@gated.defjvp
-def gated_jvp(mask, primals, tangents):  #- def gated_jvp(primals, tangents):
-    return gated(*primals, mask), tangents[0] * mask  #- return gated(*primals), tangents[0] * primals[1]
-def loss(w, mask):
-    def body(carry, _):
-        h, m = carry
-        return (gated(h, m) + w, m), None
-    (h, _), _ = jax.lax.scan(body, (w, mask), None, length=3)
-    return (h ** 2).sum()
-jax.grad(loss)(jnp.ones(2), jnp.ones(2))
 #@ a_loss_becomes_nan_after_the_recorded_calls nan_backward
 def loss(w, x):
     squares = jnp.sum((w * x) ** 2, axis=1)  #- squares = jnp.sum((w * x) ** 2, axis=1) + 1e-9
@@ -237,6 +222,19 @@ def step(w, slow, state):
     return w, slow, state
 for _ in range(8):
     w, slow, state = step(w, slow, state)
+#@ an_average_gets_a_longer_name swapped_average
+import optax
+w, tx = jnp.ones(3), optax.sgd(0.1)
+slow, state = w, tx.init(w)
+@jax.jit
+def step(w, slow, state):
+    gradient = jax.grad(lambda w: jnp.sum((w - 3.0 + slow) ** 2))(w)
+    updates, state = tx.update(gradient, state)
+    w = optax.apply_updates(w, updates)
+    new_slow = optax.incremental_update(slow, w, 0.1)  #!  #- new_slow = optax.incremental_update(w, slow, 0.1)
+    return w, new_slow, state
+for _ in range(8):
+    w, slow, state = step(w, slow, state)
 #@ a_state_is_not_kept state_not_kept
 import optax
 w, adam = jnp.ones(3), optax.adam(0.1)
@@ -251,6 +249,20 @@ for _ in range(5):
 """
 
 OPTAX_CASES = """
+#@ a_long_warm_up_changes_nothing_at_first connected
+import optax
+w, optimizer = jnp.full(3, 7.0), optax.sgd(0.1)
+state = optimizer.init(w)
+for step in range(99):
+    updates, state = optimizer.update(jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w), state)
+    w = optax.apply_updates(w, updates * (step > 50))
+#@ a_rate_is_zero_to_the_end not_applied
+import optax
+w, optimizer = jnp.full(3, 7.0), optax.sgd(0.0)  #- w, optimizer = jnp.full(3, 7.0), optax.sgd(0.1)
+state = optimizer.init(w)
+for step in range(99):
+    updates, state = optimizer.update(jax.grad(lambda w: jnp.sum((w - 3.0) ** 2))(w), state)
+    w = optax.apply_updates(w, updates)  #!
 #@ several_steps_collect_gradients_for_one_update connected
 import optax
 def loss(p, x):
@@ -561,6 +573,20 @@ for _ in range(2):
         "Give both operands the same shape: use score.squeeze(-1) for the column, or y[:, None] for the row.",
     ),
 }
+
+FLAX_CASES = """
+#@ jit_drops_what_an_nnx_step_changed not_applied
+import optax
+from flax import nnx
+model = nnx.Linear(3, 1, rngs=nnx.Rngs(0))
+optimizer = nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param)
+@jax.jit  #- @nnx.jit
+def step(model, optimizer, x):
+    gradient = nnx.grad(lambda model: jnp.mean((model(x) - 1.0) ** 2))(model)
+    optimizer.update(model, gradient)  #!
+for _ in range(8):
+    step(model, optimizer, jnp.arange(12.0).reshape(4, 3) / 12)
+"""
 
 STATE_OF_LOST_PARAMETERS = """
 import optax

@@ -444,27 +444,6 @@ sums = [0.0, 0.0]
 for _ in range(8):
     sums = [total + part for total, part in zip(sums, differentiate(tf.ones((4, 3))))]
 optimizer.apply(sums, layer.trainable_variables)
-#@ gradients_meet_the_wrong_variables not_applied
-import keras
-a, b, optimizer = keras.layers.Dense(2), keras.layers.Dense(2), keras.optimizers.SGD(0.01)
-for _ in range(6):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((b(a(tf.ones((4, 2)))) - 1.0) ** 2)
-    gradients = tape.gradient(loss, a.trainable_variables + b.trainable_variables)
-    layers = b, a  #- layers = a, b
-    variables = layers[0].trainable_variables + layers[1].trainable_variables
-    optimizer.apply_gradients(zip(gradients, variables))  #!
-#@ gradients_of_a_copy_reach_the_model connected
-import keras
-model, copy = keras.layers.Dense(2, use_bias=False), keras.layers.Dense(2, use_bias=False)
-optimizer = keras.optimizers.SGD(0.01)
-model.build((4, 2)), copy.build((4, 2))
-for _ in range(6):
-    copy.set_weights(model.get_weights())
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((copy(tf.ones((4, 2))) - 1.0) ** 2)
-        loss += tf.reduce_sum((copy.kernel - model.kernel - 1.0) ** 2)
-    optimizer.apply_gradients(zip(tape.gradient(loss, copy.trainable_variables), model.trainable_variables))
 #@ a_layer_is_created_in_every_call not_optimized
 import keras, warnings
 warnings.simplefilter("ignore")  # Keras warns of a layer without build().

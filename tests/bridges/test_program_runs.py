@@ -20,7 +20,7 @@ BEGINNINGS = {
 PROGRAMS = [
     pytest.param(framework, cause, text, id=f"{framework}-{name}")
     for framework, cases in {
-        "jax": jax_runs.CASES + jax_runs.OPTAX_CASES,
+        "jax": jax_runs.CASES + jax_runs.OPTAX_CASES + jax_runs.FLAX_CASES,
         "tensorflow": tensorflow_runs.CASES,
     }.items()
     for name, (cause, text) in parse_programs_by_name(cases).items()
@@ -34,8 +34,9 @@ def explain(tmp_path, framework, text):
         The exit status, and the causes and lines of all problems.
     """
     pytest.importorskip(framework)
-    if "import optax" in text:
-        pytest.importorskip("optax")
+    for library in ("optax", "flax"):
+        if f"import {library}" in text or f"from {library}" in text:
+            pytest.importorskip(library)
     program, file = tmp_path / "train.py", tmp_path / "answers.json"
     program.write_text(BEGINNINGS[framework] + text)
     linecache.clearcache()  # The repaired program has the same path.

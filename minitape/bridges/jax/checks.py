@@ -29,7 +29,6 @@ from ...explain.reasons.zero_nan import (
     MIN_MAX_OPS,
     build_custom_rule_finding,
     build_row_finding,
-    is_relu_zero_where_adjoint_arrived,
     is_row_value_all_zero,
     is_row_value_finite,
 )
@@ -39,9 +38,7 @@ from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
 from ..framework_adapter import is_any_name_read_later
 from ..known_errors import find_cause_variant_and_fields_by_message, find_error_site
-from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 from .adapter import JaxQuestion, build_question
-from .operation_families import PIECEWISE_ACTIVATIONS
 from .row_log import STEP_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -56,23 +53,6 @@ CONVERSIONS = "int float round item tolist range".split()
 
 
 # -- what JAX refuses ------------------------------------------------------------------------------
-
-
-def find_callee_with_nondiff_argnums(function: Any) -> OptionalFinding:
-    """Find a function whose derivative rule receives some arguments undifferentiated.
-
-    JAX keeps such an argument unchanged. If the argument is a traced array, it is then used after its trace has ended.
-
-    Args:
-        function: The function that was differentiated.
-    """
-    for callee in iter_function_and_callees(function):
-        for name, value in read_outside_values(callee).items():
-            if isinstance(value, (jax.custom_jvp, jax.custom_vjp)) and value.nondiff_argnums:
-                code = unwrap_function(value).__code__
-                site = (code.co_filename, code.co_firstlineno)
-                return Finding("leaked_tracer", site, variant="nondiff", detail=name)
-    return None
 
 
 def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
@@ -90,11 +70,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
     if recording.stop_site is not NOWHERE:
         site = recording.stop_site
     if is_leak:
-        return (
-            find_attribute_that_keeps_tracer(site)
-            or find_callee_with_nondiff_argnums(recording.recorded_call.function)
-            or Finding("leaked_tracer", site)
-        )
+        return find_attribute_that_keeps_tracer(site) or Finding("leaked_tracer", site)
     cause, variant, fields = find_cause_variant_and_fields_by_message("jax", error)
     if cause in ("branch", "boolean_index"):
         detail = find_name_of_tracer_reader(error, library_function) if variant else ""
@@ -171,8 +147,6 @@ def find_result_other_than_real_scalar(question: JaxQuestion) -> OptionalFinding
         return Finding("not_scalar", site, variant="none")
     if not hasattr(value, "shape"):
         return Finding("has_aux", site)
-    if "aux" in str(recording.error):
-        return Finding("has_aux", site, variant="none")
     if value.shape:
         return Finding("not_scalar", site, detail=str(value.shape))
     return Finding("refused", site, variant="complex") if np.iscomplexobj(value) else None
@@ -256,10 +230,6 @@ def find_source_read_from_outside(question: JaxQuestion) -> OptionalFinding:
     if question.source_rows:
         return None
     site = question.adapter.recording.log.find_outside_read_site(question.source)
-    if site == NOWHERE:
-        site, _ = question.adapter.origin.find_outside_read(
-            lambda name, value: name == question.name and value is question.source
-        )
     return None if site == NOWHERE else Finding("closure", site)
 
 
@@ -360,7 +330,7 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
         return None
     tree = origin.args[argument_leaf.argument_index]
     site, name = origin.find_outside_read(lambda name, value: value is captured or value is tree)
-    if not name or name in ast.unparse(find_statement(used_at).node):
+    if not name:
         site = used_at
     argument = question.name.partition("[")[0]
     return Finding("closure", site, variant="beside", detail=name or fill(UNNAMED_ARRAY), other_name=argument)
@@ -369,8 +339,8 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_rule_or_loop_without_share(question: JaxQuestion) -> OptionalFinding:
-    """Find a loop, or one of the program's custom rules, that sent no share to the source.
+def find_rule_without_share(question: JaxQuestion) -> OptionalFinding:
+    """Find one of the program's custom rules that sent no share to the source.
 
     Args:
         question: The question about the source.
@@ -384,8 +354,6 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> OptionalFinding:
     for row, _ in question.path:
         if question.rows[row].extra.custom_rule:
             return replace(build_custom_rule_finding(question, row), has_gradient=True)
-        if "while" in question.rows[row].op:
-            return build_row_finding(question, "while_loop", row)
     return None
 
 
@@ -437,8 +405,6 @@ def blame_step_function_or_relu_for_zeros(question: JaxQuestion, finding: Findin
         return build_row_finding(question, "dead_relu", row.index)
     if finding.cause == "zero_cancels" and _is_normalized_over_one_element(question, row, finding.detail):
         finding.variant = "one"
-    if row.op == "select_n":
-        return _explain_zeros_of_where_in_activation(question, row) or finding
     return finding
 
 
@@ -460,18 +426,6 @@ def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, sco
     ]
     sizes = [(np.prod(question.rows[sum_row.inputs[0]].shape), np.prod(sum_row.shape)) for sum_row in sums]
     return bool(sizes) and all(input_size == output_size for input_size, output_size in sizes)
-
-
-def _explain_zeros_of_where_in_activation(question: JaxQuestion, row: RecordedRow) -> OptionalFinding:
-    """Explain the zeros that come from a ``where`` in an activation or from a relu written with ``where``."""
-    curve = next((name for name in row.scope if name in PIECEWISE_ACTIVATIONS), "")
-    if curve:
-        return build_row_finding(question, "saturated", row.index, detail=curve)
-    comparisons = [question.rows[index] for index in row.inputs if question.rows[index].op in ("gt", "ge", "lt", "le")]
-    is_relu = bool(comparisons) and not set(comparisons[0].inputs).isdisjoint(row.inputs)
-    if is_relu and is_relu_zero_where_adjoint_arrived(question, row.index):
-        return build_row_finding(question, "dead_relu", row.index, detail="where")
-    return None
 
 
 def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
@@ -535,7 +489,7 @@ JAX_CHECKS = FrameworkChecks(
     build_escape_finding=build_finding_of_first_escape,
     find_reason_for_no_use=find_other_branch_or_value_used_instead,
     build_finding_of_independent_target=build_finding_of_independent_target,
-    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_or_loop_without_share),
+    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_without_share),
     refine_nonfinite_finding=blame_first_overflow_for_nonfinite,
     refine_zero_finding=blame_step_function_or_relu_for_zeros,
 )

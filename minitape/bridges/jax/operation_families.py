@@ -5,7 +5,6 @@ from .row_log import STEP_OPS
 
 RELU_OPS = {"relu", "relu6", "leaky_relu", "elu", "selu", "hard_tanh"}
 SATURATING_OPS = set("logistic tanh erf erfc exp softplus gelu clamp log1p".split())
-PIECEWISE_ACTIVATIONS = {"hard_tanh", "elu", "celu", "selu", "leaky_relu"}
 SELECTION_OPS = set(
     (
         "max min reduce_max reduce_min select_n slice dynamic_slice gather top_k sort scatter "

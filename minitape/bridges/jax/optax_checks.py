@@ -55,8 +55,10 @@ def explain_swapped_moving_average_arguments(trees: tuple, trained_leaves: list,
     if call is None or not call.args or not old or not new.isdisjoint(trained) or not old <= trained:
         return None
     name, what = map(unparse, call.args[:2])
-    keywords = [keyword.arg for outer in statement.calls for keyword in outer.keywords if keyword.value is call]
-    # Parameters that are pulled towards a fixed point become the parameters again, and not the fixed point.
-    if name in statement.bound_names or find_last_name_of_path(call.args[0]) in keywords:
+    names = [keyword.arg for outer in statement.calls for keyword in outer.keywords if keyword.value is call]
+    # Parameters that are pulled towards a fixed point become the parameters again, and not the fixed point. The new
+    # moving average may have a longer name than the old one, such as ``new_target``.
+    names += statement.bound_names
+    if any(find_last_name_of_path(call.args[0]) in str(bound) for bound in names):
         return explain_cause("jax", "swapped_average", site, fields={"name": name, "what": what})
     return None

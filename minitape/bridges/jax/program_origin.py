@@ -213,10 +213,8 @@ class JaxOrigin:
             if names & {*statement.bound_names} & statement.read_names
         ]
 
-    def _find_expression_creation_site(self, node: ast.expr, statement: Statement) -> Site | None:
-        """Return the line that created the value of an expression, or None if no earlier statement binds the value."""
-        while isinstance(node, ast.Subscript):
-            node = node.value
+    def _find_expression_creation_site(self, node: ast.expr | None, statement: Statement) -> Site | None:
+        """Return the line that created the value of a name, or None if no earlier statement binds the value."""
         if not isinstance(node, ast.Name):
             return None
         bindings = [
@@ -228,8 +226,6 @@ class JaxOrigin:
             return None
         parts = pair_targets_with_values(creations[-1])
         value = next((part for target, part in parts if find_last_name_of_path(target) == node.id), None)
-        if value is None:
-            return creations[-1].site
         return self._find_expression_creation_site(value, creations[-1]) or creations[-1].site
 
     # -- outside reads -----------------------------------------------------------------------------
@@ -267,8 +263,6 @@ def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
     if not isinstance(node, ast.Attribute):
         return None
     owner = resolve_value(node.value, namespace)
-    if hasattr(owner, "_asdict"):
-        return owner._asdict().get(node.attr)
     return getattr(owner, "__dict__", {}).get(node.attr)
 
 

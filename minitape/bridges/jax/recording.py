@@ -171,6 +171,16 @@ class JaxRecording(FrameworkRecording):
         """Return the leaves of the differentiated arguments."""
         return [leaf for leaf in self.argument_leaves if leaf.row in self.differentiated_rows]
 
+    def is_unchanged_at_end(self, leaf: JaxLeaf) -> bool:
+        """Return whether the program's last steps returned a parameter with its recorded value.
+
+        Later steps may change a parameter, for example after a warm-up of the learning rate.
+
+        Args:
+            leaf: The leaf of the parameter.
+        """
+        return any(np.array_equal(leaf.value, final) for final in self.final_leaves)
+
     def record_updates(self, old_leaves: list, new_leaves: list, updates: list, site: Site) -> None:
         """Store the effect of an ``apply_updates`` call on this recording's arguments.
 

@@ -483,20 +483,13 @@ def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
     [['x'], ["p['w']"]]
     """
     try:
-        parameters = inspect.signature(function).bind(*args).arguments
-        has_variadic_parameter = len(parameters) < len(args)
-        heads: list[str] = []
-        for name, value in parameters.items():
-            if has_variadic_parameter and isinstance(value, tuple):
-                heads += [f"{name}[{index}]" for index in range(len(value))]
-            else:
-                heads.append(name)
+        heads = [*inspect.signature(function).bind(*args).arguments]
         # If a library wraps the program's function, the wrapped function has a better name for the first argument.
         if is_minitape_or_library_file(getattr(getattr(function, "__code__", None), "co_filename", "")):
             heads[:1] = list(inspect.signature(unwrap_function(function)).parameters)[:1]
     except (TypeError, ValueError):
         heads = []
-    if len(heads) != len(args):
+    if len(heads) != len(args):  # The function may have a parameter such as ``*args``.
         heads = [f"args[{index}]" for index in range(len(args))]
     return [
         [head + _format_tree_path(path) for path, _ in tree_flatten_with_path(argument)[0]]

@@ -87,6 +87,8 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
         return
     updates = [recording.updates[row] for row in unchanged_counts if row in recording.updates]
     moves = [update for update in updates if update.is_moved]
+    if updates and not moves and not any(map(recording.is_unchanged_at_end, recording.argument_leaves)):
+        return
     if updates:
         variant = "dropped" if moves else "rate"
         site = (moves or updates)[0].site
@@ -115,8 +117,7 @@ def check_updates_lost_to_rounding(run: CheckedRun) -> Suspicions:
         # The format is float16 or bfloat16. In float32, such small updates are usual.
         if n < 3 or not dtype.endswith("float16") or not update or not np.any(update.update):
             continue
-        # Later steps may change the parameter, for example after a warm-up of the learning rate.
-        if any(np.array_equal(leaf.value, final) for final in recording.final_leaves):
+        if recording.is_unchanged_at_end(leaf):
             spacing = np.median(np.abs(np.spacing(leaf.value)))
             fields = {"n": n, "dtype": dtype, "rate": np.median(np.abs(update.update)), "step": spacing}
             yield Suspicion("not_applied", update.site, fields, leaf.row, only_rows=[leaf.row], variant="rounded")

@@ -50,7 +50,6 @@ from .operation_log import (
 from .tensor_rows import TensorRows
 
 if TYPE_CHECKING:
-    from ...explain.explanation import OptionalExplanation
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
@@ -110,7 +109,7 @@ class TensorFlowLog:
         self.creations: IdentityMap[Creation] = IdentityMap()
         self.custom_rules: dict = {}
         self.misused_call: tuple[Site, str, str] = NOWHERE, "", ""
-        self.explanation_of_failed_step: OptionalExplanation = None
+        self.explanation_of_failed_step: Any = None
         self.assignments: list[tuple] = []
         self.copied_tensors: IdentityMap[tuple[Any, Site]] = IdentityMap()
         self.handles_with_stored_gradients = set[int]()
@@ -132,18 +131,17 @@ class TensorFlowLog:
         """
         self.tape_history.record_tape_event(event, tape, len(self.rows), self.running_line.find_call_stack())
 
-    def record_returned_gradients(self, gradients: Sequence, sources: Sequence) -> None:
+    def record_returned_gradients(self, gradients: Sequence) -> None:
         """Remember the gradients that the last sweep returned, with their targets.
 
         Args:
             gradients: The gradients. Only those that are tensors are remembered.
-            sources: The tensors and handles that the gradients belong to.
         """
         call_stack = self.running_line.find_call_stack()
-        for gradient, source in zip(gradients, sources, strict=False):
+        for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
                 self.tensor_rows.returned_gradients[gradient] = ReturnedGradient(
-                    self.recording.sweeps[-1].target, call_stack, len(self.rows), id(source)
+                    self.recording.sweeps[-1].target, call_stack, len(self.rows)
                 )
 
     def record_eager_operation(self, op: str, inputs: Sequence, outputs: Sequence, function_call: Any = None) -> None:
@@ -365,11 +363,6 @@ class TensorFlowLog:
         handle_ids = {
             find_handle_id(variable) for gradient, variable in gradients_with_variables if gradient is not None
         }
-        for gradient, variable in gradients_with_variables:
-            returned = self.tensor_rows.returned_gradients.get(gradient)
-            # The gradients of a model's copy may be applied to the model itself, so the variables must be the same.
-            if returned is not None and returned.source_id in handle_ids - {find_handle_id(variable)}:
-                self.misused_call = self.running_line.find_site(), "not_applied", "pairs"
         self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows), new_class))
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
 

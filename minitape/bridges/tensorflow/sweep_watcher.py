@@ -107,8 +107,7 @@ class SweepWatcher:
         if is_unrecorded:
             self.writer.run_safely(
                 self.log.record_returned_gradients,
-                gradients,
-                sources,
+                gradients[: len(sources)],
             )
         return gradients[: len(sources)]
 

@@ -116,7 +116,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
         flags = state.values.get((function.python_function, name + VARIABLES_NAME), {})
         sites = list_binding_sites(state.first_site[0], ".trainable")
         if flags and not any(flags.values()) and sites and is_tape_or_function_with_tape(function):
-            return explain_cause("tensorflow", "not_trainable", sites[0], "model", {"name": name})
+            return explain_cause("tensorflow", "not_trainable", sites[0], "model", {"what": name})
     if state.stale_key is None or (
         state.stale_key[1].endswith(VARIABLES_NAME) and not is_tape_or_function_with_tape(function)
     ):

@@ -68,9 +68,9 @@ CAUSES = (
         Fix: Set trainable = True before compile().
 
         [tensorflow: model]
-        The training steps of {name} change nothing, because no variable of {name} was trainable{line} at its first
+        The training steps of {what} change nothing, because no variable of {what} was trainable{line} at its first
         step. Keras 3 reads trainable at the first step, and not in compile().
-        Fix: Set trainable to True before the first step of {name}. If {name} is also a part of another model that
+        Fix: Set trainable to True before the first step of {what}. If {what} is also a part of another model that
         should not change it, set trainable to False just before the first step of that model.
         """,
         edits=(

@@ -198,11 +198,6 @@ CAUSES = (
         uses, so the variable does not change.
         Fix: Change the variable itself: v.assign_sub(rate * gradient).
 
-        [tensorflow: pairs]
-        The optimizer step{line} applies gradients to the wrong variables: the list of gradients and the list of
-        variables contain the same variables in a different order.
-        Fix: Use one list for both: gradients = tape.gradient(loss, variables), and then zip(gradients, variables).
-
         [torch: rounded]
         {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, but no element changed.
         The updates are so small relative to the weights that they are lost to rounding in {dtype}.
