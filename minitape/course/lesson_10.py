@@ -140,7 +140,9 @@ def two_slopes(f, value):
             cases=[(F, 1.5, 3), (G, 0.5, 3), (GROWS, 1.0, 4), (TURNS, -2.0, 1)],
             also=_find_unrolled_loop_hint,
             mistakes=[
-                Mistake(raise_error, named="tensor in range", where=r"(?m)^ *for .*(in (range\()?times\b|\.numpy\()")
+                Mistake(
+                    raise_error, named="tensor in range", where=r"(?m)^ *for .*(in (range\((int\()?)?times\b|\.numpy\()"
+                )
             ],
         ),
         Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),

@@ -348,6 +348,7 @@ def values_and_slopes(f, values):
     ("10.4", REPEATED.replace("f(y)", "y"), "The slope is 1, the slope of x itself."),
     ("10.4", REPEATED.replace(LOOP, FOR.format("times")), "Use tf.while_loop"),
     ("10.4", REPEATED.replace(LOOP, FOR.format("range(times.numpy())")), "Use tf.while_loop"),
+    ("10.4", REPEATED.replace(LOOP, FOR.format("range(int(times))")), "Use tf.while_loop"),
     ("10.4", REPEATED.replace("    @tf.function\n", ""), "inside a traced function: keep @tf.function"),
     ("10.6", AIM.replace("angle - miss", "angle + miss"), "use a plus instead of a minus"),
     (
