@@ -149,7 +149,10 @@ def select_patients_for_beds(learner_name: str) -> tuple[str, ...]:
     def compute_digest(patient_name: str) -> bytes:
         return hashlib.sha256(f"{plain_name}/{patient_name}".encode()).digest()
 
-    return tuple(sorted((min(pair, key=compute_digest) for pair in PATIENT_PAIRS), key=compute_digest))
+    beds = sorted((min(pair, key=compute_digest) for pair in PATIENT_PAIRS), key=compute_digest)
+    if beds[0] in ("birch", "willow"):
+        beds.reverse()  # the disease that is hardest to see would discourage in the first bed
+    return tuple(beds)
 
 
 class GradientCount(NamedTuple):

@@ -135,7 +135,7 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
         )
     given, wanted = (format_answer(parts[place]) for parts in (parts_by_place, expected_parts))
     if max(len(given), len(wanted)) > MAX_SHOWN_LENGTH:
-        return say("Almost: only the {place} value is off.", place=name)
+        return say("Only the {place} value is off.", place=name)
     return say(
         "Almost: only the {place} value is off. It's {given}, but it should be {wanted}.",
         place=name,

@@ -70,6 +70,7 @@ def test_the_twelve_have_every_disease_and_a_ward_has_what_a_doctor_must_reckon_
     wards = [select_patients_for_beds(f"learner {number}") for number in range(40)]
     for beds in wards:
         assert len(beds) == 6 and sum(not PATIENTS[name].diseases for name in beds) == 1
+        assert "order" not in dict(PATIENTS[beds[0]].diseases), "the first patient shouldn't be the hardest"
     assert {name for beds in wards for name in beds} == set(PATIENTS), "nobody is left out"
     assert any(len(PATIENTS[name].diseases) == 2 for beds in wards for name in beds)
 
