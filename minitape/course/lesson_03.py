@@ -31,6 +31,12 @@ def _run_descent(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> 
     return run_gradient_descent(f, start, steps, rate)
 
 
+def _find_best_start(f: Polynomial, start: float, steps: int, rate: float) -> float:
+    """Return where the lowest of the values lies at which steps down the slope of `f` start."""
+    starts = [run_gradient_descent(f, start, step, rate) for step in range(steps)]
+    return min(starts, key=f._compute)
+
+
 def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str:
     """Say that no variable was changed, or that one changes in 0 steps, or return "" if neither is true."""
     if not all(run.assign_count for run in observed_runs):
@@ -79,7 +85,11 @@ EXERCISES = complete_exercises(
                 Mistake(_run_descent, named="plain number returned"),
             ],
         ),
-        Exercise("03.3", expect={"t": [1, 2], "z": [11, 0]}),
+        Exercise(
+            "03.3",
+            expect=_find_best_start,
+            cases=[(DENT, 0.5, 6, 1.25), (DENT, 1.5, 5, 0.9), (BOWL, 3.0, 3, 1.25), (BOWL, -2.0, 4, 0.25)],
+        ),
         Exercise(
             "03.4",
             expect=_label_results_of_solution(lambda numbers: sum(numbers)),

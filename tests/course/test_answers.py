@@ -29,14 +29,6 @@ def compute_shapes_of_sums():
     return {name: compute_shape_of_sum(*pair) for name, pair in pairs.items()}
 
 
-def change_variable_in_place():
-    t = tf.constant([1, 2])
-    z = tf.Variable(t)
-    z.assign_add([10, 20])
-    z[1].assign(0)
-    return {"t": t, "z": z}
-
-
 def run_two_steps():
     w = tf.Variable(1.0)
     held = []
@@ -325,7 +317,6 @@ PROGRAMS = {
     "appendix.1": compute_shapes_of_sums,
     "appendix.4": compute_gradient_of_weighted_picks,
     "03.1": run_two_steps,
-    "03.3": change_variable_in_place,
     "03.5": list_watched_after_assign,
     "02.1": map_rows_to_inputs,
     "02.2": compute_adjoints,

@@ -57,6 +57,7 @@ FORMULAS = {
     "01.2": "lambda f, value: 3 * value * value",
     "01.4": "lambda f, value: 12 * value * value",
     "03.2": "lambda loss_of, start, steps: tf.Variable(1.0 + (start - 1.0) * 0.8**steps)",
+    "03.3": "lambda loss_of, start, steps, rate: start if start > 0.0 else 1.0",
     "03.4": "lambda numbers: sum(numbers)",
     "05.3": "lambda f, g, value: [2 * value, 3 * value ** 2]",
     "04.3": "lambda f, a, b: [None, a * a]",
@@ -508,6 +509,18 @@ def fit(loss_of, starts, steps, rate):
                 loss = loss_of(*variables)
             variable.assign_sub(rate * tape.gradient(loss, variable))
     return variables
+#@ 03.3 | one step too late
+def best_seen(loss_of, start, steps, rate):
+    w = tf.Variable(start)
+    lowest = float("inf")
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = loss_of(w)
+        w.assign_sub(rate * tape.gradient(loss, w))
+        if loss < lowest:
+            lowest = loss
+            best = w.numpy()
+    return best
 #@ 07.7 | took more than two sweeps
 def product(f, point, direction):
     x, v = tf.constant(point), tf.constant(direction)
@@ -604,6 +617,11 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("02.6", "speeds[start] = 1.0", "pass", "How fast does the leaf where the run begins"),
     ("02.6", "enumerate(rows)", "reversed([*enumerate(rows)])", "Which row is ready first"),
     ("02.6", " * values[inputs[1]] + values[inputs[0]] * ", " * ", "If only one factor moves"),
+    ("03.3", "w.numpy()", "w", "a second name for the same box?"),
+    ("03.3", "return best", "return lowest", "That's the lowest loss."),
+    ("03.3", "lowest, best = loss, w.numpy()", "best = w.numpy()", "Does lowest ever change?"),
+    ("03.3", "w.numpy()", "start", "That's where w began."),
+    ("03.3", "rate * ", "0.1 * ", "That's where steps at a rate of 0.1 lead."),
     ("03.6", "average.numpy()", "average", "because the box itself is in the list"),
     ("03.6", "rate * (number - average)", "number - average", "only a fraction of the way"),
     ("03.6", (
@@ -894,7 +912,6 @@ SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each 
     ("02.4", [{"B": False}, {"C": True}, {"A": False}, {"D": True}]),
     ("03.1", [{"after one step": -0.5, "after two steps": -2.75}, {"after one step": 7.0, "after two steps": 1.0}]),
     ("03.1", [{"after one step": 1.75, "after two steps": 2.3125}, {"after two steps": 4.0}]),
-    ("03.3", [{"t": [11, 0]}, {"z": [11, 22]}, {"z": [1, 0]}, {"z": [0, 22]}]),
     ("04.2", [{"A": [12.0, 8.0, None]}, {"B": [12.0, None, None]}, {"C": [12.0, None, 6.0]}]),
     ("05.2", [{"C": [4.0, 12.0]}, {"A": 12.0}, {"D": 4.0}, {"D": None}, {"C": 12.0}, {"C": "error"}, {"B": "error"}]),
     ("05.1", [{"A": 2, "B": 2, "C": 3}]),
