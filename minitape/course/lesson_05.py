@@ -31,6 +31,7 @@ CURVED = UnknownFunction(
 )
 F = Polynomial(0, 0, 1)
 G = Polynomial(1, 2, 0, -1)
+FIT_CASES = [(VALLEY, [2.0, -1.0], 1, 0.1), (VALLEY, [0.5, 3.0], 4, 0.2), (BEND, [1.0, 2.0, -1.0], 3, 0.05)]
 
 
 def _replace_error_names(answers: Answer) -> Answer:
@@ -75,6 +76,9 @@ def _read_variables(variables: Answer) -> Answer:
 def _find_missing_variable_hint(answer: Program, observed_runs: ObservedRuns) -> str:
     if not all(run.assign_count for run in observed_runs):
         return "no variable changed"
+    counts = [sum(question.sweep_count for question in run.questions) for run in observed_runs]
+    if any(count > arguments[2] for count, arguments in zip(counts, FIT_CASES, strict=True)):
+        return "more than one sweep"
     if all(hasattr(variable, "assign") for variable in answer(VALLEY, [2.0, -1.0], 1, 0.1)):
         return ""
     return "values returned"
@@ -103,7 +107,17 @@ with tf.GradientTape(persistent=True) as tape:
         Exercise(
             "05.4",
             expect=_run_descent,
-            cases=[(VALLEY, [2.0, -1.0], 1, 0.1), (VALLEY, [0.5, 3.0], 4, 0.2), (BEND, [1.0, 2.0, -1.0], 3, 0.05)],
+            cases=FIT_CASES,
+            start="""
+def fit(loss_of, starts, steps, rate):
+    variables = [tf.Variable(start) for start in starts]
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = loss_of(*variables)
+        for variable in variables:
+            variable.assign_sub(rate * tape.gradient(loss, variable))
+    return variables
+""",
             view=_read_variables,
             also=_find_missing_variable_hint,
             mistakes=[

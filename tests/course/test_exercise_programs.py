@@ -521,6 +521,15 @@ def best_seen(loss_of, start, steps, rate):
             lowest = loss
             best = w.numpy()
     return best
+#@ 05.4 | One question may ask for a whole list of gradients.
+def fit(loss_of, starts, steps, rate):
+    variables = [tf.Variable(start) for start in starts]
+    for _ in range(steps):
+        with tf.GradientTape(persistent=True) as tape:
+            loss = loss_of(*variables)
+        for variable in variables:
+            variable.assign_sub(rate * tape.gradient(loss, variable))
+    return variables
 #@ 07.7 | took more than two sweeps
 def product(f, point, direction):
     x, v = tf.constant(point), tf.constant(direction)
@@ -645,6 +654,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
         "[tape.gradient(y, x), tape.gradient(z, x)]"
     ), "tape.gradient([y, z], x)", "your answer is a number, not a list of length 2"),
     ("05.3", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]", "you never called tape.gradient"),
+    ("05.4", "= tape.gradient(loss, variables)", "= [tape.gradient(loss, v) for v in variables]",
+     "A tape gives only one answer"),
     ("05.4", "loss_of(*variables)", "loss_of(variables)", "loss_of takes the variables one by one, and"),
     ("05.4", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),
     ("05.4", "assign_sub", "assign_add", "Your steps go uphill"),
