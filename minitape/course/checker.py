@@ -113,7 +113,8 @@ def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playbac
         if verdict.is_right
         else _describe_wrong_answer(exercise, verdict, tries)
     )
-    return "\n".join(filter(None, [text, describe_unsaved_progress()])), verdict.playback
+    playback = verdict.playback if tries >= exercise.tries_before_tape else None
+    return "\n".join(filter(None, [text, describe_unsaved_progress()])), playback
 
 
 def _format_logged_answer(verdict: Verdict) -> str:

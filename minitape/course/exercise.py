@@ -90,6 +90,8 @@ class Exercise:
         reasons: For a list of names or numbers, what to say about each one that is wrongly in the list or missing.
         trials: For a class, the programs that try it. `expect` is the name by which they know the class.
         sentences: The replies that `also` and `of_wrong` refer to by name, from the source of the lesson.
+        tries_before_tape: The number of tries before which the solution's tape is not shown, because it would reveal the
+            answer.
         rtol: The tolerance: a number may differ by rtol * (1 + abs(expected)), and by rtol between two integers.
     """
 
@@ -110,6 +112,7 @@ class Exercise:
     program: str | dict[str, str] = field(default="", repr=False)
     reasons: dict[Answer, str] = field(default_factory=dict, repr=False)
     trials: Sequence[AnswerTrial] = ()
+    tries_before_tape: int = 0
     rtol: float = 1e-5
     sentences: dict[str, str] = field(default_factory=dict, repr=False)
 

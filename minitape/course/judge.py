@@ -359,7 +359,8 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
         _describe_error(run.error, answer) if run.error else say("gives {value}", value=format_answer(run.value))
     )
     playback = _build_playback_for_case(attempt)
-    hint = hint or (playback.text if playback else "")
+    if playback and not attempt.exercise.tries_before_tape:
+        hint = hint or playback.text
     call_text = f"{format_call(getattr(answer, '__name__', 'f'), case)} {result_text}"
     return Verdict(
         False,

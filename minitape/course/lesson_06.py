@@ -65,12 +65,14 @@ EXERCISES = complete_exercises(
             expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
             cases=[(REST, 2.64), (REST, -1.2), (Polynomial(1, 3, 1), 0.4), (REST, 2.5)],
             also=_find_extra_computation_hint,
+            tries_before_tape=3,
         ),
         Exercise(
             "06.5",
             expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
             cases=FACTORS,
             also=_find_extra_computation_hint,
+            tries_before_tape=3,
         ),
         Exercise(
             "06.6",
