@@ -90,7 +90,7 @@ class Exercise:
         reasons: For a list of names or numbers, what to say about each one that is wrongly in the list or missing.
         trials: For a class, the programs that try it. `expect` is the name by which they know the class.
         sentences: The replies that `also` and `of_wrong` refer to by name, from the source of the lesson.
-        tries_before_tape: The number of tries before which the solution's tape is not shown, because it would reveal the
+        tries_before_tape: The number of the try from which on the solution's tape is shown. Before, it would reveal the
             answer.
         rtol: The tolerance: a number may differ by rtol * (1 + abs(expected)), and by rtol between two integers.
     """
