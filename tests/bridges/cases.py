@@ -23,7 +23,7 @@ SWEEP_OF_A_SQUARE = {
 # Blanks separate the words of a sentence. Code is quoted, or has other characters between words.
 ENGLISH_PATTERN = re.compile(r"\b[a-z]{2,}(?: [a-z]+){2,}\b|\b(?:the|is|not|was|of|its|an|or) [a-z]+", re.IGNORECASE)
 CODE_PATTERN = re.compile(r"`[^`]*`|\w*[.\[(]\S*|\[[^\]]* for [^\]]*\]")
-JAX_ERROR_MARK = re.compile("它的报错是：|[A-Z]\\w+Error: ")
+JAX_ERROR_MARK = re.compile("报的错是：|[A-Z]\\w+Error: ")
 """The text before an error message of JAX itself."""
 CHINESE_PATTERN = re.compile("[\u4e00-\u9fff]")
 
