@@ -1,7 +1,5 @@
 """Define the parts that the frameworks' adapters and checks share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

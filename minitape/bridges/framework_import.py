@@ -1,7 +1,5 @@
 """Import a bridge's framework, or raise an error that names the package to install."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

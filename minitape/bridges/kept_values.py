@@ -4,8 +4,6 @@ The memory for values is limited. When the limit is exceeded, the oldest large a
 a picture shows.
 """
 
-from __future__ import annotations
-
 import ctypes
 import weakref
 from typing import Any, Generic, TypeVar

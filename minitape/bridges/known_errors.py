@@ -1,7 +1,5 @@
 """Find the line of an error that a framework raised, and explain errors that can be recognized by their messages."""
 
-from __future__ import annotations
-
 import re
 import traceback
 from typing import NamedTuple

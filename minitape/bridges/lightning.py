@@ -1,7 +1,5 @@
 """Define the callback for Lightning, used as ``Trainer(callbacks=[Explain()])``."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any

@@ -1,7 +1,5 @@
 """Save and restore the objects that a function may change, so that a second run has no lasting effect."""
 
-from __future__ import annotations
-
 import inspect
 import random
 import sys

@@ -1,7 +1,5 @@
 """Find the globals and closure variables that a compiled function read when it was traced."""
 
-from __future__ import annotations
-
 import dis
 import inspect
 import re

@@ -8,8 +8,6 @@ The fixture runs a training step, and fails if a gradient is missing, not finite
         assert_trains(model, lambda: step(model, optimizer, batch))
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """Read a recording from a snapshot without importing the framework that ran the program."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

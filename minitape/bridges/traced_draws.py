@@ -1,7 +1,5 @@
 """Find numbers that NumPy or Python drew while a function was traced, so that the compiled function keeps them."""
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Define the callback for the Transformers Trainer, used as ``Trainer(..., callbacks=[Explain()])``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from transformers import TrainerCallback

@@ -144,6 +144,21 @@ w = step(start)  #- w = step(jnp.copy(start))
 for _ in range(3):
     w = step(w)
 print(jnp.sum(w - start))  #!
+#@ an_array_among_nondiff_argnums leaked_tracer
+import functools
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))  #!  #- @jax.custom_jvp
+def gated(x, mask):
+    return x * mask
+@gated.defjvp
+def gated_jvp(mask, primals, tangents):  #- def gated_jvp(primals, tangents):
+    return gated(*primals, mask), tangents[0] * mask  #- return gated(*primals), tangents[0] * primals[1]
+def loss(w, mask):
+    def body(carry, _):
+        h, m = carry
+        return (gated(h, m) + w, m), None
+    (h, _), _ = jax.lax.scan(body, (w, mask), None, length=3)
+    return (h ** 2).sum()
+jax.grad(loss)(jnp.ones(2), jnp.ones(2))
 #@ a_loss_becomes_nan_after_the_recorded_calls nan_backward
 def loss(w, x):
     squares = jnp.sum((w * x) ** 2, axis=1)  #- squares = jnp.sum((w * x) ** 2, axis=1) + 1e-9

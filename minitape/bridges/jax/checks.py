@@ -38,6 +38,7 @@ from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
 from ..framework_adapter import is_any_name_read_later
 from ..known_errors import find_cause_variant_and_fields_by_message, find_error_site
+from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 from .adapter import JaxQuestion, build_question
 from .row_log import STEP_FUNCTIONS
 
@@ -55,6 +56,23 @@ CONVERSIONS = "int float round item tolist range".split()
 # -- what JAX refuses ------------------------------------------------------------------------------
 
 
+def find_callee_with_nondiff_argnums(function: Any) -> OptionalFinding:
+    """Find a function whose derivative rule receives some arguments undifferentiated.
+
+    JAX keeps such an argument unchanged. If the argument is a traced array, it is then used after its trace has ended.
+
+    Args:
+        function: The function that was differentiated.
+    """
+    for callee in iter_function_and_callees(function):
+        for name, value in read_outside_values(callee).items():
+            if isinstance(value, (jax.custom_jvp, jax.custom_vjp)) and value.nondiff_argnums:
+                code = unwrap_function(value).__code__
+                site = (code.co_filename, code.co_firstlineno)
+                return Finding("leaked_tracer", site, variant="nondiff", detail=name)
+    return None
+
+
 def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
     """Find out why the function could not be traced.
 
@@ -70,7 +88,11 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
     if recording.stop_site is not NOWHERE:
         site = recording.stop_site
     if is_leak:
-        return find_attribute_that_keeps_tracer(site) or Finding("leaked_tracer", site)
+        return (
+            find_attribute_that_keeps_tracer(site)
+            or find_callee_with_nondiff_argnums(recording.recorded_call.function)
+            or Finding("leaked_tracer", site)
+        )
     cause, variant, fields = find_cause_variant_and_fields_by_message("jax", error)
     if cause in ("branch", "boolean_index"):
         detail = find_name_of_tracer_reader(error, library_function) if variant else ""
@@ -147,6 +169,8 @@ def find_result_other_than_real_scalar(question: JaxQuestion) -> OptionalFinding
         return Finding("not_scalar", site, variant="none")
     if not hasattr(value, "shape"):
         return Finding("has_aux", site)
+    if "aux" in str(recording.error):
+        return Finding("has_aux", site, variant="none")
     if value.shape:
         return Finding("not_scalar", site, detail=str(value.shape))
     return Finding("refused", site, variant="complex") if np.iscomplexobj(value) else None
@@ -339,8 +363,8 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_rule_without_share(question: JaxQuestion) -> OptionalFinding:
-    """Find one of the program's custom rules that sent no share to the source.
+def find_rule_or_loop_without_share(question: JaxQuestion) -> OptionalFinding:
+    """Find a loop, or one of the program's custom rules, that sent no share to the source.
 
     Args:
         question: The question about the source.
@@ -354,6 +378,8 @@ def find_rule_without_share(question: JaxQuestion) -> OptionalFinding:
     for row, _ in question.path:
         if question.rows[row].extra.custom_rule:
             return replace(build_custom_rule_finding(question, row), has_gradient=True)
+        if "while" in question.rows[row].op:
+            return build_row_finding(question, "while_loop", row)
     return None
 
 
@@ -489,7 +515,7 @@ JAX_CHECKS = FrameworkChecks(
     build_escape_finding=build_finding_of_first_escape,
     find_reason_for_no_use=find_other_branch_or_value_used_instead,
     build_finding_of_independent_target=build_finding_of_independent_target,
-    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_without_share),
+    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_or_loop_without_share),
     refine_nonfinite_finding=blame_first_overflow_for_nonfinite,
     refine_zero_finding=blame_step_function_or_relu_for_zeros,
 )

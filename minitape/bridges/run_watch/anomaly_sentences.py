@@ -1,7 +1,5 @@
 """Describe the first non-finite value of a run, and the second run in which the value was recorded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Each rule reads the fates and counts of gradients. No rule reads the program's text.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable

@@ -3,8 +3,6 @@
 A patch is offered only if the missing gradient appears and the gradient norms of all other parameters stay the same.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Collection, Mapping

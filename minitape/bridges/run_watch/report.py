@@ -1,7 +1,5 @@
 """Build the page about a whole run, with the raised error, the first non-finite step, the problems and a summary."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Define a problem that the accounts of a run show."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 

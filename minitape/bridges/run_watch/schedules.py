@@ -1,7 +1,5 @@
 """Track learning-rate schedules and layer modes, and find mistakes in how they are used."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Notice when a program affects anything outside its process, because a second run would have the same effect again."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

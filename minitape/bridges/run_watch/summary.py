@@ -3,8 +3,6 @@
 The line begins with "Healthy:" only if no problem was observed. Otherwise, it begins with "Observed:".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 
 from ...explain.translated_sentences import fill, format_range

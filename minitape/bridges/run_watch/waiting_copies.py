@@ -5,8 +5,6 @@ weights, data and random numbers of that moment. Copies exist only on Linux, bec
 systems.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

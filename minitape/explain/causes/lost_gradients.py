@@ -111,6 +111,11 @@ CAUSES = (
         in which it was computed.
         Fix: Pass the value to the function as an argument, and return its new value: use has_aux=True and return loss,
         new.
+
+        [jax: nondiff]
+        A value from inside a traced function is used outside the function. {what}{line} declares nondiff_argnums, and
+        JAX passes these arguments on unchanged, so none of them may be a traced array.
+        Fix: Remove the array from nondiff_argnums, and let the rule return a zero tangent or cotangent for it.
         """,
     ),
     Cause(
