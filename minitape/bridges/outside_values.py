@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import pairwise
 from types import CodeType
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..engine.record.user_frames import is_minitape_or_library_file
 from ..explain.explanation import Explanation, explain_cause
@@ -17,7 +17,7 @@ from ..recording.sites import Site, read_line_at_site
 
 # The values that functions read from outside, keyed by the function and the name. The type is Any, because each value
 # may be any object.
-OutsideData: TypeAlias = dict[tuple[Any, str], Any]
+OutsideData = dict[tuple[Any, str], Any]
 
 
 def unwrap_function(function: Any) -> Any:

@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..common.translation import format_error
 from ..engine.record.interrupt_safe import TemporaryAttributes
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 ROW_LIMIT = 20_000
 MAX_ROWS_WITH_TEXTS = 5_000  # The snapshot of a longer recording leaves out the texts of arrays.
-SourcesByName: TypeAlias = dict[str, Any]  # The parameters or arguments of a program. A framework defines their type.
+SourcesByName = dict[str, Any]  # The parameters or arguments of a program. A framework defines their type.
 # Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 # The kind of break that pictures show for each cause of a break.

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.request import urlopen
 
 import click
@@ -47,7 +47,7 @@ EXCLUDED_FOLDERS = {"lessons", "cli"}
 CACHE_FOLDERS = {"__pycache__", ".ipynb_checkpoints"}
 
 # Pyodide defines the JSON format of the lock file.
-Lock: TypeAlias = dict[str, Any]
+Lock = dict[str, Any]
 """Pyodide's lock file, or its packages keyed by name."""
 
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 import psutil
 from ipykernel.ipkernel import IPythonKernel
@@ -19,7 +19,7 @@ from ..common.read_data import MAX_NOTEBOOK_SIZE, read_bytes
 from .notebook_rules import LANGUAGE, WIDGET_VIEW, Notebook
 
 # Jupyter Server defines the JSON format of a model.
-ContentsModel: TypeAlias = dict[str, Any]
+ContentsModel = dict[str, Any]
 """A file or folder as Jupyter's server describes it."""
 PACKAGE_NAME = "minitape"
 STARTUP_FILE = Path(__file__).parents[1] / "course" / "startup.py"

@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import TypeAlias
 
 import click
 
@@ -26,7 +25,7 @@ from .lesson_files import get_exercise_prefix, list_notebook_files
 from .notebook_rules import Cell, has_answers, is_code_folded, is_exercise
 from .run_places import RunPlaces, format_run_settings, iter_run_links
 
-Views: TypeAlias = dict[str, list[tuple[str, str]]]
+Views = dict[str, list[tuple[str, str]]]
 """The views that a lesson shows, as (text, file name) pairs keyed by cell ID."""
 VIEW_TEMPLATE = '<iframe class="tapeview" src="{view}" loading="lazy" title="{title}"></iframe>'
 FOLDED_CODE_TEMPLATE = '<details class="code"><summary title="{title}">···</summary>\n\n{code}\n\n</details>'

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypedDict
 
 from minitape.common.translation import CHECK, load_translations
 from minitape.course import CORRECT, NOT_ANSWERED
@@ -58,9 +58,9 @@ _FIELD_PATTERN = re.compile(r"\{\w+\}")
 _COLOR_CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-Notebook: TypeAlias = Any  # nbformat has no type annotations.
-Cell: TypeAlias = Any  # nbformat has no type annotations.
-Output: TypeAlias = Any  # nbformat has no type annotations.
+Notebook = Any  # nbformat has no type annotations.
+Cell = Any  # nbformat has no type annotations.
+Output = Any  # nbformat has no type annotations.
 
 
 class CellResult(TypedDict):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import urlsplit
 
 from ..common.atomic_write import write_file
@@ -18,7 +18,7 @@ BUNDLE_FILE = "tapeview.js"
 PAGE_DOMAIN = "playground"
 """The translation domain of the page's own messages. The page also shows the messages of the picture."""
 PICTURE_DOMAIN = "picture"
-Fields: TypeAlias = dict[str, object]
+Fields = dict[str, object]
 
 
 def write_playground_pages(

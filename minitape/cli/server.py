@@ -21,12 +21,12 @@ environment belongs to another user. The server's own settings take precedence.
 """
 
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 LAB_EXTENSIONS = str(Path(__file__).with_name("jupyterlab_extensions"))
 EXTENSION_NAME = "minitape.cli.server"
 # The server's class depends on how the server was started.
-Server: TypeAlias = Any
+Server = Any
 """Jupyter's server."""
 
 

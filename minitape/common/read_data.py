@@ -7,9 +7,9 @@ import errno
 import json
 import os
 import stat
-from typing import Any, TypeAlias
+from typing import Any
 
-AnyPath: TypeAlias = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 # The limits are in bytes. Notebooks that minitape runs have a higher limit, because they may contain pictures.
 MAX_FILE_SIZE = 20_000_000
 MAX_NOTEBOOK_SIZE = 200_000_000

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import numpy as np
@@ -129,7 +129,7 @@ class ObservedRun:
         return max((question.order for question in self.questions if question.is_answered), default=0)
 
 
-ObservedRuns: TypeAlias = list[ObservedRun]  # One run for each case.
+ObservedRuns = list[ObservedRun]  # One run for each case.
 _active_runs: ObservedRuns = []
 
 

@@ -7,7 +7,6 @@ pixels. Some are for training, some are for comparing networks, and some are rea
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
@@ -17,9 +16,9 @@ from ..common.translation import say
 SIDE = 12  # The width and height of an image, in pixels.
 MARGIN = 1  # The width of the empty margin around the ink, in pixels.
 PEN_RADIUS = 0.6  # The radius of the pen, in pixels.
-Stroke: TypeAlias = Sequence[Sequence[float]]  # The points (x, y) of a stroke. y grows downwards.
-Drawings: TypeAlias = list[list[Stroke]]
-NetworkParameters: TypeAlias = Sequence[np.ndarray]  # The weights and biases: w1, b1, w2 and b2.
+Stroke = Sequence[Sequence[float]]  # The points (x, y) of a stroke. y grows downwards.
+Drawings = list[list[Stroke]]
+NetworkParameters = Sequence[np.ndarray]  # The weights and biases: w1, b1, w2 and b2.
 DATA_FOLDER = Path(__file__).parent / "data"
 DIGITS_PATH = DATA_FOLDER / "digits.npz"
 DRAWINGS_PATH = DATA_FOLDER / "typed_drawings.json"  # The strokes of each digit, in pixels of the pad.

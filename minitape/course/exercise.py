@@ -8,16 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..common.translation import say
 from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
-Case: TypeAlias = tuple[Any, ...]  # The arguments of a function can be anything.
-NamedValues: TypeAlias = dict[str, Any]  # Names with their values, which can be anything.
-Program: TypeAlias = Callable[..., Any]  # A learner's function, or the solution's.
-Answer: TypeAlias = Any  # Learners can hand in anything: numbers, texts, arrays, functions and more.
+Case = tuple[Any, ...]  # The arguments of a function can be anything.
+NamedValues = dict[str, Any]  # Names with their values, which can be anything.
+Program = Callable[..., Any]  # A learner's function, or the solution's.
+Answer = Any  # Learners can hand in anything: numbers, texts, arrays, functions and more.
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import linecache
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from ..bridges.recording import Recording
 from ..bridges.snapshot_recording import Replay
@@ -19,7 +19,7 @@ from ..explain.explanation import Explanation
 FOLDER = Path(__file__).parent / "recordings"
 LESSON = "14"  # The lesson that shows these programs.
 SENTENCE_BREAK = re.compile(r"(?<=\.) (?=[A-Z])")  # A sentence break is the blank between two sentences.
-JsonObject: TypeAlias = dict[str, Any]  # JSON can hold anything.
+JsonObject = dict[str, Any]  # JSON can hold anything.
 FRAMEWORK_NAMES = {
     "torch": "PyTorch",
     "tensorflow": "TensorFlow",

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import join_sentences, print_text, say, truncate_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .prediction_buttons import ChoiceButtons
 
-MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]  # The data and the metadata of an output.
+MimeBundle = tuple[dict[str, object], dict[str, object]]  # The data and the metadata of an output.
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MAX_LENGTH = 1000

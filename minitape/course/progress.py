@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, Required, TypeAlias, TypedDict
+from typing import Any, Required, TypedDict
 
 from ..common.atomic_write import get_error_reason, lock_file, open_replacement_file
 from ..common.read_data import read_json
@@ -22,7 +22,7 @@ MAX_TIMES = 100
 MAX_WRONG_ANSWERS = 20
 MAX_NUMBER = 2**53
 """All numbers in the file are smaller. minitape never counts to a larger number."""
-JsonValue: TypeAlias = Any  # JSON can hold anything.
+JsonValue = Any  # JSON can hold anything.
 
 
 class WrongAnswer(TypedDict):
@@ -51,7 +51,7 @@ class Progress(TypedDict, total=False):
     times: dict[str, list[int]]
 
 
-ProgressChange: TypeAlias = Callable[[Progress], None]
+ProgressChange = Callable[[Progress], None]
 _lock = threading.Lock()
 _unsaved: dict[Path, list[ProgressChange]] = {}
 _save_errors: dict[Path, OSError] = {}

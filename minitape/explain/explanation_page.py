@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from .translated_sentences import fill
 
@@ -21,7 +21,7 @@ NO_SOURCES = (
     "has trainable=False, or if it was never called and does not know its input shape. Set trainable = True, or call "
     "the model once before you read its variables."
 )
-NestedExplanations: TypeAlias = Any  # An Explanation, or nested lists, tuples and dictionaries of Explanations.
+NestedExplanations = Any  # An Explanation, or nested lists, tuples and dictionaries of Explanations.
 
 
 def group_explanations_by_reason(explanations: Iterable[Explanation]) -> list[list[Explanation]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, TypedDict
 
 Plain: TypeAlias = "bool | int | float | str | list[Plain]"  # JSON data, in which "nan", "inf" and "-inf" are strings.
-Kind: TypeAlias = Literal["source", "variable", "constant", "operation"]  # The kinds of leaves and other rows.
+Kind = Literal["source", "variable", "constant", "operation"]  # The kinds of leaves and other rows.
 
 
 class ValueFields(TypedDict, total=False):
@@ -23,8 +23,8 @@ class ValueFields(TypedDict, total=False):
     cell: float  # Optional. The width of one thumbnail element, relative to a height of 1.
 
 
-PackedValue: TypeAlias = str | ValueFields | None
-OptionalValue: TypeAlias = ValueFields | None
+PackedValue = str | ValueFields | None
+OptionalValue = ValueFields | None
 
 
 class RowFields(TypedDict, total=False):
@@ -64,8 +64,8 @@ class RowFields(TypedDict, total=False):
     scope: list[str]  # The name scopes or modules, the outermost first.
 
 
-OptionalRow: TypeAlias = RowFields | None
-RowPart: TypeAlias = RowFields  # The number and the changed fields of a row.
+OptionalRow = RowFields | None
+RowPart = RowFields  # The number and the changed fields of a row.
 
 
 class EdgeFields(TypedDict, total=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..fixes.fault_site import Edit, Plan
@@ -68,7 +68,7 @@ class CauseText(NamedTuple):
     functions: str = ""
 
 
-Texts: TypeAlias = dict[tuple[str, str], CauseText]  # Keyed by framework and variant.
+Texts = dict[tuple[str, str], CauseText]  # Keyed by framework and variant.
 
 
 @dataclass(frozen=True, eq=False)

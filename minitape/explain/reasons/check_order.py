@@ -9,7 +9,7 @@ frameworks share. A framework adds its own knowledge, such as which tensors are 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any
 
 from ...recording.recorded_rows import Escape, RecordedRow
 from . import checks
@@ -17,8 +17,8 @@ from .question import Finding, OptionalFinding
 from .zero_nan import find_cause_of_nonfinite_across_passes, find_cause_of_zero
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
-FindCause: TypeAlias = Callable[[FrameworkQuestion], Finding | None]
-Refine: TypeAlias = Callable[[FrameworkQuestion, Finding, RecordedRow], Finding]
+FindCause = Callable[[FrameworkQuestion], Finding | None]
+Refine = Callable[[FrameworkQuestion, Finding, RecordedRow], Finding]
 
 
 def find_nothing(question: FrameworkQuestion) -> None:
@@ -173,7 +173,7 @@ def _refine_finding_with_row(question: FrameworkQuestion, finding: OptionalFindi
     return refine(question, finding, question.rows[finding.row])
 
 
-Check: TypeAlias = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]
+Check = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]
 CHECKS: tuple[Check, ...] = (
     lambda question, framework: framework.find_refusal(question),
     lambda question, framework: framework.find_undifferentiable_target(question),
