@@ -72,9 +72,7 @@ def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bot
 def _build_curve(start: Box, end: Box, start_side: str, end_side: str) -> AssignmentCurve:
     x0, y0 = _find_side_point(start, start_side)
     x3, y3 = _find_side_point(end, end_side)
-    bend = (
-        max(LEAST_BEND, 0.4 * abs(x3 - x0)) if "right" in (start_side, end_side) or end_side == "left" else LEAST_BEND
-    )
+    bend = max(LEAST_BEND, 0.4 * abs(x3 - x0)) if start_side == "right" or end_side == "left" else LEAST_BEND
     x1, y1 = _move_outwards((x0, y0), start_side, bend)
     x2, y2 = _move_outwards((x3, y3), end_side, bend)
     if start_side == end_side == "bottom":

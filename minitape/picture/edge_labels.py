@@ -4,38 +4,52 @@ Lengths are in pixels.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
+
+from .truncation import measure_width
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # Left, top, right and bottom.
 
 LETTER_WIDTH, PLATE_HEIGHT = 6.7, 13.0  # The sizes of a digit and of the white plate below a number.
+LETTER_HEIGHT = 10.0
 PLATE_PADDING = 2.0
 CLEARANCE = np.array([-3.0, -3.0, 3.0, 3.0])  # Other edges and nodes are this far from the sides of a plate.
 POINT_DISTANCE = 3.0  # Edges are tested at points this far apart.
-SHIFTS = (3.0, -3.0, 6.0, -6.0)  # So far a number may lie below or above its edge, in front of the consumer.
+SHIFTS = np.array(
+    [(0, 3), (0, -3), (0, 6), (0, -6)]
+)  # So far a number may lie below or above its edge, in front of the consumer.
 MIDDLE = 27.0  # A number lies best this far from its consumer, between the arrowhead and the consumer.
 ARROW_LENGTH = 9.0  # This much of an edge stays visible at the input, where the arrowhead is.
 # The costs of a place: for each point of another edge below the plate, for each pixel of another plate or of a node,
 # for each pixel of the arrowhead, for each pixel of distance from the middle, and for each pixel away from the edge.
+# A pixel outside of the figure costs as much as a column of pixels of a node.
 EDGE_COST, PLATE_COST, NODE_COST, ARROW_COST, DISTANCE_COST, SHIFT_COST = 20.0, 3.0, 10.0, 2.0, 0.1, 0.5
+# So far the label of a cross may lie from the cross, where the first of several equally good places is taken.
+CROSS_SHIFTS = np.array([*product(range(150, -151, -6), range(-150, 151, 3))])
 
 
 class EdgeLabel(NamedTuple):
-    """A number to place on an edge.
+    """A number to place on an edge, or the label of a cross, whose curve only consists of the cross.
 
     Attributes:
         curve: The index of the edge's curve.
-        text: The number.
+        text: The text.
         color: The color of the text.
+        style: SVG attributes of the text.
+        shifts: How far the label may lie from the edge, in each direction.
+        height: The room that the label needs, which is less for a label that must fit between two nodes.
     """
 
     curve: int
     text: str
     color: str
+    style: str
+    shifts: np.ndarray = SHIFTS
+    height: float = PLATE_HEIGHT
 
 
 def sample_curve(points: Sequence[Point]) -> np.ndarray:
@@ -64,13 +78,13 @@ def compute_plate(center: Point, text: str) -> Box:
     >>> compute_plate((100.0, 50.0), "1.0")
     (87.95, 43.5, 112.05, 56.5)
     """
-    half_width = LETTER_WIDTH * len(text) / 2 + PLATE_PADDING
+    half_width = LETTER_WIDTH * measure_width(text) / 2 + PLATE_PADDING
     x, y = center
     return x - half_width, y - PLATE_HEIGHT / 2, x + half_width, y + PLATE_HEIGHT / 2
 
 
 def place_edge_labels(
-    curves: Sequence[Sequence[Point]], labels: Sequence[EdgeLabel], node_boxes: Sequence[Box]
+    curves: Sequence[Sequence[Point]], labels: Sequence[EdgeLabel], node_boxes: Sequence[Box], room: Point
 ) -> list[Point]:
     """Return the center of each label: on its own edge near the consumer, or just above or below the edge there.
 
@@ -78,6 +92,7 @@ def place_edge_labels(
         curves: The points of each curve, from the input to the consumer.
         labels: The labels.
         node_boxes: The boxes of the nodes.
+        room: The width and the height of the figure.
     """
     samples = [sample_curve(curve) for curve in curves]
     all_points = np.concatenate(samples) if samples else np.zeros((0, 2))
@@ -89,22 +104,24 @@ def place_edge_labels(
         own_points = samples[label.curve]
         start_x, end_x = own_points[[0, -1], 0]
         near_points = own_points[abs(own_points[:, 0] - end_x) < 2 * MIDDLE]
-        shifts = np.append(np.zeros(len(own_points)), np.repeat(SHIFTS, len(near_points)))
-        places = np.concatenate([own_points, *[near_points] * len(SHIFTS)])
-        places[:, 1] += shifts
-        half_width = LETTER_WIDTH * len(label.text) / 2 + PLATE_PADDING
-        half_size = half_width, PLATE_HEIGHT / 2
+        shifts = np.append(0 * own_points, np.repeat(label.shifts, len(near_points), axis=0), axis=0)
+        places = np.concatenate([own_points, *[near_points] * len(label.shifts)]) + shifts
+        half_width = compute_plate((0, 0), label.text)[2]
+        half_size = half_width, label.height / 2
         boxes = np.concatenate([places - half_size, places + half_size], axis=1)
         others = all_points[owners != label.curve]
         grown = boxes + CLEARANCE
         is_near = (others > grown[:, :2].min(axis=0)) & (others < grown[:, 2:].max(axis=0))
-        x, y = others[is_near.all(axis=1)].T
-        left, top, right, bottom = grown.T[:, :, None]
-        crossed = (x > left) & (x < right) & (y > top) & (y < bottom)
-        cost = EDGE_COST * crossed.sum(axis=1)
+        near = others[is_near.all(axis=1)].T.copy()[:, None]
+        starts, ends = grown.T.copy().reshape(2, 2, -1, 1)
+        is_within_x, is_within_y = (near > starts) & (near < ends)
+        cost = EDGE_COST * (is_within_x & is_within_y).sum(axis=1)
         cost += PLATE_COST * _sum_common_areas(boxes, plates) + NODE_COST * _sum_common_areas(boxes, nodes)
         cost += ARROW_COST * np.maximum(0, half_width + ARROW_LENGTH - abs(places[:, 0] - start_x))
-        cost += DISTANCE_COST * abs(abs(places[:, 0] - end_x) - MIDDLE) + SHIFT_COST * abs(shifts)
+        cost += DISTANCE_COST * abs(abs(places[:, 0] - end_x) - MIDDLE)
+        outside = np.maximum(-boxes[:, :2], boxes[:, 2:] - room)
+        cost += NODE_COST * PLATE_HEIGHT * outside.max(axis=1, initial=0)
+        cost += SHIFT_COST * abs(shifts).sum(axis=1)
         best = int(np.argmin(cost))
         plates = np.concatenate([plates, boxes[best : best + 1]])
         centers.append(tuple(places[best].tolist()))
@@ -113,6 +130,7 @@ def place_edge_labels(
 
 def _sum_common_areas(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return for each box the area that it shares with the other boxes."""
-    width = np.minimum(boxes[:, None, 2], others[:, 2]) - np.maximum(boxes[:, None, 0], others[:, 0])
-    height = np.minimum(boxes[:, None, 3], others[:, 3]) - np.maximum(boxes[:, None, 1], others[:, 1])
-    return (np.maximum(width, 0) * np.maximum(height, 0)).sum(axis=1)
+    starts, ends = boxes.T.copy().reshape(2, 2, -1, 1)
+    other_starts, other_ends = others.T.copy().reshape(2, 2, 1, -1)
+    width, height = np.maximum(np.minimum(ends, other_ends) - np.maximum(starts, other_starts), 0)
+    return (width * height).sum(axis=1)

@@ -1,18 +1,13 @@
 """Write the operation of a row with the names of its inputs: `x × sin(x)`, `(p − 1)²`, `∂y/∂a`."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from .picture_texts import translate
+from .snapshot_types import RowFields
 from .truncation import measure_width, shorten_name
 from .value_display import format_magnitude, shorten_number_text
-
-if TYPE_CHECKING:
-    from .snapshot_types import RowFields
 
 MAX_NAMED_INPUTS = 4  # For an operation with at least this many inputs, only the label is written.
 INFIX_SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}

@@ -6,18 +6,15 @@ line or across many columns is drawn as the name of its input row. A figure alwa
 viewer can display the figure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import chain, groupby, pairwise
 from math import ceil, inf
-from typing import TYPE_CHECKING
 
 from .assignment_curves import choose_assignment_curve
-from .edge_labels import LETTER_WIDTH, Box, EdgeLabel, Point, compute_plate, place_edge_labels
+from .edge_labels import CROSS_SHIFTS, LETTER_HEIGHT, Box, EdgeLabel, Point, compute_plate, place_edge_labels
 from .expressions import Expressions, format_row_title
 from .figure_edges import (
     build_detour_points,
@@ -30,6 +27,7 @@ from .gradient_texts import draw_gradient_result_lines, iter_gradient_result_lin
 from .path_breaks import is_zero
 from .picture_texts import translate
 from .placement import Placement, PlacementItem
+from .snapshot_types import OptionalRow, RowFields, Snapshot, StepFields, TapeFields, ValueFields
 from .svg_elements import (
     ADJOINT_COLOR,
     BOLD_STYLE,
@@ -58,10 +56,6 @@ from .svg_elements import (
 from .truncation import elide_text, measure_width, shorten_name
 from .value_display import format_magnitude
 
-if TYPE_CHECKING:
-    from ..engine.types import Object
-    from .snapshot_types import OptionalRow, RowFields, Snapshot, StepFields, TapeFields, ValueFields
-
 # Lengths are in pixels.
 MARGIN = 8  # The margin around the figure.
 FRAME = 14  # The space for the frames of several tapes.
@@ -74,6 +68,7 @@ MAX_INDENT = 56  # The space to the left of the lines if there are several lines
 CURVE_DEPTH = 16  # The space below the nodes for assignment curves.
 MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # A figure with more columns is split into lines.
 LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
+POINTS_PER_MILLIMETER = 72 / 25.4
 MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.0, 9.0  # The size of that type in print, in points.
 MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
 MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only END_NODES at each end are drawn.
@@ -162,7 +157,7 @@ class Figure:
         self.max_width = None
         self.pitch: float = COLUMN_PITCH
         if printed_width is not None:
-            self.max_width = convert_to_points(printed_width) * LEAST_TYPE / MIN_PRINTED_TYPE
+            self.max_width = printed_width * POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE
         steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
         self.adjoints = collect_final_adjoints(steps)
         self.shares_by_edge = {(step["row"], edge["port"]): edge["product"] for step in steps for edge in step["edges"]}
@@ -334,18 +329,15 @@ class Figure:
         ]
         if not self.nodes:
             parts.append(draw_text(MARGIN, 25, translate("nothing recorded"), TITLE_STYLE, MUTED_COLOR))
-        escapes = [*self._draw_escapes()]
-        nodes = map(self._draw_node, self.nodes)
-        plates, shares = self._draw_shares()
+        plates, labels = self._draw_labels()
         for layer in (
             self._draw_frames(),
-            [edge for edge, _ in escapes],
+            [edge for edge, _, _ in self._iter_escapes()],
             self._draw_edges(),
             assignment_curves,
             plates,
-            nodes,
-            shares,
-            [label for _, label in escapes],
+            map(self._draw_node, self.nodes),
+            labels,
             gradient_parts,
         ):
             parts += layer
@@ -420,10 +412,8 @@ class Figure:
         if row["kind"] == "variable" and measure_width(name) > max_letters:
             layer, _, name = name.replace("/", ".").rpartition(".")
             texts = [layer.rpartition(".")[2]]
-        title = shorten_name(name, max_letters)
-        while max_letters > 3 and measure_bold_pixels(title) > right - x:
+        while measure_bold_pixels(title := shorten_name(name, max_letters)) > right - x and max_letters > 3:
             max_letters -= 1
-            title = shorten_name(name, max_letters)
         text_left = x + measure_bold_pixels(title) + 6
         operation_text = draw_text(
             text_left, y, choose_first_fitting_text(texts, (right - text_left) / 6.4), SMALL_STYLE, MUTED_COLOR
@@ -513,28 +503,37 @@ class Figure:
             name = format_reference(self.nodes[start].row)
             yield draw_abbreviated_edge(name, x - before_cross, y, node.direction, start in swept_inputs)
 
-    def _draw_shares(self) -> tuple[list[str], list[str]]:
-        """Return a white plate for each share that the sweep has sent along an edge, and the shares themselves.
+    def _draw_labels(self) -> tuple[list[str], list[str]]:
+        """Return white plates, and the labels above them: the shares that the sweep has sent along edges, and escapes.
 
-        All plates are drawn before all numbers, so that nothing covers a digit.
+        All plates are drawn before all labels, so that nothing covers a digit.
         """
         labels = []
+        curves = [*self.curves.values()]
+        boxes = [node.box for node in self.nodes] + [*self._iter_reference_boxes()]
         for number, (_, end, port) in enumerate(self.curves):
             node = self.nodes[end]
             if node.row is None or len(node.inputs) > MAX_NUMBERED_EDGES:
                 continue
             if share := self.shares_by_edge.get((node.row["row"], node.inputs[port][1])):
-                color = choose_text_color(share, ADJOINT_COLOR)
-                labels.append(EdgeLabel(number, format_magnitude(share, 7), color))
-        boxes = [node.box for node in self.nodes] + [*self._iter_reference_boxes()]
-        centers = place_edge_labels([*self.curves.values()], labels, boxes)
-        style = f'{NUMBER_STYLE} text-anchor="middle"'
+                labels.append(
+                    EdgeLabel(number, format_magnitude(share, 7), choose_text_color(share, ADJOINT_COLOR), NUMBER_STYLE)
+                )
+        texts = []
+        for _, cross, text in self._iter_escapes():
+            labels.append(
+                EdgeLabel(len(curves), text, CUT_COLOR, SMALL_STYLE + BOLD_STYLE, CROSS_SHIFTS, LETTER_HEIGHT)
+            )
+            curves.append([cross, cross])
+            boxes.append(compute_plate(cross, "×"))
+            texts.append(draw_cross(*cross))
         plates = []
-        numbers = []
-        for (x, y), label in zip(centers, labels, strict=True):
+        for (x, y), label in zip(
+            place_edge_labels(curves, labels, boxes, (self.width, self.bottom)), labels, strict=True
+        ):
             plates.append(draw_plate(compute_plate((x, y), label.text)))
-            numbers.append(draw_text(x, y + 4, label.text, style, label.color))
-        return plates, numbers
+            texts.append(draw_text(x, y + 4, label.text, f'{label.style} text-anchor="middle"', label.color))
+        return plates, texts
 
     def _iter_reference_boxes(self) -> Iterator[Box]:
         """Yield a box around each edge that is drawn as the name of its input, which also covers a part of its node."""
@@ -550,22 +549,21 @@ class Figure:
 
         The curve from the assigned value is crossed out, because no gradient passes along it.
         """
-        events: Object = self.snapshot["events"]
         boxes = [node.box for node in self.nodes]
-        for event in events:
-            end = self.node_by_row.get(event.get("to"))
-            for field in ("from", "row"):
-                start = self.node_by_row.get(event.get(field))
+        for event in self.snapshot["events"]:
+            end = self.node_by_row.get(event.get("to", -1))
+            for row in (event.get("from", -1), event.get("row", -1)):
+                start = self.node_by_row.get(row)
                 if start is None or end is None or start == end:
                     continue
                 curve = choose_assignment_curve(boxes[start], boxes[end], boxes, self.bottom + CURVE_DEPTH)
                 yield draw_path(curve.build_path(), NODE_COLORS["variable"][0], "4 4", 1.2)
-                if field == "row":
+                if row == event.get("row"):
                     samples = curve.sample_points()
                     yield draw_cross(*samples[len(samples) // 2])
 
-    def _draw_escapes(self) -> Iterator[tuple[str, str]]:
-        """Yield a dashed edge with a white plate, and a label, for each value that escaped.
+    def _iter_escapes(self) -> Iterator[tuple[str, Point, str]]:
+        """Yield a dashed edge, the place of its cross and a label for each value that escaped.
 
         The edge leads to the node at which the value came back. The label shows the expression and the line.
         """
@@ -576,14 +574,8 @@ class Figure:
                 continue
             x, y = self.nodes[start].compute_point(0.5)
             to_x, to_y = (x, y + NODE_HEIGHT) if end is None else self.nodes[end].compute_point(0.5)
-            middle = (x + to_x) / 2
-            level = (y + to_y) / 2
             text = f"{path_break['text']}, {translate('line {0}').replace('{0}', str(path_break['line']))}"
-            text_width = LETTER_WIDTH * measure_width(text)
-            plate = draw_plate((middle + 7, level - 8, middle + 13 + text_width, level + 8))
-            label = draw_text(middle + 10, level + 4, text, SMALL_STYLE + BOLD_STYLE, CUT_COLOR)
-            edge = draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4)
-            yield edge + plate, draw_cross(middle, level) + label
+            yield draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4), ((x + to_x) / 2, (y + to_y) / 2), text
 
 
 def is_within_tape(row: RowFields, tape: TapeFields) -> bool:
@@ -594,15 +586,6 @@ def is_within_tape(row: RowFields, tape: TapeFields) -> bool:
         tape: The tape.
     """
     return any(first <= row["row"] < last for first, last in tape["spans"])
-
-
-def convert_to_points(millimeters: float) -> float:
-    """Convert a length from millimeters to points, at 72 points to an inch.
-
-    Args:
-        millimeters: The length.
-    """
-    return millimeters / 25.4 * 72
 
 
 def draw_frame(

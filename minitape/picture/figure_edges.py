@@ -3,17 +3,11 @@
 Lengths are in pixels.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from .edge_labels import ARROW_LENGTH, Point
 from .expressions import format_circled_row_number
+from .snapshot_types import OptionalRow
 from .svg_elements import EDGE_COLOR, MUTED_COLOR, NODE_WIDTH, SMALL_STYLE, SWEPT_EDGE_COLOR, draw_path, draw_text
 from .truncation import measure_width, shorten_name
-
-if TYPE_CHECKING:
-    from .snapshot_types import OptionalRow
 
 MAX_REFERENCE_LETTERS = 6
 DETOUR = 10  # The distance between a column and the bends of an edge that passes it.

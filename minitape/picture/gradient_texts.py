@@ -1,18 +1,13 @@
 """Write the results of gradient calls below a figure: `∂loss/∂w = 0.25`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from .expressions import MAX_NAME_LETTERS, Expressions, format_row_title
 from .picture_texts import translate
+from .snapshot_types import ResultFields, SourceFields
 from .svg_elements import NUMBER_STYLE, SERIF_FONT, draw_text
 from .truncation import measure_width, shorten_name
 from .value_display import format_magnitude, format_shape
-
-if TYPE_CHECKING:
-    from .snapshot_types import ResultFields, SourceFields
 
 MARGIN = 8
 # The maximum length of a gradient's text, in a figure of any width and in one of a given width.

@@ -1,24 +1,19 @@
 """Find the breaks at which gradients in a snapshot end, from the lines that ``explain`` blames."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from .snapshot_types import (
+    BlamedLine,
+    EventFields,
+    OptionalValue,
+    PathBreakFields,
+    ResultFields,
+    RowFields,
+    SourceFields,
+    SweepFields,
+)
 from .value_display import compute_largest_magnitude
-
-if TYPE_CHECKING:
-    from .snapshot_types import (
-        BlamedLine,
-        EventFields,
-        OptionalValue,
-        PathBreakFields,
-        ResultFields,
-        RowFields,
-        SourceFields,
-        SweepFields,
-    )
 
 Edge = tuple[int, int]  # The rows of an input and of the operation that reads it.
 MAX_BREAKS = 8

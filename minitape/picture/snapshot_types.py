@@ -2,7 +2,7 @@
 
 ``tests/repository/make_schema.py`` writes the front end's types (``widgets/frontend/src/snapshot.ts``) and the page
 ``docs/snapshot.md`` from this file. The comment on each field states its meaning. A field whose comment begins with
-"Optional" may be absent from a snapshot. This module is not needed at run time.
+"Optional" may be absent from a snapshot.
 """
 
 from __future__ import annotations

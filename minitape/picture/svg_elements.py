@@ -1,16 +1,11 @@
 """Draw the SVG elements of a figure: texts, boxes, lines and crosses. Lengths are in pixels."""
 
-from __future__ import annotations
-
 import re
 from html import escape
-from typing import TYPE_CHECKING
 
+from .snapshot_types import OptionalValue, RowFields
 from .truncation import elide_text, replace_unprintable
 from .value_display import draw_thumbnail, format_shape, format_value
-
-if TYPE_CHECKING:
-    from .snapshot_types import OptionalValue, RowFields
 
 NODE_WIDTH, NODE_HEIGHT = 120, 52
 MAX_VALUE_LETTERS = 15  # The number of characters for which a node has room in a value.

@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile, zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from .expressions import Expressions
 from .picture_texts import translate
+from .snapshot_types import OptionalRow, OptionalValue, RowFields, Snapshot, StepFields
 from .truncation import elide_text
 from .value_display import format_magnitude, format_shape
-
-if TYPE_CHECKING:
-    from .snapshot_types import OptionalRow, OptionalValue, RowFields, Snapshot, StepFields
 
 MAX_ALIGNED_ROWS = 2000
 """The maximum number of operations after the first difference that are aligned."""

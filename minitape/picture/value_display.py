@@ -3,20 +3,15 @@
 widgets/frontend/src/value.ts and heatmap.ts apply the same rules to the live picture.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .picture_texts import translate
+from .snapshot_types import OptionalValue, Plain, ValueFields
 from .truncation import elide_text, measure_width
-
-if TYPE_CHECKING:
-    from .snapshot_types import OptionalValue, Plain, ValueFields
 
 DIGITS = 4
 MAX_EXACT_LETTERS = 6  # Numbers up to this length are not rounded.

@@ -1,5 +1,6 @@
 """Where a gradient ends is drawn: a torn arrow with the place; a gradient that is None, or zero for a reason."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import minitape as tf
 from minitape.bridges.recording import Recording
 
 from .conftest import type_keys
+from .test_figures import read_painted
 from .twelve_programs import missing
 
 
@@ -135,3 +137,49 @@ def test_the_torn_arrow_runs_forward(show):
         for end in ("from", "to")
     ]
     assert lefts[0] + 100 < lefts[1]
+
+
+def number_that_left() -> Any:
+    """The dashed line runs between two nodes that lie close together."""
+    x, w = tf.Variable(2.0, name="x"), tf.Variable(1.0, name="w")
+    with tf.GradientTape() as tape:
+        h = x * w
+        k = tf.constant(h.numpy())
+        y = k * x
+    tape.gradient(y, [x, w])
+    return tape
+
+
+def number_that_came_back_nowhere() -> Any:
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        h = w * w
+        y = tf.constant(float(h) + 1.0) * tf.constant(3.0)
+    tape.gradient(y, w)
+    return tape
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [None, 85])
+@pytest.mark.parametrize("program", [number_that_left, number_that_came_back_nowhere, two_constants])
+def test_the_label_of_a_torn_arrow_and_its_cross_cover_no_node_and_no_text(program, width, language, monkeypatch):
+    monkeypatch.setenv("MINITAPE_LANGUAGE", language)
+    svg = tf.draw(program(), width=width).svg
+    painted = read_painted(svg)
+    texts = [(corners, text) for tag, corners, text in painted if tag == "text"]
+    nodes = [corners for tag, corners, _ in painted if tag == "rect" and corners[1][1] - corners[0][1] > 40]
+    ((label, _),) = [(corners, text) for corners, text in texts if "numpy()" in text or "float()" in text]
+    cross_x, cross_y = map(float, re.search(r'<path d="M(\S+) (\S+)l9 9m0 -9', svg).groups())
+    cross = [(cross_x, cross_y), (cross_x + 9, cross_y + 9)]
+    others = [corners for corners, _ in texts if corners != label]
+    assert len(nodes) >= 4
+    assert not [other for other in [cross, *nodes, *others] if boxes_meet(label, other)]
+    assert not [other for other in others if boxes_meet(cross, other)]
+    right, bottom = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())
+    assert min(label[0]) >= 0 and label[1][0] <= right and label[1][1] <= bottom
+
+
+def boxes_meet(one, other):
+    (left, top), (right, bottom) = one
+    (other_left, other_top), (other_right, other_bottom) = other
+    return left < other_right and other_left < right and top < other_bottom and other_top < bottom
