@@ -233,6 +233,20 @@ def test_a_graph_that_was_whole_remains_whole_above_the_legend(key, show, page):
         assert box["top"] >= pane["y"] and box["bottom"] <= pane["y"] + pane["height"]
 
 
+def test_the_slope_of_an_input_that_is_read_twice_is_that_of_both_edges(show):
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        u = x * x
+        y = u - tf.sin(u) * u
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "s", "End")
+    step = 1e-4
+    tangent = ((1.5 + step) ** 2 - (1.5 - step) ** 2) / (2 * step)
+    row = page.locator(".mt-slopes [data-row='1']")
+    assert row.locator("text").text_content() == f"x × {tangent:.3g}"
+    assert float(page.locator(".mt-slopes .mt-nudge").nth(1).get_attribute("data-size")) == pytest.approx(tangent)
+
+
 def test_slopes_tilt_when_the_source_is_moved(show):
     tape, target, source = accumulation()
     page = show(tf.snapshot(tape, target, source))

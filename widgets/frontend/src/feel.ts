@@ -60,15 +60,29 @@ function inputName(row: Row): string {
  * The local function of a row of one of its inputs, all others as they are; null where it is no
  * function of numbers.
  */
-export function localCurve(store: Store, row: Row, port: number): Curve | null {
-  const [run, rule] = [findFormula(row.formula), findFormula(row.rule[port] ?? "")];
+export function localCurve(
+  store: Store,
+  row: Row,
+  port: number,
+  isWhole = false, // whether an input that is read twice moves at both places
+): Curve | null {
+  const run = findFormula(row.formula);
+  const ports = row.inputs.flatMap((input, k) =>
+    k === port || (isWhole && input === row.inputs[port]) ? [k] : [],
+  );
+  const rules = ports.flatMap((k) => findFormula(row.rule[k] ?? "") ?? []);
   const values = row.inputs.map((input) => numberOf(store.rows[input].value));
   const z = numberOf(row.value);
-  if (!run || !rule || row.shape.length || [...values, z].some((value) => !Number.isFinite(value)))
+  if (
+    !run ||
+    rules.length < ports.length ||
+    row.shape.length ||
+    [...values, z].some((value) => !Number.isFinite(value))
+  )
     return null;
   const numbers = { x: values[0], y: values[values.length - 1], z, g: 1 };
-  const name = port === 0 ? "x" : "y";
-  const f = (x: number): number => run({ ...numbers, [name]: x });
+  const f = (x: number): number =>
+    run({ ...numbers, ...Object.fromEntries(ports.map((k) => [k ? "y" : "x", x])) });
   const called = row.inputs.map((input) => inputName(store.rows[input]));
   // what is read twice moves at one place only: at the other it is a number
   const names =
@@ -79,7 +93,7 @@ export function localCurve(store: Store, row: Row, port: number): Curve | null {
     row.formula.replace(/\b[xy]\b/g, (letter) => names[letter === "x" ? 0 : names.length - 1]),
     names[port],
     values[port],
-    rule(numbers),
+    rules.reduce((sum, rule) => sum + rule(numbers), 0),
     f(values[port]),
     around(values[port]).map(f),
   );

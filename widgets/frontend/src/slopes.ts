@@ -84,7 +84,8 @@ export class Slopes {
 
   /**
    * The curve of a node by the input through which most of the nudge comes, else by one that is no
-   * constant.
+   * constant. An input that is read twice moves at both places, so that its slope says by which
+   * factor the bar of the nudge has grown.
    */
   private curve(node: Node, nudge: Map<string, number>): void {
     const row = node.row;
@@ -94,7 +95,7 @@ export class Slopes {
       by: nudge.get(`${row.row}|${port}`) ?? (this.store.rows[input].kind === "constant" ? -1 : 0),
     }));
     const best = varies.reduce((a, b) => (b.by > a.by ? b : a), varies[0]);
-    const curve = best && best.by >= 0 ? localCurve(this.store, row, best.port) : null;
+    const curve = best && best.by >= 0 ? localCurve(this.store, row, best.port, true) : null;
     if (curve)
       this.el.append(
         s(

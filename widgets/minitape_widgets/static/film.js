@@ -1,4 +1,4 @@
-/* minitape film, source 96a5feb03cdc8608 */
+/* minitape film, source ad9e067563c1b17b */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
