@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from _thread import get_ident
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ ARRAY_ROW = 256
 
 # (first row, cells, values, calls) of a block (see :class:`PackedRecord`). The values are a list or an array, so their
 # type is Any.
-Block: TypeAlias = tuple[int, np.ndarray, Any, dict[int, Any]]
+Block = tuple[int, np.ndarray, Any, dict[int, Any]]
 
 
 def _pack_values(values: list, kinds: set[type], block: np.ndarray) -> Any:  # The result is a list or an array.

@@ -201,6 +201,16 @@ def test_an_underflow_in_float32_is_not_told_to_use_float32() -> None:
     assert "too small for its dtype" in small.message and "wider dtype" in small.fix
 
 
+def test_a_gradient_that_a_long_loop_wears_away_is_not_blamed_on_a_flat_function() -> None:
+    state, weight = tf.Variable(0.3), tf.Variable(0.5)
+    with tf.GradientTape() as tape:
+        value = state * 1.0
+        for turn in range(60):
+            value = tf.tanh(weight * value + 0.1 * turn)
+    why = tape.explain(value, state)
+    assert why.cause == "zero_factor" and "too small for its dtype" in why.message, str(why)
+
+
 @pytest.mark.parametrize(("body", "told"), [
     (["p = tf.sigmoid(x)", "y = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], p))"], "sigmoid"),
     (["p = tf.nn.softmax(x)", "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], tf.reshape(p, [2]))"],

@@ -12,11 +12,11 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, TypeAlias
+from typing import Any, BinaryIO, NoReturn
 
 from ...explain.translated_sentences import fill
 
-Message: TypeAlias = dict[str, Any]  # The type is Any, because requests to copies and their answers are JSON.
+Message = dict[str, Any]  # The type is Any, because requests to copies and their answers are JSON.
 
 
 def describe_why_process_cannot_be_copied() -> str:

@@ -17,7 +17,7 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summaries_from_devices, summarize_on_device
 from .distributed_tensors import get_local_part
 
-Tensors: TypeAlias = list[torch.Tensor]
+Tensors = list[torch.Tensor]
 # None means that no tensor was kept or given. The type is a string, because the documentation is built without torch.
 OptionalTensor: TypeAlias = "torch.Tensor | None"
 HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices without a copy.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import compress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # A row's number, code, a, b and call. The call is None for elementwise operations, which readers check first, so the
 # type of the call is Any.
-Cells: TypeAlias = tuple[int, int, int, int, Any]
+Cells = tuple[int, int, int, int, Any]
 
 
 def get_row_values(record: Record) -> RowValues:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import Enum
 from operator import is_
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class UnconnectedGradients(Enum):
 
 
 NONE = UnconnectedGradients.NONE  # A global name is faster to look up than an enumeration member.
-Unconnected: TypeAlias = UnconnectedGradients | str
+Unconnected = UnconnectedGradients | str
 
 
 class GradientRequest(NamedTuple):

@@ -20,7 +20,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from itertools import count
 from sys import _getframe
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,9 +45,9 @@ STACK_DEPTH = 3  # The origin of a constant or a variable contains this many use
 MAX_TAPE_EVENTS = 1000  # The history of a tape contains at most this many calls such as watch().
 
 Stack = tuple[tuple[CodeType, int], ...]  # (code, bytecode offset) pairs, innermost first
-Place: TypeAlias = tuple  # The code and offset of a statement, and then of the caller, if any.
-Origin: TypeAlias = Any  # A ValueOrigin, a plain tuple of its fields, or None.
-TapeEvent: TypeAlias = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
+Place = tuple  # The code and offset of a statement, and then of the caller, if any.
+Origin = Any  # A ValueOrigin, a plain tuple of its fields, or None.
+TapeEvent = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
 clock = count(1).__next__
 ref = weakref.ref
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from functools import lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ WIDTH = 6  # The number of columns.
 CALL_COLUMN, VALUE_COLUMN = 3, 5  # The only columns that are read separately.
 CHUNK = 16384  # Code that reads long recordings reads this many rows at a time.
 # Depending on the kind of event, this is a row, a tensor, a tape, or a variable with its version.
-Subject: TypeAlias = Any
+Subject = Any
 # Creating objects with these functions takes only a third as long as calling a constructor.
 new_call = object.__new__
 new_tuple = tuple.__new__

@@ -31,7 +31,8 @@ matches_zero_return = re.compile(
 ).match
 # Values of these types, such as datasets, lists and strings, do not themselves contain numbers.
 OPAQUE_DTYPES = ("resource", "variant", "string")
-SMALLEST_NORMAL_HALF = 6.2e-5  # Numbers below this lose some or all of their digits in float16.
+# Smaller numbers lose some or all of their digits.
+SMALLEST_NORMALS = {"float16": 6.2e-5, "float32": 1.2e-38, "float64": 2.3e-308}
 ROUNDING_TOLERANCE = 1e-5  # The relative rounding error of a float32 sum that should be zero.
 
 
@@ -445,7 +446,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     """
     operation = question.rows[row]
     mechanism = find_mechanism_that_can_zero_adjoint(question, row)
-    if _has_tiny_float16_adjoint(question, row):
+    if _has_subnormal_adjoint(question, row):
         return build_row_finding(question, "zero_factor", row, "underflow")
     if operation.op in VARIANT_OF_POINT_OP:
         # In a second derivative, blame the line of the activation, not the line of its derivative.
@@ -475,13 +476,12 @@ def _is_saturated(question: Question, row: int, mechanism: str) -> bool:
     return mechanism == "zero_cancels" and is_softmax_one_hot(question, row)
 
 
-def _has_tiny_float16_adjoint(question: Question, row: int) -> bool:
-    """Return whether the adjoint at a float16 operation is smaller than the smallest normal number of that type."""
+def _has_subnormal_adjoint(question: Question, row: int) -> bool:
+    """Return whether the adjoint at an operation is so small that its type cannot hold all of its digits."""
     rows = question.rows
-    if "float16" not in [rows[index].dtype for index in (row, *rows[row].inputs)]:
-        return False
+    limit = max(SMALLEST_NORMALS.get(rows[index].dtype, 0.0) for index in (row, *rows[row].inputs))
     adjoint = find_adjoint(question, row)
-    return adjoint is not None and bool(np.abs(adjoint).max(initial=0.0) < SMALLEST_NORMAL_HALF)
+    return adjoint is not None and bool(0 < np.abs(adjoint).max(initial=0.0) < limit)
 
 
 def _explain_min_max_used_as_clip_or_relu(question: Question, operation: RecordedRow) -> OptionalFinding:

@@ -12,14 +12,14 @@ for NumPy arrays in a plain sweep and for tensors in a sweep that an outer tape 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...types import Array, Function, Object, Result
 
 # A rule takes the adjoint, the output and the inputs, and the attributes as keyword arguments.
-Rule: TypeAlias = Callable
-Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # A list of rules, one rule for all inputs, or None.
+Rule = Callable
+Rules = Sequence[Rule | None] | Rule | None  # A list of rules, one rule for all inputs, or None.
 
 TABLE: dict[str, Primitive] = {}
 
