@@ -171,7 +171,7 @@ def hessian_row(f, point, direction):
         g = inner.gradient(y, x)
         first, second = g[0], g[1]
     rows = tf.stack([outer.gradient(first, x), outer.gradient(second, x)])
-    return tf.reduce_sum(tf.linalg.matvec(rows, tf.constant(direction)) * direction)
+    return tf.linalg.matvec(rows, tf.constant(direction))
 #@ 10.2 | not yet
 def two_slopes(f, value):
     @tf.function
