@@ -64,6 +64,19 @@ class StateFacts(NamedTuple):
     has_raw_updates: bool = False
 
 
+def find_result_dropping_or_innermost_site(call_stack: list[Site]) -> Site:
+    """Return the innermost line that drops a part of its result, or the innermost line if none does.
+
+    Args:
+        call_stack: The lines that led to a call, outermost first.
+    """
+    for site in reversed(call_stack):
+        statement = find_statement(site)
+        if not all(is_any_name_read_later(statement, [name]) for name in statement.bound_names):
+            return site
+    return call_stack[-1]
+
+
 def _get_leaf_path_and_shape(recording: JaxRecording, name: str) -> tuple[str, Sequence[int]]:
     """Return a leaf's path in its argument and its shape, which are the same in each function that receives it."""
     row = recording.find_row(name)
@@ -181,15 +194,7 @@ class FirstGradients:
         # If all gradients are zero, a step may leave the state unchanged.
         if self._may_watch_call((updates, state)) and any(map(np.any, leaves)):
             self._watched_updates += 1
-            sites = find_user_call_stack()[::-1]
-            statements = map(find_statement, sites)
-            # This is the innermost line that drops a part of its result, or the innermost line if none does.
-            dropping_sites = (
-                statement.site
-                for statement in statements
-                if not all(is_any_name_read_later(statement, [name]) for name in statement.bound_names)
-            )
-            site = next(dropping_sites, sites[0])
+            site = find_result_dropping_or_innermost_site(find_user_call_stack())
             last = self._states.get(site, StateFacts([]))
             arrays = [np.asarray(array) for array in list_float_arrays(state)]
             is_repeated = bool(last.arrays) and all(map(np.array_equal, arrays, last.arrays))

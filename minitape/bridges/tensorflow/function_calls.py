@@ -54,6 +54,20 @@ class ReplayedCall(NamedTuple):
     arguments_by_name: dict
 
 
+class RebuiltArguments(NamedTuple):
+    """The arguments for a repeated call.
+
+    Attributes:
+        args: The positional arguments.
+        kwargs: The keyword arguments.
+        has_placeholders: Whether some elements are placeholders for values that no longer exist.
+    """
+
+    args: tuple
+    kwargs: dict
+    has_placeholders: bool
+
+
 class StepRerun(NamedTuple):
     """A repeated compiled step.
 
@@ -144,11 +158,8 @@ def _suppress_side_effects() -> Iterator[None]:
         yield
 
 
-def _rebuild_arguments(call: FunctionCall) -> tuple | None:
+def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
     """Return the arguments for repeating a call, or None if a tensor no longer exists.
-
-    These are the positional arguments, the keyword arguments, and whether some elements are placeholders for values
-    that no longer exist.
 
     A dataset's iterator is not advanced. If Keras created the dataset from arrays, a new iterator provides a first
     batch. Placeholder values are used for any other dataset.
@@ -170,7 +181,7 @@ def _rebuild_arguments(call: FunctionCall) -> tuple | None:
             value = iter(dataset)
         flat_arguments.append(value)
     args, kwargs = tf.nest.pack_sequence_as(call.arguments, flat_arguments)
-    return args, kwargs, has_placeholders
+    return RebuiltArguments(args, kwargs, has_placeholders)
 
 
 def _is_keras_only_dataset(dataset: Any) -> bool:

@@ -160,10 +160,12 @@ def explain_lr_attribute_without_effect(file: str | None) -> OptionalExplanation
     Args:
         file: The program's file.
     """
-    for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
-        for site in list_binding_sites(file, ".lr") if "lr" in vars(optimizer) else ():
-            return explain_cause("tensorflow", "schedule", site, "attribute", {"rate": float(optimizer.learning_rate)})
-    return None
+    optimizers = [item for item in iter_living_instances(tf.keras.optimizers.Optimizer) if "lr" in vars(item)]
+    sites = list_binding_sites(file, ".lr") if optimizers else []
+    if not sites:
+        return None
+    fields = {"rate": float(optimizers[0].learning_rate)}
+    return explain_cause("tensorflow", "schedule", sites[0], "attribute", fields)
 
 
 def explain_early_decay_of_each_schedule() -> Iterator[OptionalExplanation]:

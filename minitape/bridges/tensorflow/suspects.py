@@ -185,8 +185,9 @@ def check_variables_untracked_by_layer(run: CheckedRun) -> Suspicions:
     }
     if not candidates or not run.trained_keys:
         return
-    yield from _check_untrained_variables_of_target(run, list(candidates.values()))
-    yield from _check_variables_remade_for_each_target(run, list(candidates.values()))
+    keys_and_variables = list(candidates.values())
+    yield from _check_untrained_variables_of_target(run, keys_and_variables)
+    yield from _check_variables_remade_for_each_target(run, keys_and_variables)
     for layer in list(iter_living_instances(tf.keras.layers.Layer)):
         attributes = vars(layer).items()
         parts = [(name, part) for name, value in attributes for part in (value if isinstance(value, list) else [value])]

@@ -155,12 +155,7 @@ class CheckedRun:
     @cached_property
     def consumers(self) -> RowsByRow:
         """The operations that read each row."""
-        consumers: RowsByRow = {}
-        for row in self.rows:
-            if row.kind == "operation":
-                for input_row in row.inputs:
-                    consumers.setdefault(input_row, []).append(row.index)
-        return consumers
+        return map_rows_to_readers(row for row in self.rows if row.kind == "operation")
 
     def find_connected_ancestors(self, row: int) -> set[int]:
         """Return a row and the rows that it was computed from through edges that pass gradients.
