@@ -165,6 +165,18 @@ QUESTIONS = {
 }
 
 
+PLACEHOLDERS = {
+    "en": {"what": "operation", "from_": "number", "to": "number"},
+    "zh": {"what": "某个运算", "from_": "某个数", "to": "某个数", "name": "某个变量"},
+}
+PLACEHOLDERS_OF_CAUSE = {
+    ("layer_mode", "zh"): {"what": "某一层"},
+    ("refused", "zh"): {"what": "某个函数"},
+    ("swapped_average", "en"): {"what": "parameters", "name": "average"},
+    ("swapped_average", "zh"): {"what": "参数", "name": "平均值"},
+}
+
+
 class Placeholder(str):
     """A word in place of the value of a field. The format of the field is ignored."""
 
@@ -176,9 +188,20 @@ class Placeholder(str):
 class PlaceholdersByField(dict[str, str]):
     """Maps each field of a sentence to a word in italics, unless the field has its own name."""
 
+    def __init__(self, names: dict[str, str], cause: Cause, language: str) -> None:
+        """Keep the fields that have their own name, and the words for the others.
+
+        Args:
+            names: The fields that have their own name.
+            cause: The cause that the sentence is about.
+            language: The code of the language.
+        """
+        super().__init__(names)
+        self.words = PLACEHOLDERS[language] | PLACEHOLDERS_OF_CAUSE.get((cause.name, language), {})
+
     def __missing__(self, field: str) -> str:
-        """Return the name of a field in italics."""
-        return Placeholder("*" + {"what": "operation", "from_": "number", "to": "number"}.get(field, field) + "*")
+        """Return the word for a field in italics."""
+        return Placeholder(f"*{self.words.get(field, field)}*")
 
 
 def format_frameworks(cause: Cause, language: str) -> str:
@@ -218,7 +241,7 @@ def format_sentences(cause: Cause, framework: str, language: str) -> str:
     words = WORDS[language]
     text = next(text for (own, _), text in cause.text_by_variant.items() if own == framework)
     translations = load_translations("explain", language) if language != "en" else {}
-    fields = PlaceholdersByField(FIELD_NAMES | {"functions": Placeholder(text.functions)})
+    fields = PlaceholdersByField(FIELD_NAMES | {"functions": Placeholder(text.functions)}, cause, language)
     message, fix = (translations.get(part, part).format_map(fields) for part in (text.message, text.fix))
     template = words.tape_reports if framework == "tape" else words.reports
     return template.format(framework=TITLES[framework], message=message, fix=fix)
