@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from .course_texts import read_lesson
@@ -11,90 +10,208 @@ from .trials import AnswerTrial
 if TYPE_CHECKING:
     from .exercise import Answer, NamedValues
 
-build_ab_trial = partial(AnswerTrial, setup="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
+SETUP = "tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n"
 
-ROW_TRIALS = (
-    AnswerTrial("Tape().rows", []),
-    AnswerTrial("tape = Tape()\ntape.watch(2.0)\ntape.rows", [("watched", [], 2.0)]),
-    AnswerTrial("one, two = Tape(), Tape()\none.watch(2.0)\ntwo.rows", []),
-    AnswerTrial("tape = Tape()\na = tape.watch(2.0)\na.row, a.value", (0, 2.0)),
-    AnswerTrial("tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\nb.row, b.value, a.value", (1, 3.0, 2.0)),
-    AnswerTrial(
-        "tape = Tape()\nc = tape.append('constant', [], 5.0)\nc.value, c.tape is tape, tape.rows",
-        (5.0, True, [("constant", [], 5.0)]),
-    ),
+
+def parse_trials(text: str) -> tuple[AnswerTrial, ...]:
+    r"""Read trials from a text of this module.
+
+    A program that creates no tape of its own starts with the tape and the variables of `SETUP`.
+
+    Args:
+        text: The programs, separated by empty lines. The last line of each is an arrow and the expected value.
+
+    >>> [(trial.expect, trial.setup != "") for trial in parse_trials("(a * b).value\n-> 6.0\n\nTape().rows\n-> []")]
+    [(6.0, True), ([], False)]
+    """
+    parts = (block.rpartition("\n-> ") for block in text.strip().split("\n\n"))
+    return tuple(
+        AnswerTrial(program, eval(expected), setup="" if "Tape()" in program else SETUP)
+        for program, _, expected in parts
+    )
+
+
+ROW_TRIALS = parse_trials(
+    """
+Tape().rows
+-> []
+
+tape = Tape()
+tape.watch(2.0)
+tape.rows
+-> [("watched", [], 2.0)]
+
+one, two = Tape(), Tape()
+one.watch(2.0)
+two.rows
+-> []
+
+tape = Tape()
+a = tape.watch(2.0)
+a.row, a.value
+-> (0, 2.0)
+
+tape = Tape()
+a, b = tape.watch(2.0), tape.watch(3.0)
+b.row, b.value, a.value
+-> (1, 3.0, 2.0)
+
+tape = Tape()
+c = tape.append('constant', [], 5.0)
+c.value, c.tape is tape, tape.rows
+-> (5.0, True, [("constant", [], 5.0)])
+"""
 )
-OPERATOR_TRIALS = (
-    build_ab_trial("(a * b).value", 6.0),
-    build_ab_trial("a * b\ntape.rows[-1]", ("multiply", [0, 1], 6.0)),
-    build_ab_trial("y = a * b + a\ny.value, tape.rows[-1]", (8.0, ("add", [2, 0], 8.0))),
-    build_ab_trial("y = a + 1.0\ny.value, tape.rows[2:]", (3.0, [("constant", [], 1.0), ("add", [0, 2], 3.0)])),
-    build_ab_trial("(4.0 * a).value, (1.0 + a).value", (8.0, 3.0)),
-    build_ab_trial("tape.apply('multiply', a, 5.0).value", 10.0),
-    build_ab_trial("RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))\ntape.apply('half', a).value", 1.0),
-    build_ab_trial(
-        "RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 0.0, 0.0, 4.0)", ((2.0, 2.0), (8.0, 0.0))
-    ),
+OPERATOR_TRIALS = parse_trials(
+    """
+(a * b).value
+-> 6.0
+
+a * b
+tape.rows[-1]
+-> ("multiply", [0, 1], 6.0)
+
+y = a * b + a
+y.value, tape.rows[-1]
+-> (8.0, ("add", [2, 0], 8.0))
+
+y = a + 1.0
+y.value, tape.rows[2:]
+-> (3.0, [("constant", [], 1.0), ("add", [0, 2], 3.0)])
+
+(4.0 * a).value, (1.0 + a).value
+-> (8.0, 3.0)
+
+tape.apply('multiply', a, 5.0).value
+-> 10.0
+
+RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))
+tape.apply('half', a).value
+-> 1.0
+
+RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 0.0, 0.0, 4.0)
+-> ((2.0, 2.0), (8.0, 0.0))
+"""
 )
-BACKWARD_TRIALS = (
-    build_ab_trial("tape.gradient(a * b, [a, b])", [3.0, 2.0]),
-    build_ab_trial("tape.gradient(a + b, [b, a])", [1.0, 1.0]),
-    build_ab_trial("tape.gradient((a + b) * b, [a, b])", [3.0, 8.0]),
-    build_ab_trial("tape.gradient(a * a, [a])", [4.0]),
-    build_ab_trial("y = a * b\ntape.gradient(y * y + y, [a, b])", [39.0, 26.0]),
-    build_ab_trial("c = tape.watch(7.0)\ntape.gradient(a * b, [c, a])", [None, 3.0]),
-    build_ab_trial("two = tape.append('constant', [], 2.0)\ntape.gradient(a * two, [two, a])", [None, 2.0]),
-    build_ab_trial(
-        "y = a * b\nz = y * a\n[tape.gradient(y, [a]), tape.gradient(z, [a]), tape.gradient(y, [a])]",
-        [[3.0], [12.0], [3.0]],
-    ),
-    build_ab_trial("tape.gradient(a, [a])", [1.0]),
-    build_ab_trial("y = a * b\nunused = a * b + a\nz = y * 2.0\ntape.gradient(z, [a, b])", [6.0, 4.0]),
-    build_ab_trial("y = a * a\ntape.gradient(y * 0.0, [a])", [0.0]),
-    build_ab_trial(
-        "RULES['cube'] = (lambda x: x**3, lambda g, z, x: (g * 3.0 * z / x,))\n"
-        "y = tape.apply('cube', a)\ntape.gradient(y * b, [a, b])",
-        [36.0, 8.0],
-    ),
-    build_ab_trial(
-        "asked = []\nRULES['same'] = (lambda x: x, lambda g, z, x: asked.append(g) or (g,))\n"
-        "y = tape.apply('same', a)\ntape.gradient(y * b, [a, b]), asked",
-        ([3.0, 2.0], [3.0]),
-    ),
-    AnswerTrial(
-        "import numpy as np\ntape = Tape()\nv, w = tape.watch(np.array([1.0, 2.0])), tape.watch(np.array([5.0, 6.0]))\n"
-        "u = tape.apply('multiply', v, np.array([3.0, 4.0]))\n"
-        "y = tape.apply('multiply', v + w + u, np.array([1.0, 2.0]))\n"
-        "[one.tolist() for one in tape.gradient(y, [v, w])]",
-        [[4.0, 10.0], [1.0, 2.0]],
-    ),
-    AnswerTrial("tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])", [3001.0]),
+BACKWARD_TRIALS = parse_trials(
+    """
+tape.gradient(a * b, [a, b])
+-> [3.0, 2.0]
+
+tape.gradient(a + b, [b, a])
+-> [1.0, 1.0]
+
+tape.gradient((a + b) * b, [a, b])
+-> [3.0, 8.0]
+
+tape.gradient(a * a, [a])
+-> [4.0]
+
+y = a * b
+tape.gradient(y * y + y, [a, b])
+-> [39.0, 26.0]
+
+c = tape.watch(7.0)
+tape.gradient(a * b, [c, a])
+-> [None, 3.0]
+
+two = tape.append('constant', [], 2.0)
+tape.gradient(a * two, [two, a])
+-> [None, 2.0]
+
+y = a * b
+z = y * a
+[tape.gradient(y, [a]), tape.gradient(z, [a]), tape.gradient(y, [a])]
+-> [[3.0], [12.0], [3.0]]
+
+tape.gradient(a, [a])
+-> [1.0]
+
+y = a * b
+unused = a * b + a
+z = y * 2.0
+tape.gradient(z, [a, b])
+-> [6.0, 4.0]
+
+y = a * a
+tape.gradient(y * 0.0, [a])
+-> [0.0]
+
+RULES['cube'] = (lambda x: x**3, lambda g, z, x: (g * 3.0 * z / x,))
+y = tape.apply('cube', a)
+tape.gradient(y * b, [a, b])
+-> [36.0, 8.0]
+
+asked = []
+RULES['same'] = (lambda x: x, lambda g, z, x: asked.append(g) or (g,))
+y = tape.apply('same', a)
+tape.gradient(y * b, [a, b]), asked
+-> ([3.0, 2.0], [3.0])
+
+import numpy as np
+tape = Tape()
+v, w = tape.watch(np.array([1.0, 2.0])), tape.watch(np.array([5.0, 6.0]))
+u = tape.apply('multiply', v, np.array([3.0, 4.0]))
+y = tape.apply('multiply', v + w + u, np.array([1.0, 2.0]))
+[one.tolist() for one in tape.gradient(y, [v, w])]
+-> [[4.0, 10.0], [1.0, 2.0]]
+
+tape = Tape()
+a = tape.watch(2.0)
+tape.gradient(sum([a] * 3000, a), [a])
+-> [3001.0]
+"""
 )
-MORE_OPERATOR_TRIALS = (
-    build_ab_trial("y = a - b\ny.value, tape.gradient(y, [a, b])", (-1.0, [1.0, -1.0])),
-    build_ab_trial("y = a - 1\ny.value, tape.gradient(y, [a])", (1.0, [1.0])),
-    build_ab_trial("y = 1.0 - a\ny.value, tape.gradient(y, [a])", (-1.0, [-1.0])),
-    build_ab_trial("y = a / b\ny.value, tape.gradient(y, [a, b])", (2 / 3, [1 / 3, -2 / 9])),
-    build_ab_trial("y = 1.0 / a\ny.value, tape.gradient(y, [a])", (0.5, [-0.25])),
-    build_ab_trial("y = -a\ny.value, tape.gradient(y, [a])", (-2.0, [-1.0])),
-    build_ab_trial(
-        "y = 1.0 + a * b\nz = 3.0 * ((2.0 * y - a) / (y * y + b))\nz.value, tape.gradient(z, [b, a])",
-        (0.6923076923076923, [-0.15532544378698226, -0.27071005917159763]),
-    ),
+MORE_OPERATOR_TRIALS = parse_trials(
+    """
+y = a - b
+y.value, tape.gradient(y, [a, b])
+-> (-1.0, [1.0, -1.0])
+
+y = a - 1
+y.value, tape.gradient(y, [a])
+-> (1.0, [1.0])
+
+y = 1.0 - a
+y.value, tape.gradient(y, [a])
+-> (-1.0, [-1.0])
+
+y = a / b
+y.value, tape.gradient(y, [a, b])
+-> (2 / 3, [1 / 3, -2 / 9])
+
+y = 1.0 / a
+y.value, tape.gradient(y, [a])
+-> (0.5, [-0.25])
+
+y = -a
+y.value, tape.gradient(y, [a])
+-> (-2.0, [-1.0])
+
+y = 1.0 + a * b
+z = 3.0 * ((2.0 * y - a) / (y * y + b))
+z.value, tape.gradient(z, [b, a])
+-> (0.6923076923076923, [-0.15532544378698226, -0.27071005917159763])
+"""
 )
-MOVED_TAPE_TRIALS = (
-    build_ab_trial("tape.gradient((a + b) * b, [a, b])", [3.0, 8.0]),
-    build_ab_trial("tape.gradient(2.0 * (a - b) / b, [a, b])", [2 / 3, -4 / 9]),
-    AnswerTrial(
-        "import numpy as np\ntape = Tape()\nv, w = tape.watch(np.array([1.0, 2.0])), tape.watch(np.array([5.0, 6.0]))\n"
-        "[one.tolist() for one in tape.gradient(v * w + v, [v, w])]",
-        [[6.0, 7.0], [1.0, 2.0]],
-    ),
-    build_ab_trial(
-        "RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))\n"
-        "tape.gradient(tape.apply('half', a) * b, [a, b])",
-        [1.5, 1.0],
-    ),
+MOVED_TAPE_TRIALS = parse_trials(
+    """
+tape.gradient((a + b) * b, [a, b])
+-> [3.0, 8.0]
+
+tape.gradient(2.0 * (a - b) / b, [a, b])
+-> [2 / 3, -4 / 9]
+
+import numpy as np
+tape = Tape()
+v, w = tape.watch(np.array([1.0, 2.0])), tape.watch(np.array([5.0, 6.0]))
+[one.tolist() for one in tape.gradient(v * w + v, [v, w])]
+-> [[6.0, 7.0], [1.0, 2.0]]
+
+RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))
+tape.gradient(tape.apply('half', a) * b, [a, b])
+-> [1.5, 1.0]
+"""
 )
 
 
