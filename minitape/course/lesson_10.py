@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from .attempt import find_function_source
-from .call_log import ObservedRun
+from .call_log import ObservedRuns
 from .exercise import Exercise, Mistake, complete_exercises, raise_error
 from .unknown_functions import Polynomial, TracedNumber
 
@@ -33,10 +34,10 @@ def _compute_repeated_slope(f: Polynomial, value: float, times: int) -> float:
     return slope
 
 
-def _solve_for_angle(throw: Polynomial, target: float, times: int = 10) -> float:
-    """Compute the angle after the given number of corrections."""
+def _solve_for_angle(throw: Polynomial, target: float) -> float:
+    """Compute the angle after ten corrections."""
     angle = 0.4
-    for _ in range(times):
+    for _ in range(10):
         angle -= (throw._compute(angle) - target) / throw.derivative(angle)
     return angle
 
@@ -45,7 +46,12 @@ def _compute_unpenalized_slopes(f: Polynomial, value: float) -> list[float]:
     return [f.derivative(value)] * 2
 
 
-def _find_tracing_hint(answer: Function, observed_runs: list[ObservedRun]) -> str:
+def _find_repeated_run_hint(answer: Function, observed_runs: ObservedRuns) -> str:
+    """Say that Python ran the unknown function several times, or return "" if one trace served all corrections."""
+    return "run each time" if any(len(run.calls) > 1 for run in observed_runs) else ""
+
+
+def _find_tracing_hint(answer: Function, observed_runs: ObservedRuns) -> str:
     """Say what is wrong with a program that returns both slopes, but not from one traced loss with the penalty."""
     is_outside = any(
         {"multiply", "add"} <= set(question.operations) for run in observed_runs for question in run.questions
@@ -57,7 +63,7 @@ def _find_tracing_hint(answer: Function, observed_runs: list[ObservedRun]) -> st
     loops = [node for node in ast.walk(ast.parse(find_function_source(answer))) if isinstance(node, ast.For)]
     if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for loop in loops for node in ast.walk(loop)):
         return "traced in the loop"
-    return "traced for each number" if any(len(run.calls) > 1 for run in observed_runs) else ""
+    return _find_repeated_run_hint(answer, observed_runs) and "traced for each number"
 
 
 def has_autograph_loop(source: str) -> bool:
@@ -65,15 +71,10 @@ def has_autograph_loop(source: str) -> bool:
 
     minitape goes through such a loop while it traces. TensorFlow rewrites it, so both answers are right.
     """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.While):
-            return True
-        if isinstance(node, ast.For) and ast.unparse(node.iter).startswith("tf.range("):
-            return True
-    return False
+    return re.search(r"(?m)^ *(while |for .* in tf\.range\()", source) is not None
 
 
-def _find_unrolled_loop_hint(answer: Function, observed_runs: list[ObservedRun]) -> str:
+def _find_unrolled_loop_hint(answer: Function, observed_runs: ObservedRuns) -> str:
     """Say what is wrong with a program that was unrolled while it was traced."""
     if has_autograph_loop(find_function_source(answer)):
         return ""
@@ -147,7 +148,11 @@ def two_slopes(f, value):
         ),
         Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),
         Exercise(
-            "10.6", expect=_solve_for_angle, cases=[(HILL, 7.0), (STEEP, 3.0), (FALLS, -3.0), (FLAT, 0.0)], rtol=1e-4
+            "10.6",
+            expect=_solve_for_angle,
+            cases=[(HILL, 7.0), (STEEP, 3.0), (FALLS, -3.0), (FLAT, 0.0)],
+            also=_find_repeated_run_hint,
+            rtol=1e-4,
         ),
     ),
 )

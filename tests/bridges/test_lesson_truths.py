@@ -81,10 +81,44 @@ def test_predictions_have_the_same_answers(lesson, runs):
 
 
 def test_the_systems_differ_as_the_lesson_says(runs):
-    """Lesson 10 says which branches of a traced `if` Python has visited after each of two calls."""
+    """Lesson 10 says which branches of a traced `if` Python visits, and which throws share a recording."""
     (_, own_names), (_, their_names) = runs["10"]
     both = ["upper", "lower"]
     assert (own_names["visits_so_far"], their_names["visits_so_far"]) == ([["upper"], both], [both, both])
+    counts = [names["sawtooth"].experimental_get_tracing_count() for names in (own_names, their_names)]
+    assert counts == [4, 1]
+    own_slope, their_slope = (names["slope_of"](names["sawtooth"], 0.4)[1] for names in (own_names, their_names))
+    assert own_slope < 0 and np.isclose(own_slope, their_slope), "both are the slope of one tooth"
+
+
+@pytest.mark.parametrize(
+    ("effect", "visits"), [("pass", (1, 1)), ("tf.print()", (4, 1)), ("box.assign_add(1.0)", (4, 1))]
+)
+def test_a_loop_that_prints_or_assigns_is_visited_once_for_each_iteration_and_once_before(effect, visits, capfd):
+    """What lesson 10 says about the body of a traced `tf.while_loop` with three iterations."""
+    found = []
+    for tf in (minitape, tensorflow):
+        seen: list[Any] = []
+        box = tf.Variable(0.0)
+
+        def body(k, tf=tf, seen=seen, box=box):
+            seen.append(k)
+            exec(effect, {"tf": tf, "box": box})
+            return [k + 1]
+
+        tf.function(lambda tf=tf, body=body: tf.while_loop(lambda k: k < 3, body, [0]))()
+        found.append(len(seen))
+    assert tuple(found) == visits
+
+
+def test_the_aim_of_lesson_10_hits_four_targets_with_four_recordings(runs):
+    for _, names in runs["10"]:
+        exec(read_lesson_source("10").solutions["10.6"], names)
+        names["visits"].clear()
+        found = [names["aim"](names["throw"], target) for target in names["targets"]]
+        assert len(names["visits"]) == len(names["targets"]) == 4
+        lands = [float(names["throw"](angle)) for angle in found]
+        assert np.allclose(lands, names["targets"], atol=1e-4)
 
 
 def test_most_predictions_are_asked_of_both(runs):
@@ -111,8 +145,11 @@ SOLVED = [
 
 
 @pytest.mark.parametrize("exercise", SOLVED, ids=[exercise.name for exercise in SOLVED])
-def test_the_solution_is_right_in_tensorflow(exercise, runs):
+def test_the_solution_is_right_in_tensorflow(exercise, runs, request):
     names = dict(runs[exercise.lesson][1][1])
+    # An unknown function takes numbers only, and what TensorFlow traces has none.
+    request.addfinalizer(lambda: tensorflow.config.run_functions_eagerly(False))
+    tensorflow.config.run_functions_eagerly(True)
     exec(read_lesson_source(exercise.lesson).solutions[exercise.name], names)
     calls = re.findall(rf'check\(\s*"{exercise.name}", (\w+)\)', "\n".join(list_exercise_cells(exercise.lesson)))
     solution = names[calls[0]]

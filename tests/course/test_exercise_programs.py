@@ -166,16 +166,7 @@ def slope_of_repeated(f, value, times):
 """
 LOOP = "k, y = tf.while_loop(lambda k, y: k < times, step, [0, x])"
 FOR = "y = x\n        for _ in {}:\n            y = f(y)"
-AIM = """
-def aim(throw, target):
-    angle = tf.constant(0.4)
-    for _ in range(10):
-        with tf.GradientTape() as tape:
-            tape.watch(angle)
-            miss = throw(angle) - target
-        angle = angle - miss / tape.gradient(miss, angle)
-    return angle
-"""
+AIM = SOLUTIONS["10.6"]
 
 ADD = "share if adjoints[i] is None else adjoints[i] + share"
 LEFT_OVER = solved(
@@ -352,9 +343,11 @@ def values_and_slopes(f, values):
     ("10.4", REPEATED.replace(LOOP, FOR.format("range(int(times))")), "Use tf.while_loop"),
     ("10.4", REPEATED.replace("    @tf.function\n", ""), "inside a traced function: keep @tf.function"),
     ("10.6", AIM.replace("angle - miss", "angle + miss"), "use a plus instead of a minus"),
+    ("10.6", AIM.replace("    @tf.function\n", ""), "Python went through throw several times"),
+    ("10.6", AIM.replace("correct(found)", "tf.function(correct)(found)"), "Python went through throw several times"),
     (
         "10.6",
-        AIM.replace("        angle = angle", "    angle = angle"),
+        AIM.replace("        found = correct(found)", "        pass\n    found = correct(found)"),
         "You take one step, however many steps we ask for",
     ),
     (
@@ -996,13 +989,17 @@ def test_the_throw_that_is_solved_in_lesson_10_is_the_throw_that_is_drawn():
         for cell in nbformat.read(find_lessons_folder() / "10_control_flow.ipynb", as_version=4).cells
     }
     names: dict[str, Any] = {"tf": tf}
-    exec(cells["flow-19"].partition("\n\n\nlands,")[0], names)
+    for start in ("def flight", "visits = []\n\n\ndef throw"):
+        source = next(source for source in cells.values() if source.startswith(start))
+        exec(source.partition("\n\n\nlands,")[0], names)
     names["aim"] = define_function(SOLUTIONS["10.6"])
-    exec("found = " + cells["make-picture"].partition("found = ")[2].partition("\n")[0], names)
-    xs, ys = (np.array([float(value) for value in line]) for line in names["flight"](names["found"]))
-    assert abs(xs[-1] - 8.0) < 1e-4 and xs[-1] == float(names["throw"](names["found"]))
-    assert ys[-1] == 0.0 and ys[1:-1].min() > 0
-    assert "flight(found)" in cells["make-picture"]
+    exec(cells["make-picture"].partition("words = ")[0], names)
+    assert names["visits"] == ["throw"] * 4, "once for each target"
+    for target, angle in zip(names["targets"], names["found"], strict=True):
+        xs, ys = (np.array([float(value) for value in line]) for line in names["flight"](angle))
+        assert abs(xs[-1] - target) < 1e-4 and abs(xs[-1] - float(names["throw"](angle))) < 1e-5
+        assert ys[-1] == 0.0 and ys[1:-1].min() > 0
+    assert "flight(angle)" in cells["make-picture"]
 
 
 @pytest.mark.parametrize(
