@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .edge_labels import Box, Point
+from .edge_labels import Box
 
 LEAST_BEND = 25.6  # The minimum distance by which a curve swings out.
-CORNER_SHARE = 0.85  # Where a curve leaves a node on its right or enters it on its left, as a share of the height.
 SAMPLE_COUNT = 40
 # The costs of a curve: for each point behind a node or outside of the figure, and for each pixel of length.
 HIDDEN_COST, LENGTH_COST = 10.0, 0.02
@@ -18,28 +17,34 @@ ARROWHEADS = {
     "top": "m-3.5 -5.5l3.5 5.5l3.5 -5.5",
     "left": "m-5.5 -3.5l5.5 3.5l-5.5 3.5",
 }
+# Where a curve meets each side of a node, as shares of the node's width and height, and the direction away from there.
+SIDES = {
+    "bottom": ((0.5, 1), (0, 1)),
+    "top": ((0.5, 0), (0, -1)),
+    "left": ((0, 0.85), (-1, 0)),
+    "right": ((1, 0.85), (1, 0)),
+}
 
 
 class AssignmentCurve(NamedTuple):
     """A cubic Bézier curve from one node to another.
 
     Attributes:
-        points: The start, the two control points and the end.
+        points: The start, the two control points and the end, as an array of shape (4, 2).
         end_side: The side on which the curve enters its last node: "bottom", "top" or "left".
     """
 
-    points: tuple[Point, Point, Point, Point]
+    points: np.ndarray
     end_side: str
 
     def build_path(self) -> str:
         """Return the curve with its arrowhead as an SVG path."""
-        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = self.points
-        return f"M{x0} {y0}C{x1} {y1} {x2} {y2} {x3} {y3}{ARROWHEADS[self.end_side]}"
+        return "M{} {}C{} {} {} {} {} {}".format(*self.points.flat) + ARROWHEADS[self.end_side]
 
     def sample_points(self) -> np.ndarray:
         """Return points of the curve, as an array of shape (SAMPLE_COUNT + 1, 2)."""
         t = np.linspace(0, 1, SAMPLE_COUNT + 1)[:, None]
-        start, first, second, end = map(np.array, self.points)
+        start, first, second, end = self.points
         return (1 - t) ** 3 * start + 3 * t * (1 - t) ** 2 * first + 3 * t * t * (1 - t) * second + t**3 * end
 
 
@@ -70,27 +75,11 @@ def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bot
 
 
 def _build_curve(start: Box, end: Box, start_side: str, end_side: str) -> AssignmentCurve:
-    x0, y0 = _find_side_point(start, start_side)
-    x3, y3 = _find_side_point(end, end_side)
-    bend = max(LEAST_BEND, 0.4 * abs(x3 - x0)) if start_side == "right" or end_side == "left" else LEAST_BEND
-    x1, y1 = _move_outwards((x0, y0), start_side, bend)
-    x2, y2 = _move_outwards((x3, y3), end_side, bend)
-    if start_side == end_side == "bottom":
-        y1 = y2 = max(y1, y2)
-    if start_side == end_side == "top":
-        y1 = y2 = min(y1, y2)
-    return AssignmentCurve(((x0, y0), (x1, y1), (x2, y2), _move_outwards((x3, y3), end_side, 2)), end_side)
-
-
-def _find_side_point(box: Box, side: str) -> Point:
-    left, top, right, bottom = box
-    if side in ("bottom", "top"):
-        return (left + right) / 2, bottom if side == "bottom" else top
-    return right if side == "right" else left, top + CORNER_SHARE * (bottom - top)
-
-
-def _move_outwards(point: Point, side: str, distance: float) -> Point:
-    """Return the point at this distance from a side of a node, outside of the node."""
-    x, y = point
-    dx, dy = {"bottom": (0, 1), "top": (0, -1), "left": (-1, 0), "right": (1, 0)}[side]
-    return x + dx * distance, y + dy * distance
+    corners = np.array([start, end])
+    shares, directions = np.array([SIDES[start_side], SIDES[end_side]]).swapaxes(0, 1)
+    first, last = points = corners[:, :2] + shares * (corners[:, 2:] - corners[:, :2])
+    is_sideways = start_side == "right" or end_side == "left"
+    controls = points + directions * max(LEAST_BEND, 0.4 * abs(last[0] - first[0]) * is_sideways)
+    if start_side == end_side:
+        controls[:, 1] = controls[:, 1].max() if end_side == "bottom" else controls[:, 1].min()
+    return AssignmentCurve(np.array([first, *controls, last + 2 * directions[1]]), end_side)

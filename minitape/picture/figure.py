@@ -435,16 +435,22 @@ class Figure:
 
     def _draw_node_adjoint(self, node: Node, row: RowFields, padding: int) -> str:
         """Return the adjoint of a row, where an array is drawn as the magnitude of its elements and a thumbnail."""
+        text, color = self.describe_adjoint(row, 12)
+        adjoint = self.adjoints.get(row["row"])
+        return draw_text_with_thumbnail(node.x, node.y + 45.5, padding, text, adjoint, color, True) if text else ""
+
+    def describe_adjoint(self, row: RowFields, max_letters: int) -> tuple[str, str]:
+        """Return the text of a row's adjoint and its color, or "" if the sweep has not reached the row.
+
+        Args:
+            row: The row.
+            max_letters: The maximum number of characters of the adjoint.
+        """
         adjoint = self.adjoints.get(row["row"])
         if row["row"] in self.none_rows:
-            text = "None"
-            color = CUT_COLOR
-        else:
-            text = format_magnitude(adjoint, 12) if adjoint else ""
-            color = choose_text_color(adjoint, ADJOINT_COLOR)
-        if not text:
-            return ""
-        return draw_text_with_thumbnail(node.x, node.y + 45.5, padding, f"∂ {text}", adjoint, color, True)
+            return "∂ None", CUT_COLOR
+        text = f"∂ {format_magnitude(adjoint, max_letters)}" if adjoint else ""
+        return text, choose_text_color(adjoint, ADJOINT_COLOR)
 
     # -- edges ---------------------------------------------------------------------------------------------------
 

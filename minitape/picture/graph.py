@@ -1,21 +1,22 @@
 """Write a snapshot as a graph for Graphviz, in the DOT language.
 
 A node holds what a row computes, its value and its adjoint. An edge runs from an input to its consumer. If the sweep
-has sent a share along it, a second edge in the color of derivatives runs back and names the share. A cluster surrounds
-the rows of each tape, if there are several tapes, and of each layer. ``build_dot_text`` needs no other package;
-``build_digraph`` returns the same graph as an object from the graphviz package, which calls the program ``dot``.
+has sent a share along it, its arrowhead is at the input, and it has the color of derivatives and names the share. A
+cluster surrounds the rows of each tape and of each gradient, if there are several tapes, and of each layer.
+``build_dot_text`` needs no other package; ``build_digraph`` returns the same graph as an object from the graphviz
+package, which calls the program ``dot``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .expressions import format_row_title
-from .figure import Figure, is_within_tape
+from .figure import Figure, choose_first_fitting_text, is_within_tape
 from .gradient_texts import iter_gradient_result_lines
 from .path_breaks import is_zero
 from .picture_texts import translate
@@ -27,7 +28,6 @@ from .svg_elements import (
     NODE_COLORS,
     SWEPT_EDGE_COLOR,
     TAPE_COLORS,
-    TEXT_COLOR,
     choose_border_and_fill_colors,
     choose_text_color,
 )
@@ -41,8 +41,23 @@ if TYPE_CHECKING:
 
 MAX_TEXT_LETTERS = 30  # A node has room for this many letters of an expression.
 MAX_NUMBER_LETTERS = 15
-GRAPH_ATTRIBUTES = {"rankdir": "LR", "fontname": "Helvetica", "fontsize": "11", "nodesep": "0.2", "ranksep": "0.35"}
-NODE_ATTRIBUTES = {"shape": "box", "fontname": "Helvetica", "fontsize": "11", "margin": "0.06,0.03", "height": "0.3"}
+# Graphviz places the rows of different clusters side by side only with "newrank".
+GRAPH_ATTRIBUTES = {
+    "rankdir": "LR",
+    "newrank": "true",
+    "fontname": "Helvetica",
+    "fontsize": "11",
+    "nodesep": "0.2",
+    "ranksep": "0.35",
+}
+NODE_ATTRIBUTES = {
+    "shape": "box",
+    "fontname": "Helvetica",
+    "fontsize": "11",
+    "margin": "0.09,0.06",
+    "height": "0",
+    "width": "0",
+}
 EDGE_ATTRIBUTES = {"color": EDGE_COLOR, "fontname": "Courier", "fontsize": "10", "arrowsize": "0.6"}
 RESOLUTION = "192"  # Of a .png file, in pixels per inch.
 GAP_NODE = "gap"  # The node that stands for rows are left out.
@@ -148,11 +163,12 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
         figure: The figure, for its adjoints, shares and texts.
     """
     shown_rows = [row for row in figure.snapshot["rows"] if not row.get("literal")] or figure.snapshot["rows"]
-    literal_rows = {row["row"] for row in figure.snapshot["rows"]} - {row["row"] for row in shown_rows}
     root = Cluster()
-    for row in shown_rows:
-        statement = f"{row['row']} [{format_attributes(build_node_attributes(figure, row))}]"
-        find_or_create_cluster(root, figure, row).statements.append(statement)
+    if any(node.line or node.tier for node in figure.nodes):  # A single row of columns would be too small to read.
+        yield "graph [rankdir=TB]"
+    for row in move_weights_into_layers(shown_rows):
+        cluster = find_or_create_cluster(root, figure, row)
+        cluster.statements.append(f"{row['row']} [{format_attributes(build_node_attributes(figure, row))}]")
     lines = [" ".join(line) for line in iter_gradient_result_lines(figure.shown_results, figure.expressions)]
     if not shown_rows:
         yield f"graph [label={quote_text(translate('nothing recorded'))}]"
@@ -163,29 +179,48 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
     yield from root.iter_statements()
     yield from iter_gap_statements(figure)
     for row in shown_rows:
-        yield from iter_edge_statements(figure, row, literal_rows)
+        yield from iter_edge_statements(figure, row)
+
+
+def move_weights_into_layers(rows: Sequence[RowFields]) -> Iterator[RowFields]:
+    """Yield rows in which each weight is in the layer that first reads it, where its name needs no layer.
+
+    Args:
+        rows: The rows, which stay unchanged.
+    """
+    scope_by_input = {input_row: row["scope"] for row in reversed(rows) for input_row in row["inputs"]}
+    for row in rows:
+        name = row["name"] or ""
+        scope = scope_by_input.get(row["row"], [])
+        if row["kind"] == "variable" and scope and scope[-1] in name:
+            row = {**row, "scope": scope, "name": name.replace("/", ".").rpartition(".")[2]}
+        yield row
 
 
 def find_or_create_cluster(root: Cluster, figure: Figure, row: RowFields) -> Cluster:
-    """Return the cluster of a row, and create it if it is new: its tapes, the outermost first, and its layers.
+    """Return the cluster of a row, and create it if it is new.
+
+    Its tapes surround it, the outermost first, then the gradient that wrote it, and its layers.
 
     Args:
         root: The cluster around the whole graph.
         figure: The figure that is drawn.
         row: The row.
     """
-    cluster = root
+    path: list[tuple[str, str]] = []
     tapes = figure.snapshot["tapes"]
     if len(tapes) > 1:
         # No tape follows a constant, but it belongs where it was made.
         inside = [index for index, tape in enumerate(tapes) if is_within_tape(row, tape)]
-        for index in inside if row["kind"] == "constant" else row["tapes"]:
+        for index in inside if row["kind"] == "constant" or row["by"] is not None else row["tapes"]:
             name = shorten_name(tapes[index]["name"], MAX_TEXT_LETTERS)
             label = name if name.startswith("tape ") else translate("tape {name}", name=name)
-            color = TAPE_COLORS[index % len(TAPE_COLORS)]
-            cluster = cluster.inner_clusters.setdefault(label, Cluster(label, color))
-    for part in row["scope"]:
-        cluster = cluster.inner_clusters.setdefault(part, Cluster(part))
+            path.append((label, TAPE_COLORS[index % len(TAPE_COLORS)]))
+        if row["by"] is not None:
+            path.append((f"{shorten_name(tapes[row['by']]['name'], MAX_TEXT_LETTERS)}.gradient", MUTED_COLOR))
+    cluster = root
+    for label, color in [*path, *((part, MUTED_COLOR) for part in row["scope"])]:
+        cluster = cluster.inner_clusters.setdefault(label, Cluster(label, color))
     return cluster
 
 
@@ -219,26 +254,21 @@ def build_node_label(figure: Figure, row: RowFields) -> str:
         row: The row.
     """
     is_operation = row["kind"] == "operation"
-    name = shorten_name(row["name"] or "" if is_operation else format_row_title(row), MAX_TEXT_LETTERS)
-    title = f"<b>{escape_label(name)}</b>" if name else ""
+    name = row["name"] or "" if is_operation else format_row_title(row)
+    title = f"<b>{escape_label(shorten_name(name, MAX_TEXT_LETTERS))}</b>" if name else ""
     if is_operation:
         texts = figure.expressions.list_texts_longest_first(row)
-        text = next((text for text in texts if len(text) <= MAX_TEXT_LETTERS), texts[-1][:MAX_TEXT_LETTERS])
-        title += f"{' ' if title else ''}{escape_label(text)}"
-    number = f'<font color="{MUTED_COLOR}">{row["row"]}</font>'
-    table_rows = [f'<td align="left">{title}</td><td align="right">  {number}</td>']
+        title += f"{' ' if title else ''}{escape_label(choose_first_fitting_text(texts, MAX_TEXT_LETTERS))}"
+    table_rows = [
+        f'<td align="left">{title}</td><td align="right">  <font color="{MUTED_COLOR}">{row["row"]}</font></td>'
+    ]
     update = figure.assigned_sources.get(row["row"])
     value = format_node_value(row["value"], row["shape"]) if not row["released"] else translate("released")
     if update is not None:
         value += f" → {format_node_value(update['now'], row['shape'])}"
-    adjoint = figure.adjoints.get(row["row"])
-    if row["row"] in figure.none_rows:
-        adjoint_text = "None"
-    else:
-        adjoint_text = f"∂ {format_node_value(adjoint, row['shape'])}" if adjoint else ""
     for text, color in (
-        (value, choose_text_color(row["value"], TEXT_COLOR)),
-        (adjoint_text, CUT_COLOR if adjoint_text == "None" else choose_text_color(adjoint, ADJOINT_COLOR)),
+        (value, choose_text_color(row["value"])),
+        figure.describe_adjoint(row, MAX_NUMBER_LETTERS),
     ):
         if text:
             table_rows.append(
@@ -262,34 +292,32 @@ def format_node_value(value: OptionalValue, shape: Iterable[int]) -> str:
     return f"{text}  {format_shape(lengths, MAX_NUMBER_LETTERS)}" if lengths and not text.startswith("[") else text
 
 
-def iter_edge_statements(figure: Figure, row: RowFields, literal_rows: set[int]) -> Iterator[str]:
-    """Yield the edges into a row, each followed by the edge on which the sweep has sent a share back.
+def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:
+    """Yield the edges into a row, each with the share that the sweep has sent back along it.
 
     Args:
         figure: The figure, for its shares.
         row: The row at which the edges end.
-        literal_rows: The numbers of the program, which are part of the texts of their consumers.
     """
-    known_rows = figure.expressions.rows_by_number
-    for port, input_row in enumerate(row["inputs"]):
-        if input_row in literal_rows:
+    for port, number in enumerate(row["inputs"]):
+        input_row = figure.expressions.rows_by_number.get(number, {})
+        if input_row.get("literal"):  # A number of the program is part of the text of its consumer.
             continue
-        start = str(input_row) if input_row in known_rows else GAP_NODE
+        start = number if input_row else GAP_NODE
         is_broken = bool(row["cut"]) or row["status"] == "ghost"
         attributes = {"style": "dashed"} if is_broken else {}
         if row["cut"]:
             attributes["color"] = CUT_COLOR
-        yield f"{start} -> {row['row']}" + (f" [{format_attributes(attributes)}]" if attributes else "")
-        share = figure.shares_by_edge.get((row["row"], port))
-        if share:
-            share_attributes = {
-                "label": format_magnitude(share, MAX_NUMBER_LETTERS),
+        if row["scope"] and input_row.get("kind") == "variable":
+            attributes["minlen"] = "0"  # A weight may be beside the operation that reads it.
+        if share := figure.shares_by_edge.get((row["row"], port)):
+            attributes |= {
+                "label": f" {format_magnitude(share, MAX_NUMBER_LETTERS)} ",
+                "dir": "back",
                 "color": SWEPT_EDGE_COLOR,
                 "fontcolor": choose_text_color(share, ADJOINT_COLOR),
-                "constraint": "false",
-            }
-            share_attributes |= {"style": "dotted"} if is_zero(share) else {}
-            yield f"{row['row']} -> {start} [{format_attributes(share_attributes)}]"
+            } | ({"style": "dotted"} if is_zero(share) else {})
+        yield f"{start} -> {row['row']}" + (f" [{format_attributes(attributes)}]" if attributes else "")
 
 
 def iter_gap_statements(figure: Figure) -> Iterator[str]:

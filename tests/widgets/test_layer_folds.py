@@ -59,7 +59,7 @@ def test_a_recording_draws_its_model_from_top_to_bottom():
     pytest.importorskip("graphviz", reason="the package graphviz is not installed")
     source = two_layers().graph().source
     assert "rankdir=TB" in source and "<b>first</b>" in source and "<b>second</b>" in source
-    assert re.findall(r"^\t(\d+ -> \d+)", source, re.MULTILINE) == ["0 -> 5", "5 -> 0", "5 -> 6", "6 -> 5"]
+    assert re.findall(r"^\t(\d+ -> \d+)", source, re.MULTILINE) == ["0 -> 5", "5 -> 6"]
 
 
 def test_a_layer_says_its_class_and_how_many_parameters_it_has():
