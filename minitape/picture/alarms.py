@@ -103,15 +103,9 @@ def _list_nonfinite_alarms(
         _name_nonfinite_kind(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)
     ):
         for step in sweep["steps"]:
-            description = next(
-                (
-                    edge_description
-                    for edge in step["edges"]
-                    if (edge_description := _name_nonfinite_kind(edge["product"]))
-                ),
-                "",
-            )
-            if description:  # All earlier steps sent finite shares, so this step is the first.
+            descriptions = (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])
+            # All earlier steps sent finite shares, so this step is the first.
+            if description := next(filter(None, descriptions), ""):
                 row = rows[step["row"]]
                 title = translate(
                     "The gradient becomes {value} at {place}", value=description, place=_format_row_and_line(row)

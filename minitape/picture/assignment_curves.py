@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from operator import itemgetter
 
 import numpy as np
 
@@ -26,29 +26,7 @@ SIDES = {
 }
 
 
-class AssignmentCurve(NamedTuple):
-    """A cubic Bézier curve from one node to another.
-
-    Attributes:
-        points: The start, the two control points and the end, as an array of shape (4, 2).
-        end_side: The side on which the curve enters its last node: "bottom", "top" or "left".
-    """
-
-    points: np.ndarray
-    end_side: str
-
-    def build_path(self) -> str:
-        """Return the curve with its arrowhead as an SVG path."""
-        return "M{} {}C{} {} {} {} {} {}".format(*self.points.flat) + ARROWHEADS[self.end_side]
-
-    def sample_points(self) -> np.ndarray:
-        """Return points of the curve, as an array of shape (SAMPLE_COUNT + 1, 2)."""
-        t = np.linspace(0, 1, SAMPLE_COUNT + 1)[:, None]
-        start, first, second, end = self.points
-        return (1 - t) ** 3 * start + 3 * t * (1 - t) ** 2 * first + 3 * t * t * (1 - t) * second + t**3 * end
-
-
-def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bottom: float) -> AssignmentCurve:
+def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bottom: float) -> tuple[str, np.ndarray]:
     """Return the curve between two nodes that other nodes hide least, or the shortest one if there are several.
 
     Args:
@@ -56,25 +34,29 @@ def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bot
         end: The box of the node at which it ends.
         node_boxes: The boxes of all nodes.
         bottom: The height of the figure.
-    """
-    curves = [
-        _build_curve(start, end, start_side, end_side)
-        for start_side, end_side in product(("bottom", "top", "right"), ("bottom", "top", "left"))
-    ]
-    boxes = np.array(node_boxes)
 
-    def compute_cost(curve: AssignmentCurve) -> float:
-        points = curve.sample_points()[1:-1]
+    Returns:
+        The curve with its arrowhead as an SVG path, and the point in its middle.
+    """
+    boxes = np.array(node_boxes)
+    t = np.linspace(0, 1, SAMPLE_COUNT + 1)[:, None]
+    candidates = []
+    for start_side, end_side in product(("bottom", "top", "right"), ("bottom", "top", "left")):
+        ends = first, second, third, fourth = _compute_curve_points(start, end, start_side, end_side)
+        curve = (1 - t) ** 3 * first + 3 * t * (1 - t) ** 2 * second + 3 * t * t * (1 - t) * third + t**3 * fourth
+        points = curve[1:-1]
         y = points[:, 1]
         hidden = np.all((points[:, None] > boxes[:, :2]) & (points[:, None] < boxes[:, 2:]), axis=2).any(axis=1)
         outside = (y < 0) | (y > bottom)
         length = np.hypot(*np.diff(points, axis=0).T).sum()
-        return float(HIDDEN_COST * (hidden.sum() + outside.sum()) + LENGTH_COST * length)
+        cost = HIDDEN_COST * (hidden.sum() + outside.sum()) + LENGTH_COST * length
+        path = "M{} {}C{} {} {} {} {} {}".format(*ends.flat) + ARROWHEADS[end_side]
+        candidates.append((cost, path, curve[SAMPLE_COUNT // 2]))
+    return min(candidates, key=itemgetter(0))[1:]
 
-    return min(curves, key=compute_cost)
 
-
-def _build_curve(start: Box, end: Box, start_side: str, end_side: str) -> AssignmentCurve:
+def _compute_curve_points(start: Box, end: Box, start_side: str, end_side: str) -> np.ndarray:
+    """Return the start, the two control points and the end of a cubic Bézier curve, as an array of shape (4, 2)."""
     corners = np.array([start, end])
     shares, directions = np.array([SIDES[start_side], SIDES[end_side]]).swapaxes(0, 1)
     first, last = points = corners[:, :2] + shares * (corners[:, 2:] - corners[:, :2])
@@ -82,4 +64,4 @@ def _build_curve(start: Box, end: Box, start_side: str, end_side: str) -> Assign
     controls = points + directions * max(LEAST_BEND, 0.4 * abs(last[0] - first[0]) * is_sideways)
     if start_side == end_side:
         controls[:, 1] = controls[:, 1].max() if end_side == "bottom" else controls[:, 1].min()
-    return AssignmentCurve(np.array([first, *controls, last + 2 * directions[1]]), end_side)
+    return np.array([first, *controls, last + 2 * directions[1]])

@@ -19,9 +19,11 @@ LETTER_HEIGHT = 10.0
 PLATE_PADDING = 2.0
 CLEARANCE = np.array([-3.0, -3.0, 3.0, 3.0])  # Other edges and nodes are this far from the sides of a plate.
 POINT_DISTANCE = 3.0  # Edges are tested at points this far apart.
-SHIFTS = np.array(
-    [(0, 3), (0, -3), (0, 6), (0, -6)]
-)  # So far a number may lie below or above its edge, in front of the consumer.
+# So far a number may lie below or above its edge, in front of the consumer.
+SHIFTS = np.array([(0, 3), (0, -3), (0, 6), (0, -6)])
+NARROW_SHIFTS = np.array([(0, 3), (0, -3), (0, 6), (0, -6), (0, 10), (0, -10)])  # The last two leave the edge whole.
+REFERENCE_SHIFTS = np.array([(0, -16), (0, 16)])  # The same for an edge that is drawn as the name of its input.
+NARROW_MIN_LENGTH = 30.0  # For each pixel less of the edge, a number on it costs as much as two pixels of shift.
 MIDDLE = 27.0  # A number lies best this far from its consumer, between the arrowhead and the consumer.
 ARROW_LENGTH = 9.0  # This much of an edge stays visible at the input, where the arrowhead is.
 # The costs of a place: for each point of another edge below the plate, for each pixel of another plate or of a node,
@@ -42,6 +44,7 @@ class EdgeLabel(NamedTuple):
         style: SVG attributes of the text.
         shifts: How far the label may lie from the edge, in each direction.
         height: The room that the label needs, which is less for a label that must fit between two nodes.
+        min_length: How much of the edge should remain visible.
     """
 
     curve: int
@@ -50,6 +53,7 @@ class EdgeLabel(NamedTuple):
     style: str
     shifts: np.ndarray = SHIFTS
     height: float = PLATE_HEIGHT
+    min_length: float = 0.0
 
 
 def sample_curve(points: Sequence[Point]) -> np.ndarray:
@@ -95,8 +99,6 @@ def place_edge_labels(
         room: The width and the height of the figure.
     """
     samples = [sample_curve(curve) for curve in curves]
-    all_points = np.concatenate(samples) if samples else np.zeros((0, 2))
-    owners = np.repeat(np.arange(len(samples)), [len(points) for points in samples])
     nodes = np.array(node_boxes).reshape(-1, 4) + CLEARANCE
     plates = np.zeros((0, 4))
     centers = []
@@ -109,12 +111,10 @@ def place_edge_labels(
         half_width = compute_plate((0, 0), label.text)[2]
         half_size = half_width, label.height / 2
         boxes = np.concatenate([places - half_size, places + half_size], axis=1)
-        others = all_points[owners != label.curve]
-        grown = boxes + CLEARANCE
-        is_near = (others > grown[:, :2].min(axis=0)) & (others < grown[:, 2:].max(axis=0))
-        near = others[is_near.all(axis=1)].T.copy()[:, None]
-        starts, ends = grown.T.copy().reshape(2, 2, -1, 1)
-        is_within_x, is_within_y = (near > starts) & (near < ends)
+        other_samples = [points for curve, points in enumerate(samples) if curve != label.curve]
+        others = np.concatenate([*other_samples, np.zeros((0, 2))]).T.copy()[:, None]
+        starts, ends = (boxes + CLEARANCE).T.copy().reshape(2, 2, -1, 1)
+        is_within_x, is_within_y = (others > starts) & (others < ends)
         cost = EDGE_COST * (is_within_x & is_within_y).sum(axis=1)
         cost += PLATE_COST * _sum_common_areas(boxes, plates) + NODE_COST * _sum_common_areas(boxes, nodes)
         cost += ARROW_COST * np.maximum(0, half_width + ARROW_LENGTH - abs(places[:, 0] - start_x))
@@ -122,6 +122,8 @@ def place_edge_labels(
         outside = np.maximum(-boxes[:, :2], boxes[:, 2:] - room)
         cost += NODE_COST * PLATE_HEIGHT * outside.max(axis=1, initial=0)
         cost += SHIFT_COST * abs(shifts).sum(axis=1)
+        hidden_length = 2 * half_width * (abs(shifts[:, 1]) < half_size[1])
+        cost += np.maximum(0, hidden_length + label.min_length - POINT_DISTANCE * len(own_points))
         best = int(np.argmin(cost))
         plates = np.concatenate([plates, boxes[best : best + 1]])
         centers.append(tuple(places[best].tolist()))

@@ -71,12 +71,11 @@ class Expressions:
         Returns:
             The row's name, its expression in parentheses if it is short, or the fallback.
         """
-        row = self.rows_by_number.get(row_number)
-        if row is not None and row["name"]:
-            return shorten_name(row["name"], MAX_NAME_LETTERS)
-        if row is not None and row["kind"] == "operation":
+        if (row := self.rows_by_number.get(row_number)) is not None:
+            if row["name"]:
+                return shorten_name(row["name"], MAX_NAME_LETTERS)
             text = self.list_texts_longest_first(row)[0]
-            if 0 < measure_width(text) <= MAX_NESTED_LETTERS:
+            if row["kind"] == "operation" and 0 < measure_width(text) <= MAX_NESTED_LETTERS:
                 return f"({text})"
         return fallback or translate("row {row}", row=row_number)
 

@@ -10,11 +10,24 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby
 from math import ceil, inf
 
 from .assignment_curves import choose_assignment_curve
-from .edge_labels import CROSS_SHIFTS, LETTER_HEIGHT, Box, EdgeLabel, Point, compute_plate, place_edge_labels
+from .edge_labels import (
+    CROSS_SHIFTS,
+    LETTER_HEIGHT,
+    LETTER_WIDTH,
+    NARROW_MIN_LENGTH,
+    NARROW_SHIFTS,
+    REFERENCE_SHIFTS,
+    SHIFTS,
+    Box,
+    EdgeLabel,
+    Point,
+    compute_plate,
+    place_edge_labels,
+)
 from .expressions import Expressions, format_row_title
 from .figure_edges import (
     build_detour_points,
@@ -71,12 +84,15 @@ LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
 POINTS_PER_MILLIMETER = 72 / 25.4
 MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.001, 9.0  # The size of that type in print, in points. Rounding may take 0.001.
 MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
-MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only END_NODES at each end are drawn.
+END_NODES = 15  # If there are more than four times as many nodes, only these at each end are drawn.
+MILLIMETERS_PER_END_NODE = 10  # A narrow figure draws fewer nodes at each end, so that it fits on a page.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
 MAX_REFERENCES = 3  # If more inputs of a node are drawn as names, their number replaces them.
 CROSS_WIDTH = 10  # The space for a cross between a node and such a name.
-REFERENCE_PITCH = 17  # The minimum distance between the names of two inputs.
+MAX_SHARE_LETTERS = 7  # The number of characters for which an edge has room in a share. A narrow figure has less.
+SHARE_MARGIN = 3  # The distance between a share and a node.
+SHARE_INDENT = 47  # The space for the share of an edge that is drawn as a name, in a figure of a given width.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
 
 
@@ -141,6 +157,7 @@ class Figure:
         expressions: The texts of the rows.
         node_by_row: The index of each row's node. A number literal belongs to the node of its first consumer.
         nodes: The nodes in the order of their rows.
+        gap_index: The index of the node that represents omitted rows, or -1.
         bottom: The height of the figure without the result lines, in pixels.
         width: The width of the figure without the result lines, in pixels.
         printed_width: The width of the printed figure in millimeters; None for the natural width.
@@ -176,15 +193,19 @@ class Figure:
         """
         rows = self.snapshot["rows"]
         visible_rows = [row for row in rows if not row.get("literal")] or rows
-        gap_index = END_NODES if len(visible_rows) > MAX_NODES else -1
-        selected_rows = [*visible_rows[:END_NODES], None, *visible_rows[-END_NODES:]] if gap_index > 0 else visible_rows
+        end_nodes = int(min(END_NODES, (self.printed_width or inf) / MILLIMETERS_PER_END_NODE))
+        self.gap_index = -1
+        selected_rows: list[OptionalRow] = [*visible_rows]
+        if len(visible_rows) > 4 * end_nodes:
+            self.gap_index = end_nodes
+            selected_rows[end_nodes:-end_nodes] = [None]
         self.node_by_row = {row["row"]: index for index, row in enumerate(selected_rows) if row}
         literal_rows = {row["row"] for row in rows if row.get("literal")} - self.node_by_row.keys()
         self.nodes: list[Node] = []
         for index, row in enumerate(selected_rows):
             input_rows = row["inputs"] if row else []
             inputs = [
-                (self.node_by_row.get(input_row, gap_index), port)
+                (self.node_by_row.get(input_row, self.gap_index), port)
                 for port, input_row in enumerate(input_rows)
                 if input_row not in literal_rows
             ]
@@ -267,15 +288,18 @@ class Figure:
         return placed, columns, ceil(columns / ceil(columns / most))
 
     def _compute_indent(self) -> float:
-        """Return the space that the names of inputs from other lines need beside a line."""
+        """Return the space that the names of inputs from other lines, and their shares, need beside a line."""
         widths = [
             MAX_INDENT
             if len(node.inputs) > MAX_REFERENCES
-            else measure_reference(format_reference(self.nodes[start].row))
+            else min(MAX_INDENT, measure_reference(format_reference(self.nodes[start].row)))
+            + CROSS_WIDTH * bool(node.row and node.row["cut"])
             for node in self.nodes
             for start, _ in node.inputs
         ]
-        return min(MAX_INDENT, max(widths, default=0))
+        if self.max_width and self.shares_by_edge:
+            widths.append(SHARE_INDENT)
+        return max(widths, default=0)
 
     def _move_gradient_rows_to_lower_tier(self, nodes: list[Node]) -> None:
         """Move one gradient's rows to a lower tier, if each of its operations belongs below a row of the program."""
@@ -366,7 +390,7 @@ class Figure:
         x = node.x
         y = node.y
         if row is None:
-            row_before, row_after = (self.nodes[END_NODES + offset].row or {"row": 0} for offset in (-1, 1))
+            row_before, row_after = (self.nodes[self.gap_index + offset].row or {"row": 0} for offset in (-1, 1))
             text = translate("{n} rows", n=row_after["row"] - row_before["row"] - 1)
             return draw_node_box(x, y, "gap", *NODE_COLORS["gap"], "2 3") + draw_text(x + 10, y + 30, text, TITLE_STYLE)
         padding = 16 if row["kind"] == "source" else 10
@@ -461,12 +485,10 @@ class Figure:
             row = node.row
             if row is None or not node.inputs:
                 continue
-            ports_by_reference: dict[int, list[int]] = {}
             for port, (start, row_port) in enumerate(node.inputs):
                 curve = self.curves.get((start, index, port))
                 share = self.shares_by_edge.get((row["row"], row_port))
                 if curve is None:
-                    ports_by_reference.setdefault(start, []).append(port)
                     continue
                 dash_pattern = "3 4" if row["cut"] or row["status"] == "ghost" else ""
                 dash_pattern = "1 4" if share and is_zero(share) else dash_pattern
@@ -475,39 +497,39 @@ class Figure:
                 else:
                     color = SWEPT_EDGE_COLOR if share else EDGE_COLOR
                 yield draw_path(build_edge_path(curve, share is not None), color, dash_pattern)
-            abbreviated_edges += self._draw_references(node, ports_by_reference)
+            abbreviated_edges += [
+                draw_abbreviated_edge(text, x, y, node.direction, bool(shares))
+                for text, (x, y), shares in self._iter_references(index)
+            ]
             if row["cut"]:
                 x, y = node.compute_entry_point(0)
                 yield draw_cross(x - 5 * node.direction, y)
         yield from abbreviated_edges
 
-    def _draw_references(self, node: Node, ports_by_reference: dict[int, list[int]]) -> Iterator[str]:
+    def _iter_references(self, index: int) -> Iterator[tuple[str, Point, list[ValueFields]]]:
         """Yield the edges into a node that are drawn as the names of their inputs, each input once.
 
         Args:
-            node: The node.
-            ports_by_reference: The ports of these edges, by the index of the input's node.
+            index: The index of the node.
+
+        Yields:
+            The name, the end of the edge, and the shares that the sweep has sent to this input.
         """
-        row_number = node.row["row"] if node.row else -1
-        swept_inputs = {
-            start
-            for start, ports in ports_by_reference.items()
-            if any((row_number, node.inputs[port][1]) in self.shares_by_edge for port in ports)
-        }
-        if len(ports_by_reference) > MAX_REFERENCES:
-            point = node.compute_entry_point(0)[0], node.compute_point(0)[1]
-            text = translate("{n} rows", n=len(ports_by_reference))
-            yield draw_abbreviated_edge(text, *point, node.direction, bool(swept_inputs))
-            return
-        points = {start: node.compute_entry_point(ports[0]) for start, ports in ports_by_reference.items()}
-        before_cross = CROSS_WIDTH * node.direction if node.row and node.row["cut"] else 0
-        heights = sorted(y for _, y in points.values())
-        is_crowded = any(below - above < REFERENCE_PITCH for above, below in pairwise(heights))
-        for index, (start, (x, y)) in enumerate(points.items()):
-            if is_crowded:
-                y = node.compute_point(0, (index + 1) / (len(points) + 1))[1]
-            name = format_reference(self.nodes[start].row)
-            yield draw_abbreviated_edge(name, x - before_cross, y, node.direction, start in swept_inputs)
+        node = self.nodes[index]
+        row = node.row or {"row": -1, "cut": False}
+        ports_by_start: dict[int, list[int]] = {}
+        for port, (start, _) in enumerate(node.inputs):
+            if (start, index, port) not in self.curves:
+                ports_by_start.setdefault(start, []).append(port)
+        references = [(format_reference(self.nodes[start].row), ports) for start, ports in ports_by_start.items()]
+        if len(references) > MAX_REFERENCES:
+            references = [(translate("{n} rows", n=len(references)), [*chain(*ports_by_start.values())])]
+        for number, (text, ports) in enumerate(references, 1):
+            x, y = node.compute_entry_point(ports[0])
+            if len(ports_by_start) > 1:
+                y = node.compute_point(0, number / (len(references) + 1))[1]
+            shares = (self.shares_by_edge.get((row["row"], node.inputs[port][1])) for port in ports)
+            yield text, (x - CROSS_WIDTH * node.direction * bool(row["cut"]), y), [*filter(None, shares)]
 
     def _draw_labels(self) -> tuple[list[str], list[str]]:
         """Return white plates, and the labels above them: the shares that the sweep has sent along edges, and escapes.
@@ -516,15 +538,33 @@ class Figure:
         """
         labels = []
         curves = [*self.curves.values()]
-        boxes = [node.box for node in self.nodes] + [*self._iter_reference_boxes()]
+        boxes = [node.box for node in self.nodes]
+        max_letters = MAX_SHARE_LETTERS
+        shifts, min_length = SHIFTS, 0.0
+        if self.max_width is not None:
+            max_letters = int((min(SHARE_INDENT, self.pitch - NODE_WIDTH) - 2 * SHARE_MARGIN) / LETTER_WIDTH)
+            shifts, min_length = NARROW_SHIFTS, NARROW_MIN_LENGTH
         for number, (_, end, port) in enumerate(self.curves):
             node = self.nodes[end]
             if node.row is None or len(node.inputs) > MAX_NUMBERED_EDGES:
                 continue
             if share := self.shares_by_edge.get((node.row["row"], node.inputs[port][1])):
-                labels.append(
-                    EdgeLabel(number, format_magnitude(share, 7), choose_text_color(share, ADJOINT_COLOR), NUMBER_STYLE)
-                )
+                color = choose_text_color(share, ADJOINT_COLOR)
+                text = format_magnitude(share, max_letters)
+                labels.append(EdgeLabel(number, text, color, NUMBER_STYLE, shifts, min_length=min_length))
+        for index, node in enumerate(self.nodes):
+            references = [*self._iter_references(index)]
+            for name, (x, y), shares in references:
+                width = measure_reference(name)
+                boxes.append((x - width, y - 8, x + width, y + 8))
+                if not self.max_width or len(references) > 2:  # The numbers of more than two inputs would meet.
+                    continue
+                for share in shares[:2]:
+                    text = format_magnitude(share, max_letters)
+                    center = x - node.direction * (compute_plate((0, 0), text)[2] + SHARE_MARGIN), y
+                    color = choose_text_color(share, ADJOINT_COLOR)
+                    labels.append(EdgeLabel(len(curves), text, color, NUMBER_STYLE, REFERENCE_SHIFTS, LETTER_HEIGHT))
+                    curves.append([center, center])
         texts = []
         for _, cross, text in self._iter_escapes():
             labels.append(
@@ -541,15 +581,6 @@ class Figure:
             texts.append(draw_text(x, y + 4, label.text, f'{label.style} text-anchor="middle"', label.color))
         return plates, texts
 
-    def _iter_reference_boxes(self) -> Iterator[Box]:
-        """Yield a box around each edge that is drawn as the name of its input, which also covers a part of its node."""
-        for index, node in enumerate(self.nodes):
-            for port, (start, _) in enumerate(node.inputs):
-                if (start, index, port) not in self.curves:
-                    x, y = node.compute_entry_point(port)
-                    width = measure_reference(format_reference(self.nodes[start].row))
-                    yield x - width, y - 8, x + width, y + 8
-
     def _draw_assignment_curves(self) -> Iterator[str]:
         """Yield dashed curves between the nodes for each assignment, from the old state and from the assigned value.
 
@@ -562,11 +593,10 @@ class Figure:
                 start = self.node_by_row.get(row)
                 if start is None or end is None or start == end:
                     continue
-                curve = choose_assignment_curve(boxes[start], boxes[end], boxes, self.bottom + CURVE_DEPTH)
-                yield draw_path(curve.build_path(), NODE_COLORS["variable"][0], "4 4", 1.2)
+                path, middle = choose_assignment_curve(boxes[start], boxes[end], boxes, self.bottom + CURVE_DEPTH)
+                yield draw_path(path, NODE_COLORS["variable"][0], "4 4", 1.2)
                 if row == event.get("row"):
-                    samples = curve.sample_points()
-                    yield draw_cross(*samples[len(samples) // 2])
+                    yield draw_cross(*middle)
 
     def _iter_escapes(self) -> Iterator[tuple[str, Point, str]]:
         """Yield a dashed edge, the place of its cross and a label for each value that escaped.

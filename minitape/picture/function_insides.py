@@ -98,9 +98,10 @@ def _build_function_inside(
     call_site = place and (place[0], site if place[1] is None else place[1])
     with suspend_recording(), TemporaryAttributes(state, fixed_site=call_site), np.errstate(all="ignore"):
         inputs = [wrap_array_with_origin(array) for array in arrays]
+        differentiable_inputs = [tensor for tensor in inputs if tensor.dtype.differentiable]
         try:
             with GradientTape() as tape:
-                tape.watch([input_row for input_row in inputs if input_row.dtype.differentiable])
+                tape.watch(differentiable_inputs)
                 outputs = concrete_function.replay_rows(inputs, call.attrs["saved"])[
                     : len(concrete_function.result_rows)
                 ]
@@ -120,7 +121,6 @@ def _build_function_inside(
         for output_number, output in enumerate(outputs)
         if call_row + output_number in output_adjoints
     ]
-    differentiable_inputs = [input_row for input_row in inputs if input_row.dtype.differentiable]
     if seeded_outputs and differentiable_inputs and inner_snapshot["total"] == len(inner_rows):
         stepper = build_tape_stepper(
             tape,

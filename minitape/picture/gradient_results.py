@@ -97,7 +97,7 @@ def list_gradient_results(
 
     def find_last_target_row(tape_and_request: tuple[GradientTape, GradientRequest]) -> int:
         request_tape, request = tape_and_request
-        return max((find_rows_in_recording(request_tape, value)[-1:] or (-1,))[0] for value in request.targets)
+        return max(_find_last_row(request_tape, value) for value in request.targets)
 
     requests[:-1] = sorted(requests[:-1], key=find_last_target_row)
     namespaces = list(namespaces)
@@ -107,6 +107,10 @@ def list_gradient_results(
             _build_gradient_result(*request, kept_arrays, names, index == len(requests) - 1)
             for index, request in enumerate(requests)
         ]
+
+
+def _find_last_row(tape: GradientTape, value: TargetOrSource) -> int:
+    return (find_rows_in_recording(tape, value) or (-1,))[-1]
 
 
 def _build_gradient_result(
@@ -144,7 +148,7 @@ def _build_gradient_result(
             "rows": rows,
             "parts": [to_value_fields(part) for _, part in parts],
             "gradient": gradient,
-            "at": (find_rows_in_recording(tape, source) or (-1,))[-1],
+            "at": _find_last_row(tape, source),
             "reason": None,
             "why": None,
             "blame": None,
@@ -164,8 +168,7 @@ def _build_gradient_result(
         source_results.append(source_result)
     _add_reasons_and_blame_to_first_sources(tape, targets, unexplained)
     target_fields: list[TargetFields] = [
-        {"name": names.find_name(target), "row": (find_rows_in_recording(tape, target) or (-1,))[-1]}
-        for target in targets[:MAX_SOURCES]
+        {"name": names.find_name(target), "row": _find_last_row(tape, target)} for target in targets[:MAX_SOURCES]
     ]
     result: ResultFields = {
         "target": target_fields,

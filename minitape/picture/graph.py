@@ -152,8 +152,8 @@ def render_digraph(figure: Figure, output_format: str) -> bytes:
             "save the picture as .svg without Graphviz."
         ) from error
     except graphviz.CalledProcessError as error:
-        message = error.stderr.decode("utf-8", "replace") if isinstance(error.stderr, bytes) else str(error.stderr)
-        raise RuntimeError(f"The Graphviz program dot failed: {message.strip()}") from error
+        message = error.stderr.decode("utf-8", "replace").strip()
+        raise RuntimeError(f"The Graphviz program dot failed: {message}") from error
 
 
 def iter_graph_statements(figure: Figure) -> Iterator[str]:
@@ -304,8 +304,7 @@ def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:
         if input_row.get("literal"):  # A number of the program is part of the text of its consumer.
             continue
         start = number if input_row else GAP_NODE
-        is_broken = bool(row["cut"]) or row["status"] == "ghost"
-        attributes = {"style": "dashed"} if is_broken else {}
+        attributes = {"style": "dashed"} if row["cut"] or row["status"] == "ghost" else {}
         if row["cut"]:
             attributes["color"] = CUT_COLOR
         if row["scope"] and input_row.get("kind") == "variable":

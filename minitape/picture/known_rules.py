@@ -194,8 +194,8 @@ def _match_elementwise_operation(
     row_fields = build_formula_fields(
         [texts[0], texts[1 + first_index]], {"xy"[first_index]: "x", "yx"[first_index]: number}
     )
-    operands = [np.float64(number), values[0]] if first_index else [values[0], np.float64(number)]
-    return row_fields, operands, first_index
+    operands = [values[0], np.float64(number)]
+    return row_fields, operands[::-1] if first_index else operands, first_index
 
 
 def _match_array_operation(op: str, values: list[Array], z: Array, tolerance: float) -> KnownRule | None:

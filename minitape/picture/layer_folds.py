@@ -7,7 +7,7 @@ passes, and rows that ``explain`` blames.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,10 @@ def fold_layers(
     rows = snapshot["rows"]
     depth = max((len(row["scope"]) for row in rows), default=0)
     members = find_layer_members(snapshot, depth)
-    while max_rows is not None and depth > BLOCK_DEPTH and _count_remaining_rows(rows, members) > max_rows:
+    while max_rows is not None and depth > BLOCK_DEPTH:
+        hidden_rows = sum(len(layer_rows) - 1 for layer_rows in members.values())
+        if len(rows) - hidden_rows <= max_rows:
+            break
         depth -= 1
         members = find_layer_members(snapshot, depth)
     if not members:
@@ -68,10 +71,6 @@ def fold_layers(
     if snapshot["sweep"]:
         folded["sweep"] = _fold_sweep(snapshot["sweep"], layer_by_row, ports)
     return folded
-
-
-def _count_remaining_rows(rows: Sequence[RowFields], members: RowsByRow) -> int:
-    return len(rows) - sum(len(layer_rows) - 1 for layer_rows in members.values())
 
 
 def find_layer_members(snapshot: Snapshot, depth: int) -> RowsByRow:
@@ -131,7 +130,7 @@ def _build_layer_row(
     """Return the row of a layer: its name is its path, and its label lists its operations."""
     *outer_scope, _ = scope = last_row["scope"][:depth]
     path = ".".join(scope[1:])
-    operations = [rows_by_number[number] for number in members if rows_by_number[number]["kind"] == "operation"]
+    operations = [row for row in map(rows_by_number.__getitem__, members) if row["kind"] == "operation"]
     if path in kind_by_path:
         label = kind_by_path[path]
     elif len(operations) <= MAX_LISTED_OPERATIONS:

@@ -66,9 +66,6 @@ class _ReleasedTape:
 _AnyTape: TypeAlias = "GradientTape | _ReleasedTape"
 
 
-TRANSPOSE_ARGUMENTS = ("transpose_a", "transpose_b", "perm")  # The arguments shown in a row's label and formula.
-
-
 def list_rows_with_replaced_gradient(record: Record) -> list[int]:
     """Return the rows inside functions with a custom gradient, which replaces the gradients of these rows.
 
@@ -242,11 +239,9 @@ class TapeReader(Reader):
         own_fields: RowFields = (
             {"call": call.row, "output": row - call.row} if call is not None and call.outputs > 1 else {}
         )
-        transposes = [call.attrs.get(name) for name in TRANSPOSE_ARGUMENTS] if call is not None else ()
         arguments = None if call is None else list_plain_arguments(primitive.name, call.attrs)
         key = (
             primitive,
-            *transposes,
             None if arguments is None else repr(arguments),
             cell[3],
             tapes,
@@ -330,19 +325,19 @@ class TapeReader(Reader):
         """Return the fields of a leaf: a variable's state, a watched source, or a constant."""
         leaf = self.required_record.leaves.get(row)
         fields: RowFields = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
+        constant_fields: RowFields = {**fields, "kind": "constant", "label": "const"}
         if leaf is None:
-            return {**fields, "kind": "constant", "label": "const"}
+            return constant_fields
         if leaf.variable is not None:
             label = shorten_name(leaf.variable.name)
             name = None if _match_default_name(label) else label
             version = leaf.version - self._find_first_version(leaf)
             return {**fields, "kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
-            return {**fields, "kind": "constant", "label": "const", "literal": True}
-        is_watched = any(row in tape.watched for tape in self.tapes)
-        if is_watched:
+            return {**constant_fields, "literal": True}
+        if any(row in tape.watched for tape in self.tapes):
             return {**fields, "kind": "source", "label": "x"}
-        return {**fields, "kind": "constant", "label": "const"}
+        return constant_fields
 
     def _find_first_version(self, leaf: Leaf) -> int:
         """Return the version of a variable when the recording first read or assigned it."""
@@ -520,12 +515,10 @@ class TapeReader(Reader):
 
     def _build_tape_fields(self, number: int, tape: _AnyTape) -> TapeFields:
         spans = [list(span) for span in tape.spans]
+        state = "used" if tape.is_used else "closed"
         if tape.is_recording:
             spans.append([tape.span_start, max(tape.span_start, len(self.record or ()))])
-        if tape.is_recording:
             state = "recording"
-        else:
-            state = "used" if tape.is_used else "closed"
         byte_count = 0 if self.record is None else count_kept_bytes(self.record, spans)
         if type(tape) is _ReleasedTape or (state == "used" and not byte_count):
             state = "released"

@@ -70,12 +70,7 @@ def recompute_released_values(record: Record) -> ArraysByRow:
     with np.errstate(all="ignore"):
         for row in rows_to_run:
             inputs = find_operation_and_inputs(record, row)[1]
-            arrays = [
-                record.get_value_or_none(input_row)
-                if record.get_value_or_none(input_row) is not None
-                else values.get(input_row)
-                for input_row in inputs
-            ]
+            arrays = [values.get(input_row, record.get_value_or_none(input_row)) for input_row in inputs]
             for output_number, value in enumerate(rerun_operation(record, row, arrays)):
                 kept_value = record.get_value_or_none(row + output_number)
                 if kept_value is None:
@@ -97,10 +92,10 @@ def rerun_operation(record: Record, row: int, input_arrays: list[Array]) -> tupl
         The outputs, or an empty tuple if an input is unknown or the operation is not deterministic or fails.
     """
     primitive, _ = find_operation_and_inputs(record, row)
-    is_deterministic = primitive is not None and not primitive.mandatory and TABLE.get(primitive.name) is primitive
     if (
         primitive is None
-        or not is_deterministic
+        or primitive.mandatory  # Such an operation may run the program's own Python.
+        or TABLE.get(primitive.name) is not primitive
         or primitive.forward is None
         or any(array is None for array in input_arrays)
     ):

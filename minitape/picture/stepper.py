@@ -297,8 +297,10 @@ class Stepper(SweepSteps):
     def list_state_adjoints_by_source(self) -> list[list[tuple[int, Array]]]:
         """Return, for each source, the (row, adjoint) pairs of its states that an adjoint has reached."""
         sweep = self._sweep
-        arrived = [[(row, sweep.get_adjoint(row)) for row in rows if sweep is not None] for rows in self.rows_by_source]
-        return [[part for part in parts if part[1] is not None] for parts in arrived]
+        return [
+            [(row, adjoint) for row in rows if sweep is not None and (adjoint := sweep.get_adjoint(row)) is not None]
+            for rows in self.rows_by_source
+        ]
 
     def _build_step(self, sweep: Sweep, row: int) -> StepFields | None:
         """Return the step of a row, or None if the row sends shares only to constants, which need no adjoints."""
@@ -309,11 +311,10 @@ class Stepper(SweepSteps):
         primitive, inputs = find_operation_and_inputs(self.record, row)
         assert primitive is not None  # The sweep makes no step at a leaf.
         if primitive.name == "function":
-            output_adjoints = {
-                output_row: sweep.get_adjoint(output_row) for output_row in range(row, row + call.outputs)
-            }
             self.function_adjoints |= {
-                output_row: adjoint for output_row, adjoint in output_adjoints.items() if adjoint is not None
+                output_row: adjoint
+                for output_row in range(row, row + call.outputs)
+                if (adjoint := sweep.get_adjoint(output_row)) is not None
             }
         rules = primitive.rules  # Either a sequence with one rule per input, or a single function for all inputs.
         local_derivatives = (
@@ -336,10 +337,9 @@ class Stepper(SweepSteps):
         ]
         step: StepFields = {"row": row, "adjoint": self._build_adjoint_fields_or_zeros(sweep, row), "edges": edges}
         if call is not None and call.outputs > 1:
-            other_rows = range(row + 1, row + call.outputs)
             step["others"] = [
                 {"row": output_row, "adjoint": self._build_adjoint_fields_or_zeros(sweep, output_row)}
-                for output_row in other_rows
+                for output_row in range(row + 1, row + call.outputs)
             ]
         return step
 
@@ -387,13 +387,8 @@ def _compute_local_derivatives(
     unit_adjoint = np.ones_like(output)[()]
     if primitive_code and np.iscomplexobj(unit_adjoint):  # The sweep also conjugates the arguments of complex rules.
         arguments = [np.conj(array) for array in arguments]
-    local_derivatives = {}
-    for port, rule in enumerate(rules):
-        if rule is not None:
-            derivative = rule(unit_adjoint, *arguments)
-            local_derivatives[port] = (
-                derivative
-                if np.shape(derivative) == np.shape(unit_adjoint)
-                else np.broadcast_to(derivative, np.shape(unit_adjoint))
-            )
-    return local_derivatives
+    return {
+        port: np.broadcast_to(rule(unit_adjoint, *arguments), np.shape(unit_adjoint))[()]
+        for port, rule in enumerate(rules)
+        if rule is not None
+    }

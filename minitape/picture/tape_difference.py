@@ -226,11 +226,11 @@ class Alignment:
 
     def compare_sweeps(self) -> None:
         """Compare the adjoints and shares of both sweeps, if the sweeps visit the same rows."""
-        sweeps = [snapshot["sweep"] for snapshot in self.snapshots]
-        if sweeps[0] is None or sweeps[1] is None:
+        own_sweep, other_sweep = (snapshot["sweep"] for snapshot in self.snapshots)
+        if own_sweep is None or other_sweep is None:
             return
-        pairs = [*zip(sweeps[0]["steps"], sweeps[1]["steps"], strict=False)]
-        if len(sweeps[0]["steps"]) != len(sweeps[1]["steps"]) or any(
+        pairs = [*zip(own_sweep["steps"], other_sweep["steps"], strict=False)]
+        if len(own_sweep["steps"]) != len(other_sweep["steps"]) or any(
             self.partners.get(own["row"], own["row"]) != other["row"] or len(own["edges"]) != len(other["edges"])
             for own, other in pairs
         ):
