@@ -199,13 +199,11 @@ class RecordedRow:
             return self.details.find_object(self)
         return None if self.extra is None else self.extra.find_object()
 
-    def set_break_cause(self, cause: str) -> None:
-        """Set the reason why no gradient passes between the inputs and the row, after the row was recorded.
-
-        Args:
-            cause: The cause, or "" if a gradient passes.
-        """
-        self.cause = cause
+    def mark_as_tracked(self) -> None:
+        """Mark that a gradient passes through the row, if this becomes known only after the row was recorded."""
+        self.tracked = True
+        self.cut = None
+        self.cause = ""
         self.__dict__.pop("edges", None)
 
     def copy_with_edges(self, edges: list[InputEdge]) -> RecordedRow:

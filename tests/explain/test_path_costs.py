@@ -112,7 +112,7 @@ def test_a_break_of_an_edge_moves_with_a_copy() -> None:
     copied.add_edge(InputEdge(1, "variable_assign"))
     assert [edge.cause for edge in row.edges] == ["detach", "detach"]
     assert copied.inputs == [0, 1] and [edge.cause for edge in copied.edges] == ["", "variable_assign"]
-    row.set_break_cause("")
+    row.mark_as_tracked()
     assert [edge.cause for edge in row.edges] == ["", ""]
 
 

@@ -91,8 +91,6 @@ def find_non_tensor_or_gradient_target(question: TensorFlowQuestion) -> Optional
         return None
     if not isinstance(to_handle_or_value(question.target), tf.Tensor) and not isinstance(question.target, int):
         return Finding("target_not_tensor", detail=type(question.target).__name__)
-    if not question.target_rows:
-        return None
     returned_gradients = question.adapter.log.tensor_rows.returned_gradients
     gradient: ReturnedGradient | None = returned_gradients.get(question.target)
     if gradient is None:
@@ -159,7 +157,7 @@ def find_creating_or_first_line_that_fits(
         The line, or None if no line matches.
     """
     call_stack = question.adapter.find_creation(question.source).call_stack
-    creating_statements = [statement for site in reversed(call_stack) if (statement := find_statement(site))]
+    creating_statements = [find_statement(site) for site in reversed(call_stack)]
     for statement in creating_statements:
         if fits(statement):
             return statement.site
@@ -344,9 +342,7 @@ def _explain_unwatched_use(question: TensorFlowQuestion, use: SourceUse) -> Find
     assert adapter.tape is not None
     if not adapter.tape._watch_accessed_variables:
         return build_row_finding(question, "not_accessed_watched", leaf.index, site=adapter.find_block_site())
-    return _find_cause_in_tape_state(question, leaf.index) or build_row_finding(
-        question, "recording_paused", leaf.index, site=find_recorded_or_first_use_site(question)
-    )
+    return build_row_finding(question, "recording_paused", leaf.index, site=find_recorded_or_first_use_site(question))
 
 
 def _did_question_tape_record_source_row(
@@ -457,7 +453,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row
     """
     tape_state, finding.detail = finding.detail, ""
     if finding.cause == "not_recorded":
-        finding.cause = _find_cause_of_unrecorded_row(question, row)
+        finding.cause = "recording_paused"  # The tape's block was running, but no tape recorded the operation.
     elif finding.cause in CAUSE_BY_STATE.values():
         variant = _select_variant_for_tape_state(row, finding, tape_state)
         finding.variant = (
@@ -475,22 +471,6 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row
             finding.cause = find_missing_gradient_cause(row.extra.op) or finding.cause
         is_step = finding.cause == "nondifferentiable" and row.op in STEP_OPS
         finding.variant = "steps" if is_step else ""
-
-
-def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow) -> str:
-    """Return the reason why no tape recorded a row, such as a pause, an unwatched input or a later tape.
-
-    Args:
-        question: The question about the source.
-        row: The row of the operation.
-    """
-    inputs = [question.rows[index] for index in row.inputs]
-    if any(input_row.kind == "operation" and input_row.tracked for input_row in inputs):
-        return "recording_paused"
-    source_input = next((input_row for input_row in inputs if input_row.index in question.used_source_rows), None)
-    if source_input is not None and source_input.index != row.index and source_input.kind != "variable":
-        return "not_watched"
-    return "computed_before_tape"
 
 
 def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_state: str) -> str:
@@ -565,11 +545,7 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> OptionalFinding
         for row in sorted(question.ancestors)
         if question.rows[row].extra.function_call is not None and not question.rows[row].tracked
     ]
-    source_calls = [
-        row
-        for row in call_rows
-        if {*question.rows[row].inputs} & {*question.used_source_rows} or _list_output_indices_of_source(question, row)
-    ]
+    source_calls = [row for row in call_rows if {*question.rows[row].inputs} & {*question.used_source_rows}]
     if not source_calls or not (
         has_gradient_tape(question.rows[source_calls[-1]].extra.function_call.graph) or not log.tape_history.tapes
     ):
@@ -577,21 +553,6 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> OptionalFinding
     return find_cause_in_function_call(question, source_calls[-1]) or build_row_finding(
         question, "nondifferentiable", source_calls[-1], "function"
     )
-
-
-def _list_output_indices_of_source(question: TensorFlowQuestion, call_row: int) -> list[int]:
-    """Return the indices at which the source appears in the results of a call.
-
-    Args:
-        question: The question about the source.
-        call_row: The row of the call.
-    """
-    rows = question.adapter.recording.rows
-    return [
-        rows[source_row].output
-        for source_row in question.source_rows
-        if source_row != call_row and rows[source_row].call_id == rows[call_row].call_id
-    ]
 
 
 def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> OptionalFinding:
@@ -613,11 +574,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
     finding: OptionalFinding = None
     variables = recording.log.tensor_rows.variables_by_handle
     input_tensors = [rows[item].extra.tensor_or_handle for item in recorded_row.inputs if item in dependent_rows]
-    inner_sources = [variables.get(id(item), item) for item in input_tensors]
-    for inner_source in [
-        *inner_sources,
-        *(replay.results[output] for output in _list_output_indices_of_source(question, call_row)),
-    ] or [question.source]:
+    for inner_source in (variables.get(id(item), item) for item in input_tensors):
         inner_question = build_named_question(inner_recording, target, inner_source, question.name)
         finding = run_checks(inner_question, TENSORFLOW_CHECKS)
         finding.detail = finding.detail or (

@@ -186,7 +186,7 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
     key = find_handle_id(source)
     if not any(key in step.handle_ids for step in recording.log.optimizer_steps):
         return None, None
-    rows = [row for row in recording.log.tensor_rows.list_rows(source) if recording.rows[row].kind != "operation"]
+    rows = recording.log.tensor_rows.list_rows(source)
     arrays = [array for row in rows if (array := to_float_array(recording.rows[row].value)) is not None]
     with tf.init_scope(), recording.pause_watching():
         current = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)

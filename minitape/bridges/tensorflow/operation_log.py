@@ -102,8 +102,7 @@ class RunningLine:
 
     def list_open_scopes(self) -> list[str]:
         """Return the names of the open functions and name scopes. Keras opens a name scope for each layer."""
-        name = context.context().scope_name or ""
-        parts = (name.decode() if isinstance(name, bytes) else name).split("/")
+        parts = (context.context().scope_name or "").split("/")
         return [*self.function_names, *filter(None, parts)]
 
 
@@ -137,7 +136,7 @@ def find_break_cause(op: str, result: Any) -> str:
     """
     if op in ("StopGradient", "PreventGradient"):
         return "stop_gradient"
-    if op in SHAPE_OPS or is_dataset_op(op):
+    if is_dataset_op(op):
         return "nondifferentiable"
     if not (result.dtype.is_floating or result.dtype.is_complex or result.dtype in (tf.resource, tf.variant)):
         return "integer_dtype" if op == "Cast" else "nondifferentiable"
@@ -185,4 +184,4 @@ def to_display_name(op: str) -> str:
     """
     if not op.startswith("__"):
         return op.partition(":")[0]
-    return op.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0] or op
+    return op.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0]

@@ -157,7 +157,7 @@ class TensorFlowRecording(FrameworkRecording):
         yield explain_unread_clipping_result(file)
         yield explain_lr_attribute_without_effect(file)
         yield from explain_early_decay_of_each_schedule()
-        functions = {call.function for call in self.log.function_calls if call.function is not None}
+        functions = {call.function for call in self.log.function_calls}
         yield from map(explain_stale_trace, functions | self.log.later_functions)
 
     def list_insides(self, target: Any = None, row: int | None = None) -> list:

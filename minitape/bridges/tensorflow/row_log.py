@@ -167,13 +167,7 @@ class TensorFlowLog:
         if changes_variable(op):
             self.record_assignment_event(inputs)
             return
-        if (
-            op in SHAPE_OPS
-            or is_dataset_op(op)
-            or not inputs
-            or not outputs
-            or all(tensor.dtype == tf.resource for tensor in outputs)
-        ):
+        if op in SHAPE_OPS or is_dataset_op(op) or not inputs or not outputs:
             return  # A constant gets a row when an operation first uses it.
         if len(self.rows) >= ROW_LIMIT:
             self.recording.left_out += 1
@@ -399,16 +393,14 @@ class TensorFlowLog:
             operation_inputs: The assignment's inputs, with the handle first and the value last.
         """
         handle = operation_inputs[0]
-        assigned_value = operation_inputs[-1] if len(operation_inputs) > 1 else None
-        stored_rows: list[int] = []
-        if assigned_value is not None and assigned_value.dtype != tf.resource:
-            stored_rows = self.tensor_rows.list_rows(assigned_value)[-1:]
+        assigned_value = operation_inputs[-1]
+        stored_rows = self.tensor_rows.list_rows(assigned_value)[-1:]
         variable = self.tensor_rows.variables_by_handle.get(id(handle))
         previous_state_row = self.tensor_rows.current_rows.pop(id(handle), None)
         site = self.running_line.find_site()
         stored_row = stored_rows[0] if stored_rows else self.applied_gradient_rows.get(id(handle))
         self.assignments.append((id(handle), stored_row, site, len(self.rows)))
-        if not stored_rows and isinstance(assigned_value, tf.Tensor):
+        if not stored_rows:
             self.copied_tensors[assigned_value] = handle, site
             if self.tensor_rows.returned_gradients.get(assigned_value) is not None:
                 self.handles_with_stored_gradients.add(id(handle))
@@ -425,10 +417,7 @@ class TensorFlowLog:
             tensor: The tensor.
             method: The method that returns the value to Python, such as "numpy".
         """
-        if tensor.dtype not in (tf.resource, tf.variant):
-            self.recording.record_escape(
-                self.tensor_rows.find_or_add_row(tensor), method, self.running_line.find_site()
-            )
+        self.recording.record_escape(self.tensor_rows.find_or_add_row(tensor), method, self.running_line.find_site())
 
     def find_variable_creation(self, handle: Any) -> Creation:
         """Return when and where the block created a variable, or ``Creation(-1)`` for an older variable.
@@ -458,9 +447,7 @@ class TensorFlowLog:
                     row in later_row.inputs_if_operation for later_row in self.rows[row + 1 :]
                 )
                 recorded_row.watched = "explicit"
-                recorded_row.tracked = True
-                recorded_row.cut = None
-                recorded_row.set_break_cause("")
+                recorded_row.mark_as_tracked()
             else:
                 recorded_row.extra.is_watched_late = not recorded_row.tracked
         if not self.tensor_rows.list_rows(value):

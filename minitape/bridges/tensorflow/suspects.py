@@ -178,10 +178,7 @@ def check_variables_untracked_by_layer(run: CheckedRun) -> Suspicions:
     candidates = {
         id(variable): (key, variable)
         for key, variable in recording.log.tensor_rows.variables_by_handle.items()
-        if key not in run.trained_keys
-        and isinstance(variable, tf.Variable)
-        and variable.trainable
-        and variable.dtype.is_floating
+        if key not in run.trained_keys and variable.trainable and variable.dtype.is_floating
     }
     if not candidates or not run.trained_keys:
         return
@@ -259,12 +256,8 @@ def _find_trainable_creation_unless_assigned(statements: list[Statement], name: 
 
 def _collect_unchanged_handle_ids_with_gradient(run: CheckedRun) -> set[int]:
     """Return the handle identities of variables that have a gradient but never changed."""
-    unchanged = set()
-    for key, variable in run.sources_with_gradient.items():
-        leaf_rows = [row for row in run.find_source_rows(variable) if run.rows[row].kind != "operation"]
-        if len(leaf_rows) < 2:
-            unchanged.add(key)
-    return unchanged
+    # Each value of a variable has a row of its own.
+    return {key for key, variable in run.sources_with_gradient.items() if len(run.find_source_rows(variable)) < 2}
 
 
 def _is_unchanged_by_last_of_several_steps(run: CheckedRun, variable: Any) -> bool:

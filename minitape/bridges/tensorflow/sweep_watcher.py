@@ -184,7 +184,7 @@ class SweepWatcher:
         ]
         adjoints = dict(zip(ancestor_rows, gradients[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():
-            if adjoint is not None and (isinstance(adjoint, tf.IndexedSlices) or adjoint.dtype != tf.resource):
+            if adjoint is not None:
                 sweep.set_adjoint(row, log.tensor_rows.keep_value(adjoint))
         for tensor, adjoint in zip(sources, gradients, strict=False):
             for row in log.tensor_rows.list_rows(tensor)[-1:]:
@@ -234,8 +234,7 @@ class ShareRecorder:
         # After the last share, the sum equals the adjoint.
         for row, (call_id, index) in self.last_share_positions.items():
             edges = self.sweep.edges[call_id]
-            if row in self.sweep.adjoints:
-                edges[index] = edges[index]._replace(total=self.sweep.adjoints[row])
+            edges[index] = edges[index]._replace(total=self.sweep.adjoints[row])
 
     def _remove_and_return_matching_call(self, op: str, inputs: Any, adjoints: list) -> int | None:
         """Return the first row of the last waiting call with these inputs and adjoints.

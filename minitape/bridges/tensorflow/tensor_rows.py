@@ -158,9 +158,7 @@ class TensorRows:
             recorded_row = self.rows[row]
             tensor = recorded_row.extra.tensor_or_handle
             if not isinstance(tensor, tf.TensorSpec) and is_watched_by_open_tape(tensor):
-                recorded_row.tracked = True
-                recorded_row.cut = None
-                recorded_row.set_break_cause("")
+                recorded_row.mark_as_tracked()
                 if recorded_row.kind == "variable":
                     recorded_row.watched = "automatic"
         self.unsettled_rows = []

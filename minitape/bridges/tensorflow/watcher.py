@@ -297,7 +297,7 @@ class TensorFlowWatcher(Watcher):
     def _add_note_if_no_gradient(self, error: ValueError, gradients_with_variables: Sequence[tuple]) -> None:
         """Add the reason for missing gradients to a Keras optimizer's error."""
         has_no_gradient = all(gradient is None for gradient, _ in gradients_with_variables)
-        if hasattr(error, "add_note") and gradients_with_variables and has_no_gradient:
+        if gradients_with_variables and has_no_gradient:
             # The function is still being traced, and TensorFlow would notice the trace even under tf.init_scope().
             with tf.Graph().as_default(), context.eager_mode(), TemporaryAttributes(self.log.patches, thread_id=None):
                 explanation = self.writer.run_safely(self.recording.explain, gradients_with_variables[0][1])
