@@ -142,9 +142,6 @@ def _find_only_freezing_or_use_site(use_site: Site, is_parameter: bool) -> Site:
     return freezing[0].site if len(freezing) == 1 and is_parameter else use_site
 
 
-REGISTER_METHODS = ("register_buffer", "register_parameter")
-
-
 def find_creation_site_in_recording_or_text(question: TorchQuestion, row: RecordedRow) -> Site:
     """Return the line that created a tensor.
 
@@ -163,20 +160,13 @@ def find_creation_site_in_recording_or_text(question: TorchQuestion, row: Record
         for statement in list_statements(use.file)
         if statement.order < use.order or (use.enclosing_functions and not statement.enclosing)
     ]
-    registering = [
-        statement.site
-        for statement in earlier_statements
-        if statement.find_call(*REGISTER_METHODS) and repr(attribute) in ast.unparse(statement.node)
-    ]
     binding = [
         statement.site
         for bound_name in (f"self.{attribute}", variable, name)
         for statement in earlier_statements
         if bound_name in statement.bound_names
     ]
-    if binding:
-        return binding[-1]
-    return registering[-1] if registering else row.site
+    return binding[-1] if binding else row.site
 
 
 # -- the path --------------------------------------------------------------------------------------
@@ -247,7 +237,7 @@ def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) 
     target_statement = find_statement_of_rowless_target(question)
     if not target_statement:
         return does_escape_reach_target(question, escape)
-    return target_statement in trace_value_to_statements(find_statement(escape.site) or target_statement, ())
+    return target_statement in trace_value_to_statements(find_statement(escape.site), ())
 
 
 def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
@@ -278,7 +268,7 @@ def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: 
 def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Finding) -> list[Finding]:
     """Return the break at the line that builds a new tensor from values that had left PyTorch, if any."""
     start = find_statement(escape_finding.site)
-    if not start or escape_finding.cause == "branch":
+    if escape_finding.cause == "branch":
         return []
     for row in question.list_leaves_besides_source():
         statement = find_statement(row.site)
@@ -309,20 +299,10 @@ def find_replaced_source(question: TorchQuestion) -> OptionalFinding:
     return Finding("unknown", variant="before") if uses_unseen_rows else None
 
 
-def _find_rows_with_open_path_or_all_ancestors(question: TorchQuestion) -> set[int]:
-    """Return the rows with a gradient path to the target, or all ancestors of the target if no such row exists.
+def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
+    """Find a use of a deep copy of the source on a path that passes gradients to the target.
 
     The program does not train a copy without such a path, such as a target network.
-
-    Args:
-        question: The question about the source.
-    """
-    tracked_targets = [row for row in question.target_rows if question.rows[row].tracked]
-    return question.find_ancestors(tracked_targets, open_only=True) or question.ancestors
-
-
-def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
-    """Find a use of a deep copy of the source.
 
     Args:
         question: The question about the source.
@@ -332,7 +312,7 @@ def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
         return None
     copy_sites = (
         history.find_last_deep_copy_site(question.rows[row].find_object(), question.source)
-        for row in sorted(_find_rows_with_open_path_or_all_ancestors(question))
+        for row in sorted(question.find_ancestors(question.target_rows, open_only=True))
     )
     findings = (Finding("rebound", site, variant="copied") for site in copy_sites if site is not NOWHERE)
     return next(findings, None)

@@ -152,8 +152,7 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
         return explain_cause("torch", "unused", site, "input", fields)
     relative = rows[max(relatives)]
     fields["other"] = names.find_name_or_operation_of_row(relative)
-    used_at = (row.site for row in rows if relative.index in row.inputs and row.index in used)
-    site = _find_use_of_name_in_function_of_row(source, fields["other"]) or next(used_at, source.site)
+    site = _find_use_of_name_in_function_of_row(source, fields["other"]) or source.site
     return explain_cause("torch", "unused", site, "relative", fields)
 
 

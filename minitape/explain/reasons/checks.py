@@ -12,7 +12,7 @@ import numpy as np
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
-from ..causes import find_kind_or_error_kind, get_kind_name
+from ..causes import find_kind_or_error_kind
 from .object_names import find_name_bound_at_site
 from .program_text import (
     Statement,
@@ -134,14 +134,10 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     repaired_rows = {finding.row for finding in known_findings if finding.row is not None}
     open_to_target = question.find_ancestors(question.target_rows, open_only=True, repaired_rows=repaired_rows)
-    # The value of the variable comes from an earlier iteration, so breaks outside the tape are to be expected.
-    holds_earlier_value = bool(known_findings) and known_findings[0].cause == "variable_assign"
     findings: list[Finding] = []
     for row in sorted(open_to_target):
         for edge in question.rows[row].edges:
             if not edge.cause or edge.input_row not in reached_from_source:
-                continue
-            if holds_earlier_value and get_kind_name(edge.cause) == "outside":
                 continue
             site = _find_break_site(question, row, edge)
             if (edge.cause, site) not in reported and not _is_break_intended(question, row, edge):

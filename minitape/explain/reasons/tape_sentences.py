@@ -93,7 +93,7 @@ class BlamedPlace:
         Args:
             is_whole_call: Whether the call stands for all operations that ran inside it.
         """
-        name = self.finding.detail or ("" if self.row is None else self.row.op) or fill("the value")
+        name = self.finding.detail
         if self.calls_module_function():
             return self.function_text
         text = "" if self.call is None else unparse(self.call)
@@ -130,8 +130,7 @@ def describe_nondifferentiable_op(blamed: BlamedPlace) -> Fields:
     """Describe an operation without a derivative, such as a step, Python's max or a shape."""
     if blamed.function_text in ("max", "min"):
         return {"kind": "python", "what": blamed.function_text, "instead": f"tf.{blamed.function_text}imum"}
-    op = blamed.finding.detail or (blamed.row.op if blamed.row else "")
-    return {"kind": VARIANT_OF_OP.get(op, ""), "what": blamed.format_operation()}
+    return {"kind": VARIANT_OF_OP.get(blamed.finding.detail, ""), "what": blamed.format_operation()}
 
 
 def describe_unregistered_operation(blamed: BlamedPlace) -> Fields:
@@ -175,16 +174,10 @@ def describe_stored_value(blamed: BlamedPlace) -> Fields:
         if not names:
             return {"kind": "variable", "code": ""}
         return {"kind": "variable before" if was_before_block else "variable", "code": names[0]}
-    assigns = [
-        call_node for call_node in blamed.statement.calls if find_last_name_of_path(call_node.func).startswith("assign")
-    ]
-    call: Any = None
-    if blamed.call in assigns:
-        call = blamed.call
-    elif len(assigns) == 1:
-        call = assigns[0]
-    if call is None or blamed.calls_module_function() or len(unparse(call.func)) > MAX_CODE_LENGTH:
-        return {"what": f"{blamed.function_text}(...)"} if 0 < len(blamed.function_text) <= MAX_CODE_LENGTH else {}
+    call = blamed.call
+    is_method = blamed.function_text and not blamed.calls_module_function()
+    if not is_method or not find_last_name_of_path(call.func).startswith("assign"):
+        return {"what": f"{blamed.function_text}(...)"} if blamed.function_text else {}
     variable = unparse(call.func.value)
     value = unparse(call.args[0]) if call.args else ""
     fields = {"what": f"{variable}.{call.func.attr}", "code": variable}

@@ -406,9 +406,6 @@ def explain_cancellation(question: Question, last_sender: int, cancelled_row: in
         last_sender: The operation that sent the last share.
         cancelled_row: The row whose shares cancel.
     """
-    adapter = question.adapter
-    if question.rows[last_sender].op in adapter.zero_mechanisms["zero_cancels"] - SUBTRACT_OPS:
-        return build_row_finding(question, "zero_cancels", last_sender)
     senders = [
         sender
         for sender, shares in question.required_sweep.edges.items()
@@ -416,9 +413,9 @@ def explain_cancellation(question: Question, last_sender: int, cancelled_row: in
         if share.row == cancelled_row
     ]
     scopes = [question.rows[sender].scope for sender in senders]
-    for depth, name in enumerate(scopes[0] if scopes else (), 1):
+    for depth, name in enumerate(scopes[0], 1):
         scope = scopes[0][:depth]
-        is_normalization = re.sub(r"_\d+$", "", name) in adapter.cancelling_scopes
+        is_normalization = re.sub(r"_\d+$", "", name) in question.adapter.cancelling_scopes
         if is_normalization and all(other[:depth] == scope for other in scopes):
             exponentials = [other for other in question.rows if other.op == "exp" and other.scope[:depth] == scope]
             saturates = any(is_softmax_one_hot(question, exponential.index) for exponential in exponentials)
