@@ -34,10 +34,10 @@ def _compute_repeated_slope(f: Polynomial, value: float, times: int) -> float:
     return slope
 
 
-def _solve_for_angle(throw: Polynomial, target: float) -> float:
-    """Compute the angle after ten corrections."""
+def _solve_for_angle(throw: Polynomial, target: float, times: int = 10) -> float:
+    """Compute the angle after the given number of corrections."""
     angle = 0.4
-    for _ in range(10):
+    for _ in range(times):
         angle -= (throw._compute(angle) - target) / throw.derivative(angle)
     return angle
 
@@ -114,22 +114,21 @@ def two_slopes(f, value):
 """,
             also=_find_tracing_hint,
             mistakes=[
-                Mistake(
-                    _compute_unpenalized_slopes,
-                    named="variable made in the loop",
-                    where=r"for penalty in .*Variable|(?s:for .*\n +\w+ = tf\.Variable\((?!value))",
-                ),
-                Mistake(
-                    _compute_unpenalized_slopes,
-                    named="tensor kept in the recording",
-                    where=r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\(",
-                ),
-                Mistake(_compute_unpenalized_slopes, named="penalty not passed", where=r"def loss\(\w+, *\w+ *="),
-                Mistake(_compute_unpenalized_slopes, named="assigned too late", where=r"(?s)= *loss\(.*\.assign\("),
-                Mistake(
-                    _compute_unpenalized_slopes,
-                    named="penalty kept in the recording",
-                    where=r"(?s)\A(?!.*penalty *= *tf\.Variable).*(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*",
+                *(
+                    Mistake(_compute_unpenalized_slopes, named=name, where=where)
+                    for name, where in {
+                        "variable made in the loop": (
+                            r"for penalty in .*Variable|(?s:for .*\n +\w+ = tf\.Variable\((?!value))"
+                        ),
+                        "tensor kept in the recording": (
+                            r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\("
+                        ),
+                        "penalty not passed": r"def loss\(\w+, *\w+ *=",
+                        "assigned too late": r"(?s)= *loss\(.*\.assign\(",
+                        "penalty kept in the recording": (
+                            r"(?s)\A(?!.*penalty *= *tf\.Variable).*(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*"
+                        ),
+                    }.items()
                 ),
                 Mistake(raise_error, named="f called outside a trace", error="traced function"),
             ],

@@ -157,7 +157,6 @@ WRONG_PROGRAMS = [
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "returns None for the input"),
     ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
     ("09.5", SOLUTIONS["09.5"].replace("return best", "return loss"), "The right result is in best,"),
-    ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1."),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
 ]  # fmt: skip
 WRONG_PROGRAMS += parse_programs(
