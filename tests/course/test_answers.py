@@ -254,6 +254,22 @@ def count_printed_lines(capfd):
     return Counter(capfd.readouterr().out.split())
 
 
+def compute_gradients_through_python():
+    x, w = tf.Variable(2.0), tf.Variable(3.0)
+    programs = {
+        "A": lambda: tf.py_function(lambda x, w: x * w, [x, w], tf.float32),
+        "B": lambda: tf.py_function(lambda x, w: x * x, [x, w], tf.float32),
+        "C": lambda: tf.py_function(lambda x: x * w, [x], tf.float32),
+        "D": lambda: w * tf.py_function(lambda w: tf.constant(w.numpy()), [w], tf.float32),
+    }
+    gradients = {}
+    for letter, program in programs.items():
+        with tf.GradientTape() as tape:
+            y = program()
+        gradients[letter] = tape.gradient(y, w)
+    return gradients
+
+
 def count_traces():
     def call_and_count_traces(*given):
         f = tf.function(lambda x: x * x)
@@ -313,6 +329,7 @@ PROGRAMS = {
     "14.2": list_smooth_lines,
     "10.1": compute_gradients_of_branches,
     "10.5": count_traces,
+    "11.1": compute_gradients_through_python,
     "01.3": compute_gradients_by_watch_time,
     "appendix.1": compute_shapes_of_sums,
     "appendix.4": compute_gradient_of_weighted_picks,
