@@ -80,3 +80,10 @@ def test_there_are_three_hints_and_the_first_is_a_question(exercise):
     assert len(exercise.hints) == 3
     assert "?" in exercise.hints[0]
     assert len(set(exercise.hints)) == 3
+
+
+@pytest.mark.parametrize("convert", [tf.convert_to_tensor, tf.constant])
+def test_a_tensor_that_is_converted_to_a_tensor_stays_the_same(convert):
+    """As the appendix says; TensorFlow 2.21 returns the same object as well."""
+    x = tf.constant(3.0)
+    assert convert(x) is x
