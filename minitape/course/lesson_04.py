@@ -81,14 +81,15 @@ def _find_hint_if_trunk_was_watched(answer: Answer, observed_runs: ObservedRuns)
 EXERCISES = complete_exercises(
     "04",
     (
-        Exercise("04.1", expect=append_colon_zero_to_names(["a:0", "d:0"]), view=append_colon_zero_to_names),
+        Exercise("04.1", expect=["a:0", "d:0"], view=append_colon_zero_to_names),
         Exercise(
             "04.2",
-            expect={"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
+            expect={"A": [12.0, None, None], "B": [12.0, 2.0, 8.0], "C": [None, 2.0, None]},
             program="""
 v, k, c = tf.Variable(2.0), tf.Variable(3.0), tf.Variable(4.0)
 with tf.GradientTape(persistent=True) as tape:
-    y = v * k * c
+    h = k * c
+    y = v * h
 """,
         ),
         Exercise(
@@ -99,6 +100,15 @@ with tf.GradientTape(persistent=True) as tape:
                 Mistake(lambda f, a, b: [*f.compute_derivatives(a, b)], named="a in watch", where=r"watch\(\W*a\b")
             ],
             also=_find_hint_if_a_was_watched,
+            start="""
+def only_b(f, value_of_a, value_of_b):
+    a = tf.Variable(value_of_a)
+    b = tf.Variable(value_of_b)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        y = f(a, b)
+        tape.watch(b)
+    return tape.gradient(y, [a, b])
+""",
         ),
         Exercise(
             "04.4",

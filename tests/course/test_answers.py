@@ -167,27 +167,31 @@ def count_tensors_held_by_tapes():
     return {name: count_bytes_held_by_tape(program, x) // 40_000 for name, program in programs.items()}
 
 
-def list_watched_with_watch_by_hand():
+def list_watched_by_a_comparison():
     a = tf.Variable(1.0, name="a")
     b = tf.Variable(2.0, name="b", trainable=False)
     c = tf.Variable(3.0, name="c")
-    d = tf.Variable(4.0, name="d", trainable=False)
-    with tf.GradientTape() as tape:
-        tape.watch(d)
-        y = a * b * 5.0
-    y * c
+    d = tf.Variable(4.0, name="d")
+    copy = c * 1.0
+    with tf.GradientTape(persistent=True) as tape:
+        y = a * b + copy
+        if d > 0.0:
+            y = y * 2.0
+    assert tape.gradient(y, d) is None, "as the lesson says"
     return [variable.name for variable in tape.watched_variables()]
 
 
 def compute_gradients_in_three_ways():
     def run_program(on_its_own, by_hand):
-        values = {"v": tf.Variable(2.0), "k": tf.Variable(3.0, trainable=False), "c": tf.constant(4.0)}
+        v, k, c = tf.Variable(2.0), tf.Variable(3.0, trainable=False), tf.constant(4.0)
         with tf.GradientTape(watch_accessed_variables=on_its_own) as tape:
-            tape.watch([values[name] for name in by_hand])
-            y = values["v"] * values["k"] * values["c"]
-        return convert_to_floats_or_none(tape.gradient(y, list(values.values())))
+            tape.watch([k] if by_hand == "k" else [])
+            h = k * c
+            tape.watch([h] if by_hand == "h" else [])
+            y = v * h
+        return convert_to_floats_or_none(tape.gradient(y, [v, h, k]))
 
-    return {"A": run_program(True, ""), "B": run_program(True, "k"), "C": run_program(False, "c")}
+    return {"A": run_program(True, ""), "B": run_program(True, "k"), "C": run_program(False, "h")}
 
 
 def compute_gradients_of_stopped_paths():
@@ -340,7 +344,7 @@ PROGRAMS = {
     "02.4": compare_sweep_orders,
     "05.2": ask_tapes_twice,
     "05.1": count_tensors_held_by_tapes,
-    "04.1": list_watched_with_watch_by_hand,
+    "04.1": list_watched_by_a_comparison,
     "04.2": compute_gradients_in_three_ways,
     "06.1": compute_gradients_of_stopped_paths,
     "06.2": compute_gradients_in_nested_tapes,

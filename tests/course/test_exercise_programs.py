@@ -918,7 +918,7 @@ SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each 
     ("02.4", [{"B": False}, {"C": True}, {"A": False}, {"D": True}]),
     ("03.1", [{"after one step": -0.5, "after two steps": -2.75}, {"after one step": 7.0, "after two steps": 1.0}]),
     ("03.1", [{"after one step": 1.75, "after two steps": 2.3125}, {"after two steps": 4.0}]),
-    ("04.2", [{"A": [12.0, 8.0, None]}, {"B": [12.0, None, None]}, {"C": [12.0, None, 6.0]}]),
+    ("04.2", [{"A": [12.0, 2.0, 8.0]}, {"B": [12.0, None, None]}, {"C": [None, 2.0, 8.0]}]),
     ("05.2", [{"C": [4.0, 12.0]}, {"A": 12.0}, {"D": 4.0}, {"D": None}, {"C": 12.0}, {"C": "error"}, {"B": "error"}]),
     ("05.1", [{"A": 2, "B": 2, "C": 3}]),
     ("06.1", [{"B": 0.0}, {"B": 2.0}, {"C": 12.0}, {"C": 4.0}, {"D": 4.0}, {"D": None}, {"A": None}]),
