@@ -7,7 +7,6 @@ F = Polynomial(1, -3, 0, 1)
 G = Polynomial(0, 2, 1, 0, 1)
 BOWL = Polynomial(1, -2, 1)
 DENT = Polynomial(2, 1, 0.5, 0, 0.1)
-STEEP = Polynomial(0, 0, 11)  # A step with the exercise's rate leads up.
 
 
 EXERCISES = complete_exercises(
@@ -29,6 +28,17 @@ EXERCISES = complete_exercises(
             expect=lambda f, value: f.derivative(value, order=2),
             cases=[(F, 1.0), (F, -2.0), (G, -0.5)],
             order=2,
+            start="""
+def second_derivative(f, value):
+    x = tf.constant(value)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            outer.watch(x)
+            y = f(x)
+            inner.watch(x)
+    first = inner.gradient(y, x)
+    return outer.gradient(first, x)
+""",
             mistakes=[
                 Mistake(raise_error, named="one tape asked twice", where=r"with .*GradientTape", error="non-persistent")
             ],
@@ -36,7 +46,8 @@ EXERCISES = complete_exercises(
         Exercise(
             "01.5",
             expect=lambda f, start, steps, rate=0.1: run_gradient_descent(f, start, steps, rate),
-            cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6), (STEEP, 1.0, 2)],
+            # On the last one, a step with the exercise's rate leads up.
+            cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6), (Polynomial(0, 0, 11), 1.0, 2)],
         ),
     ),
 )
