@@ -35,7 +35,8 @@ ZERO_OPS_BY_CAUSE = map_zero_causes_to_ops(
     STEP_OPS, RELU_OPS, SATURATING_OPS, SELECTING_OPS, PRODUCT_OPS, CANCELLING_OPS
 )
 MOVING_OPS = {"ConcatV2", "Pack", "PadV2", "ScatterNd", "TensorListSetItem", "TensorListStack"}
-VARIANT_OF_POINT_OP = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}
+FLAT_AT_ZERO_OPS = {"Abs", "Cos", "Cosh"}
+RELU_GRADIENT_OPS = {"ReluGrad", "Relu6Grad", "LeakyReluGrad"}
 
 
 class OperationNames(NamedTuple):

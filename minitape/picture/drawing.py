@@ -212,7 +212,7 @@ def format_count(count: int, noun: str) -> str:
         count: The count.
         noun: The noun in the singular.
     """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _describe_node_row(

@@ -213,7 +213,8 @@ class DifferenceFields(TypedDict, total=False):
     row: int  # The first row that differs from the other tape.
     text: str  # The difference in words.
     missing: bool  # Whether only the other tape has the row that differs.
-    rows: list[int]  # Optional. The rows whose values differ.
+    rows: list[int]  # Optional. The rows whose values differ, and the operations in `alone`.
+    alone: list[int]  # Optional. The operations that the other tape does not have.
 
 
 class Snapshot(TypedDict, total=False):

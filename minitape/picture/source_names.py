@@ -74,7 +74,7 @@ def _identify_leaf(record: Record, row: int) -> Hashable:
 
 def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tuple[int, str]]:
     """Yield (row, name) for the operands and results of operations that the program's text names."""
-    names_by_place: dict[tuple[int, int], ExpressionNames | None] = {}
+    names_by_place: dict[tuple[int, int] | None, ExpressionNames | None] = {}
 
     def find_place(row: PictureRow) -> tuple[int, int] | None:
         site = record.find_site(row.row)
@@ -87,7 +87,7 @@ def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tup
 
     own_operations = (row for row in rows if row.get_field("kind") == "operation" and row.form["by"] is None)
     for place, group in groupby(own_operations, find_place):
-        names = None if place is None else names_by_place[place]
+        names = names_by_place.get(place)
         if names is None:
             continue
         operations = [*group]

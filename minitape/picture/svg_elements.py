@@ -51,8 +51,7 @@ def draw_text(x: float, y: float, text: str, style: str, fill: str = TEXT_COLOR,
     clean = replace_unprintable(text)
     if not clean:
         return ""
-    bold_style = BOLD_STYLE if is_bold else ""
-    return f'<text x="{x}" y="{y}" {style} fill="{fill}"{bold_style}>{escape(clean)}</text>'
+    return f'<text x="{x}" y="{y}" {style} fill="{fill}"{BOLD_STYLE if is_bold else ""}>{escape(clean)}</text>'
 
 
 def draw_cross(x: float, y: float) -> str:

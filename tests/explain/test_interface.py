@@ -172,6 +172,19 @@ def test_zero_for_a_structural_reason(function, cause, word) -> None:
     assert ("The gradient of x is zero. " in answer.message) == bool(word) and word in answer.message
 
 
+def test_a_function_that_is_flat_at_its_input_is_blamed_on_its_own_line() -> None:
+    for function in (tf.abs, tf.cos, tf.cosh):
+        x = tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            y = function(x) * 3.0
+        answer = tape.explain(y, x)
+        assert answer.cause == "zero_derivative" and "multiplies" not in answer.message
+        assert (
+            answer.line
+            == test_a_function_that_is_flat_at_its_input_is_blamed_on_its_own_line.__code__.co_firstlineno + 4
+        )
+
+
 def test_a_gradient_that_is_not_finite_has_a_remedy() -> None:
     x, y = tf.Variable([0.0, 1.0]), tf.Variable(3.0)
     with tf.GradientTape() as tape:

@@ -133,13 +133,33 @@ def test_rows_behind_another_operation_that_compute_the_same_from_other_values_a
 @pytest.mark.browser
 def test_later_rows_of_other_values_are_marked(show):
     both = rate(2.0, more=True), rate(2.5)
-    assert [view._build_snapshot()["differs"]["rows"] for view in TapeView.compare(*both).views] == [[4, 5]] * 2
+    assert [view._build_snapshot()["differs"]["rows"] for view in TapeView.compare(*both).views] == [[4, 5, 7], [4, 5]]
     page = show(TapeView.compare(*both).views[0]._build_snapshot())
     marked = {one: page.locator(f".mt-node.mt-{one}") for one in ("differs", "unlike")}
     assert {one: found.evaluate_all("all => all.map(one => one.dataset.id)") for one, found in marked.items()} == {
         "differs": ["r4"],
-        "unlike": ["r5"],
+        "unlike": ["r5", "r7"],
     }
+
+
+@pytest.mark.browser
+def test_an_operation_that_only_one_tape_has_says_so(show):
+    """Also after the first difference, where the strip above the graph does not name it."""
+
+    def record(function, is_longer):
+        x = tf.Variable(2.0, name="x")
+        with tf.GradientTape() as tape:
+            u = function(x)
+            y = (u + 1.0 if is_longer else u) * x
+        tape.gradient(y, x)
+        return tape
+
+    shorter, longer = TapeView.compare(record(tf.sin, False), record(tf.cos, True)).views
+    assert show(shorter._build_snapshot()).locator(".mt-held").count() == 0
+    page = show(longer._build_snapshot())
+    assert page.locator(".mt-held").all_text_contents() == ["only on this tape"]
+    assert page.locator(".mt-node[data-id=r3] .mt-held").count() == 1
+    assert "mt-unlike" in page.locator(".mt-node[data-id=r3]").get_attribute("class")
 
 
 @pytest.mark.browser

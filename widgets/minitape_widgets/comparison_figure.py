@@ -296,6 +296,31 @@ def align_rows(first: Snapshot, second: Snapshot) -> list[RowPair]:
     return [*pairs, *((None, row) for row in unplaced.values())]
 
 
+def list_unpaired_operations(first: Snapshot, second: Snapshot) -> tuple[list[int], list[int]]:
+    """List the operations that only one of two tapes has.
+
+    Args:
+        first: A snapshot.
+        second: Another snapshot.
+
+    Returns:
+        The rows of the first tape, and those of the second.
+
+    >>> import minitape as tf
+    >>> def made(f):
+    ...     x = tf.Variable(2.0, name="x")
+    ...     with tf.GradientTape() as tape:
+    ...         y = f(tf.sin(x))
+    ...     return tf.snapshot(tape, y, x)
+    >>> list_unpaired_operations(made(lambda u: u), made(lambda u: u + 1.0))
+    ([], [3])
+    """
+    pairs = align_rows(first, second)
+    own_alone = [own["row"] for own, other in pairs if own is not None and other is None and own["inputs"]]
+    other_alone = [other["row"] for own, other in pairs if other is not None and own is None and other["inputs"]]
+    return own_alone, other_alone
+
+
 def _select_lines(pairs: list[RowPair], is_difference: Callable[[RowPair], bool]) -> list[RowPair | None]:
     """Select the lines to draw.
 

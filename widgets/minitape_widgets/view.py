@@ -30,6 +30,7 @@ from minitape.picture.source import TapeSource, get_picture_source
 from minitape.picture.tape_difference import TapeDifference, find_first_difference
 from minitape.recording.variable_names import use_namespaces_for_names
 
+from .comparison_figure import list_unpaired_operations
 from .front_end import LOADER, get_front_end
 from .interact import InteractiveFunction
 from .kept_view import KeptView
@@ -253,13 +254,24 @@ class TapeView(AnyWidget):
         linked: dict[str, Any] = {"linked": uuid4().hex}
         marks_of_views = [linked, linked]
         if difference is not None:
+            operations = list_unpaired_operations(snapshot(first), snapshot(second))
             marks_of_views = [
-                {**linked, "differs": {"row": place, "text": text, "missing": row is None, "rows": rows}}
-                for place, text, row, rows in zip(
+                {
+                    **linked,
+                    "differs": {
+                        "row": place,
+                        "text": text,
+                        "missing": row is None,
+                        "rows": [*rows, *alone],
+                        "alone": alone,
+                    },
+                }
+                for place, text, row, rows, alone in zip(
                     difference.places,
                     describe_difference(difference),
                     difference.rows,
                     difference.changed_rows,
+                    operations,
                     strict=True,
                 )
             ]

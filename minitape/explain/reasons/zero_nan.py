@@ -15,7 +15,7 @@ import numpy as np
 from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
-from ..operation_families import MOVING_OPS, VARIANT_OF_POINT_OP
+from ..operation_families import FLAT_AT_ZERO_OPS, MOVING_OPS, RELU_GRADIENT_OPS
 from ..translated_sentences import fill
 from .object_names import find_access_path
 from .program_text import find_statement, list_statements, unparse
@@ -445,10 +445,11 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     mechanism = find_mechanism_that_can_zero_adjoint(question, row)
     if _has_subnormal_adjoint(question, row):
         return build_row_finding(question, "zero_factor", row, "underflow")
-    if operation.op in VARIANT_OF_POINT_OP:
+    if operation.op in FLAT_AT_ZERO_OPS:
+        return build_row_finding(question, "zero_derivative", row, "point")
+    if operation.op in RELU_GRADIENT_OPS:
         # In a second derivative, blame the line of the activation, not the line of its derivative.
-        site = question.rows[operation.inputs[-1]].site
-        return Finding("zero_derivative", site, row, variant=VARIANT_OF_POINT_OP[operation.op])
+        return Finding("zero_derivative", question.rows[operation.inputs[-1]].site, row, variant="second")
     if (
         operation.op in MIN_MAX_OPS
         and (finding := _explain_min_max_used_as_clip_or_relu(question, operation)) is not None

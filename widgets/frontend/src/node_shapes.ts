@@ -113,7 +113,8 @@ function drawTexts({ graph, store }: Drawing, node: Node, drawn: DrawnNode, box:
       setText(texts[texts.length - 1], turn ? turnText(turn) : op || title);
   const number = node.row ? `${node.first}` : "";
   el.append(write("number", box.x + box.w - end, box.y + 20, number, "end"));
-  const held = heldText(store, graph, node);
+  const isAlone = node.row && store.differs?.alone?.includes(node.first);
+  const held = isAlone ? t("only on this tape") : heldText(store, graph, node);
   if (held) el.append(write("held", NODE_W / 2, NODE_H + 10.5, held, "middle"));
   drawn.value = write("value", box.x + pad, bare ? box.y + 20 : 38);
   drawn.adjoint = write("adjoint", pad, 54);

@@ -274,8 +274,10 @@ export interface Difference {
   text: string;
   /** Whether only the other tape has the row that differs. */
   missing: boolean;
-  /** Optional. The rows whose values differ. */
+  /** Optional. The rows whose values differ, and the operations in `alone`. */
   rows?: number[];
+  /** Optional. The operations that the other tape does not have. */
+  alone?: number[];
 }
 
 /** A snapshot, or an update of a live picture's snapshot. */
