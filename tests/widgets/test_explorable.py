@@ -54,6 +54,20 @@ def test_the_script_is_that_of_the_sources():
     assert set(re.findall(r"https?://[\w./-]+", SCRIPT.read_text(encoding="utf-8"))) <= {"http://www.w3.org/2000/svg"}
 
 
+def test_a_script_in_the_head_waits_for_the_programs(page):
+    """Without `defer`, it runs before the browser has read the text of any program."""
+    script = SCRIPT.read_text(encoding="utf-8")
+    page.set_content(
+        f"<!doctype html><html><head><meta charset=utf-8><script>{script}</script></head><body>"
+        "<p>a text before</p><mini-tape>y = x * sin(x)</mini-tape><mini-tape>z = a * a</mini-tape></body></html>"
+    )
+    page.locator("mini-tape .mt-node").first.wait_for()
+    wait_for_frame(page)
+    values = page.locator("mini-tape").evaluate_all("all => all.map(one => one.value)")
+    assert values == ["y = x * sin(x)", "z = a * a"]
+    assert page.locator("mini-tape .mt-node").count() == 5
+
+
 def list_page_examples() -> list[tuple[str, dict[str, Any]]]:
     """Return the programs of the documentation, with the values of names that their `at` gives."""
     examples = []
@@ -125,7 +139,8 @@ def test_random_programs_give_the_numbers_of_minitape(page, request):
 @pytest.mark.parametrize(
     "program, reason",
     [
-        ("y = np.sin(x)", "line 1: .sin needs Python"),
+        ("y = np.sin(x)", "line 1: np needs Python; write sin(x) or tf.sin(x) here"),
+        ("y = x * torch.sin(x)", "line 1: torch needs Python; write sin(x) or tf.sin(x) here"),
         ("y = tf.nothing(x)", "line 1: tf.nothing does not exist"),
         ("y = tf.argmax(x)", "line 1: tf.argmax needs Python"),
         ("x = 1.0\ny = x *", "line 2: something is missing here"),

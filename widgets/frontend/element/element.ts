@@ -57,6 +57,15 @@ export class MiniTape extends HTMLElement {
   }
 
   connectedCallback(): void {
+    if (document.readyState === "loading" && !this.textContent) {
+      // A script in the head runs before the parser has read the program.
+      document.addEventListener(
+        "DOMContentLoaded",
+        () => this.isConnected && this.connectedCallback(),
+        { once: true },
+      );
+      return;
+    }
     this.watchTheme();
     if (this.isConnectedBefore) return;
     this.isConnectedBefore = true;

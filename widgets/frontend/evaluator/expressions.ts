@@ -12,6 +12,7 @@ type OfKind<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 type Evaluators = { [K in Expression["kind"]]: (expression: OfKind<K>) => Value };
 
 const MAX_STEPS = 50_000;
+const OTHER_LIBRARIES = ["np", "numpy", "torch", "jnp", "jax"];
 const MATH: Record<string, number> = { pi: Math.PI, e: Math.E, tau: 2 * Math.PI, inf: Infinity };
 
 export abstract class Expressions implements Program {
@@ -96,6 +97,8 @@ export abstract class Expressions implements Program {
     if (["print", "range", "len", "abs"].includes(id)) return { kind: "builtin", name: id };
     const short = this.isShort ? findShort(id) : null;
     if (short) return short;
+    if (OTHER_LIBRARIES.includes(id))
+      throw new ProgramError(t("{0} needs Python; write sin(x) or tf.sin(x) here", id), place);
     if (!this.isShort || scope) throw new ProgramError(t("the name {0} is not defined", id), place);
     return this.createFreeVariable(id, place);
   }

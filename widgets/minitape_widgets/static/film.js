@@ -1,4 +1,4 @@
-/* minitape film, source d2eef454ef6b71e7 */
+/* minitape film, source 7949e2d725ade54d */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

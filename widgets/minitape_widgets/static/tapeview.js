@@ -1,4 +1,4 @@
-/* minitape TapeView, source 9a5ffee7e086ba98 */
+/* minitape TapeView, source be3aec8c0e21a0ac */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
