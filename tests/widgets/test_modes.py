@@ -150,6 +150,18 @@ def test_what_each_term_of_a_cell_adds_is_in_view_below_the_lower_matrices(keys,
     assert said["x"] + said["width"] <= right["x"]
 
 
+def test_below_a_tall_graph_the_matrices_of_a_cell_are_in_view(show, page):
+    """The graph, which would take most of the page, makes room for them."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page = show(TWELVE["transformer"]())
+    type_keys(page, "End", "w")
+    panel, pane, current = (read_box(page.locator(one)) for one in (".mt-cells", ".mt-pane", ".mt-node.mt-current"))
+    assert panel["y"] + panel["height"] <= 800 and pane["height"] >= 120
+    assert pane["y"] <= current["y"] and current["y"] + current["height"] <= pane["y"] + pane["height"]
+    made = [read_box(one) for one in page.locator(".mt-cellgrid").all()[:3]]
+    assert max(box["y"] + box["height"] for box in made) <= panel["y"] + panel["height"]
+
+
 def test_presented_a_cell_is_said_in_large_type(show, page):
     page.set_viewport_size({"width": 1920, "height": 1080})
     page = show(tf.snapshot(*dense()))
@@ -245,6 +257,18 @@ def test_the_slope_of_an_input_that_is_read_twice_is_that_of_both_edges(show):
     row = page.locator(".mt-slopes [data-row='1']")
     assert row.locator("text").text_content() == f"x × {tangent:.3g}"
     assert float(page.locator(".mt-slopes .mt-nudge").nth(1).get_attribute("data-size")) == pytest.approx(tangent)
+
+
+def test_slopes_say_the_gradient_with_the_digits_that_the_results_have(show):
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        u = x * x
+        y = u * tf.sin(u) + tf.exp(x)
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End", "s")
+    assert "5.482" in page.locator(".mt-results").inner_text()
+    assert "= 5.482" in page.locator(".mt-slopenote").inner_text()
+    assert "5.482" in page.locator(".mt-slopes").inner_html()
 
 
 def test_slopes_tilt_when_the_source_is_moved(show):

@@ -80,7 +80,7 @@ export class Present {
         return h(
           "p",
           {},
-          `${title(store.rows[at])}: ${by && gradient.length < ROOM ? `${before} ${by}${gradient} = ` : `${before} → `}`,
+          `${title(store.rows[at])}: ${before} ${by && gradient.length < ROOM ? `${by}${gradient} =` : "→"} `,
           h("b", {}, now),
         );
       });

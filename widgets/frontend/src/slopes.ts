@@ -17,7 +17,7 @@ const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of a curve in its no
 const [ONE, MOST] = [22, 40]; // the most pixels of a bar for 1, and those of the longest
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
-const DIGITS = 3; // of a number above a bar
+const DIGITS = 4; // of a number above a bar
 
 export class Slopes {
   on = false;

@@ -271,10 +271,13 @@ export function nameOf(row: Row): string {
   return name;
 }
 
-/** The same; of an operation without a name its number in a circle. */
+/**
+ * The same; of an operation without a name its number in a circle. Few typefaces have more than
+ * ten of these.
+ */
 export function markOf(row: Row): string {
   if (row.kind !== "operation" || row.name) return nameOf(row);
-  return row.row && row.row < 21 ? String.fromCodePoint(0x245f + row.row) : `(${row.row})`;
+  return row.row && row.row < 11 ? String.fromCodePoint(0x245f + row.row) : `⟨${row.row}⟩`;
 }
 
 /** What an operation is called in the picture. */
