@@ -85,7 +85,7 @@ def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result
         left_share = f"{y} @ gᵀ" if transposes_left else f"g @ {opposite_y}"
         right_share = f"gᵀ @ {x}" if transposes_right else f"{opposite_x} @ g"
         return [f"{x} @ {y}", left_share, right_share]
-    has_other_axes = attrs.get("perm", (1, 0)) != (1, 0) or (name == "bias_add" and attrs.get("axis", -1) != -1)
+    has_other_axes = attrs.get("perm", (1, 0)) != (1, 0)
     reduces_some_axes = name.startswith("reduce_") and result_rank
     if has_other_axes or reduces_some_axes:
         return []

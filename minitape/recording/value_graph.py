@@ -423,7 +423,7 @@ class ValueGraph:
             return Break("stop_gradient", place, primitive.label)
         if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) computes and stores a new v.
             return Break("state", place, name)
-        if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
+        if "numpy_function" in name:
             return Break("left_through_numpy", place, "tf.numpy_function")
         return None
 

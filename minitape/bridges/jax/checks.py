@@ -30,7 +30,6 @@ from ...explain.reasons.zero_nan import (
     build_custom_rule_finding,
     build_row_finding,
     is_row_value_all_zero,
-    is_row_value_finite,
 )
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
 from ...recording.recorded_rows import Escape, RecordedRow
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 
 TRACER_WORDS = ("Tracer", "traced", "concrete")
 PIECEWISE_LINEAR_OPS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}
-GROWING_OPS = set("exp exp2 expm1 cosh sinh pow integer_pow".split())
 ASKING_FUNCTION_PATTERN = re.compile(r"problem arose with the `(\w+)` function")
 CONVERSIONS = "int float round item tolist range".split()
 
@@ -363,8 +361,8 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_rule_or_loop_without_share(question: JaxQuestion) -> OptionalFinding:
-    """Find a loop, or one of the program's custom rules, that sent no share to the source.
+def find_rule_without_share(question: JaxQuestion) -> OptionalFinding:
+    """Find one of the program's custom rules that sent no share to the source.
 
     Args:
         question: The question about the source.
@@ -378,29 +376,17 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> OptionalFinding:
     for row, _ in question.path:
         if question.rows[row].extra.custom_rule:
             return replace(build_custom_rule_finding(question, row), has_gradient=True)
-        if "while" in question.rows[row].op:
-            return build_row_finding(question, "while_loop", row)
     return None
 
 
-def blame_first_overflow_for_nonfinite(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding about the first value to overflow, even if a later division hides it, or else the given one.
+def blame_origin_of_nonfinite_input(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
+    """Return the finding with the operation or the line that created a nonfinite input, or else the given finding.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
         row: The row that the finding blames.
     """
-    ancestors = sorted(question.find_ancestors(row.inputs))
-    growing_rows = (index for index in ancestors if question.rows[index].op in GROWING_OPS)
-    overflowed_rows = [
-        index
-        for index in growing_rows
-        if not is_row_value_finite(question, index)
-        and all(is_row_value_finite(question, input_row) for input_row in question.rows[index].inputs)
-    ]
-    if overflowed_rows and finding.cause == "nan_forward":
-        return build_row_finding(question, "nan_forward", overflowed_rows[0])
     is_new_value = np.isnan if row.array is not None and np.isnan(row.array).any() else np.isinf
     if (
         finding.cause == "nan_input"
@@ -515,8 +501,8 @@ JAX_CHECKS = FrameworkChecks(
     build_escape_finding=build_finding_of_first_escape,
     find_reason_for_no_use=find_other_branch_or_value_used_instead,
     build_finding_of_independent_target=build_finding_of_independent_target,
-    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_or_loop_without_share),
-    refine_nonfinite_finding=blame_first_overflow_for_nonfinite,
+    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_without_share),
+    refine_nonfinite_finding=blame_origin_of_nonfinite_input,
     refine_zero_finding=blame_step_function_or_relu_for_zeros,
 )
 

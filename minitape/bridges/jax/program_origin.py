@@ -119,7 +119,7 @@ class JaxOrigin:
         return_statements = list_return_statements(self.definition)
         best_statement = next(
             (statement for statement in return_statements if result_site[1] and statement.covers_site(result_site)),
-            (return_statements or own_statements or [self.definition])[-1],
+            (return_statements or own_statements)[-1],
         )
         return best_statement.site
 

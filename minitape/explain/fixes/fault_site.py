@@ -230,8 +230,7 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
     line = lines[node.lineno - 1]
     if node.lineno != node.end_lineno:
         return None
-    if isinstance(node, ast.expr):
-        text = _add_needed_brackets(fault, node, text)
+    text = _add_needed_brackets(fault, node, text)
     if '"' in line and "'" not in line:
         text = re.sub(r"'([^'\"\\]*)'", r'"\1"', text)
     prefix = line.encode()[: node.col_offset]

@@ -62,14 +62,12 @@ def find_step_function_operand(fault: FaultSite, node: Any) -> ast.expr | None:
     return ast.BinOp(pair[0], ast.Div(), pair[1]) if len(pair) == 2 else find_call_operand(fault, node)
 
 
-def is_integer_cast(node: ast.AST) -> bool:
-    """Return whether an expression casts to integers.
+def is_integer_cast(node: ast.Call) -> bool:
+    """Return whether a call of a casting function casts to integers.
 
     Args:
-        node: The syntax node.
+        node: The call.
     """
-    if not is_call_of(node, "long", "int", "short", "astype", "cast", "to", "type"):
-        return False
     arguments = [*node.args[-1:], *(keyword.value for keyword in node.keywords)]
     return find_last_name_of_path(node.func) in ("long", "int", "short") or any(
         "int" in unparse(argument) for argument in arguments

@@ -28,7 +28,6 @@ from .program_text import find_statement
 from .question import ADD_OPS, Finding, OptionalFinding, find_nearest_tracked_consumers
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
 from .zero_nan import (
-    explain_origin_of_nonfinite,
     find_blamed_return_site_of_rule,
     find_cause_of_nonfinite,
     find_cause_of_zero,
@@ -165,9 +164,6 @@ def refine_break_finding_with_tape_details(question: TapeQuestion, finding: Find
     if rule is not NOWHERE:
         return Finding("custom_rule", rule, row.index, variant="none", more=finding.more)
     edge = next(edge for path_row, edge in question.path if path_row == row.index and edge.cause)
-    if edge.detail in ("OnesLike", "ZerosLike") and find_statement(finding.site).find_call("gradient"):
-        # The row is the seed of another gradient, so the target does not depend on the source.
-        return Finding("independent")
     if finding.cause == "outside_tape":
         if question.is_source_unwatched_tensor:
             first_uses = question.list_target_ancestors_reading_source()
@@ -412,18 +408,6 @@ def _describe_summed_targets(targets: TargetsOrSources) -> str:
     )
 
 
-def find_cause_of_nonfinite_target(question: TapeQuestion) -> OptionalFinding:
-    """Find the operation that produced the NaN or infinity in a target. Only the rows are read, and no sweep runs.
-
-    Args:
-        question: The question about the source.
-    """
-    target_row = next(
-        (target_row for target_row in question.target_rows if not is_row_value_finite(question, target_row)), None
-    )
-    return None if target_row is None else explain_origin_of_nonfinite(question, target_row)
-
-
 def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> OptionalFinding:
     """Find out why an existing gradient is zero or nonfinite.
 
@@ -431,8 +415,6 @@ def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> OptionalFinding:
         question: The question about the source.
     """
     with np.errstate(all="ignore"):
-        if question.sweep is None:
-            return find_cause_of_nonfinite_target(question)
         return find_cause_of_nonfinite(question) or find_cause_of_zero(question)
 
 
@@ -477,9 +459,6 @@ def move_finding_into_call(
         inner_finding = find_cause_of_zero_or_nonfinite(inner_question)
         if inner_finding is not None:
             return move_finding_into_call(inner_question, inner_finding, entered_calls + 1)
-        cut_off = find_cut_that_makes_zero(inner_question)
-        if cut_off is not None:
-            return inner_question, cut_off
     return unchanged
 
 
