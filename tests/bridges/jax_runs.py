@@ -48,6 +48,25 @@ w = jnp.zeros(3)
 print(loss(w))
 for step in range(5):
     w = w - 0.0 * jax.grad(loss)(w)  #!  #- w = w - 0.1 * jax.grad(loss)(w)
+#@ an_auxiliary_result_updates_the_other_argument connected
+def loss(a, b):
+    out = jnp.tanh(a * b)
+    return jnp.sum((out - 0.5) ** 2), out
+def other(b, out):
+    return jnp.sum((b * out - 2.0) ** 2)
+a, b = jnp.full(3, 0.5), jnp.full(3, 2.0)
+for _ in range(4):
+    (value, out), slope = jax.value_and_grad(loss, has_aux=True)(a, b)
+    a = a - 0.1 * slope
+    b = b - 0.1 * jax.grad(other)(b, out)
+#@ an_auxiliary_result_beside_the_gradient_updates_the_other_argument connected
+def loss(a, b):
+    return jnp.sum((jnp.tanh(a * b) - 0.5) ** 2), jnp.tanh(a * b)
+a, b = jnp.full(3, 0.5), jnp.full(3, 2.0)
+for _ in range(4):
+    slope, out = jax.grad(loss, has_aux=True)(a, b)
+    a = a - 0.1 * slope
+    b = 0.9 * b + 0.1 * out
 #@ a_static_self_keeps_a_number stale_value
 import functools
 class Trainer:

@@ -318,6 +318,22 @@ for step in range(3):
         loss += keras.losses.CategoricalCrossentropy()(tf.one_hot([0, 1, 2, 0], 3), teacher(x))
     variables = [*teacher.trainable_variables, *student.trainable_variables]
     optimizer.apply(tape.gradient(loss, variables), variables)
+#@ a_model_learns_from_the_gradients_of_its_copies connected
+import keras
+keras.utils.set_random_seed(0)
+model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD(0.05)
+x = tf.ones((4, 2)) * [[1.0], [2.0], [3.0], [4.0]]
+for step in range(4):
+    task = keras.models.clone_model(model)
+    task.set_weights(model.get_weights())
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((task(x) - 1.0) ** 2)
+        gradients = tape.gradient(loss, task.trainable_variables)
+        for variable, gradient in zip(task.trainable_variables, gradients):
+            variable.assign_sub(0.01 * gradient)
+    optimizer.apply(gradients, model.trainable_variables)
 #@ a_loss_of_arrays_is_printed connected
 import keras
 w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(0.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import wraps
@@ -12,7 +13,7 @@ import numpy as np
 from jax.tree_util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
 from ...common.translation import format_error
-from ...explain.reasons.program_text import find_statement
+from ...explain.reasons.program_text import find_statement, unparse
 from ...recording.recorded_rows import Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..checkup import FrameworkRecording
@@ -135,7 +136,7 @@ class JaxRecording(FrameworkRecording):
         These are the differentiated leaves and the leaves that the program updates with a gradient.
         """
         origin = JaxOrigin(*self.recorded_call)
-        gradient_names = {*find_statement(self.recorded_call.site).bound_names}
+        gradient_names = self._collect_gradient_names()
         updated_rows = {
             leaf.row
             for leaf in self.argument_leaves
@@ -145,6 +146,17 @@ class JaxRecording(FrameworkRecording):
         return self.map_names_to_rows(
             [leaf.row for leaf in self.argument_leaves if leaf.row in updated_rows.union(self.differentiated_rows)]
         )
+
+    def _collect_gradient_names(self) -> set[str]:
+        """Return the program's names for the gradient, without the names of the value and of auxiliary results."""
+        statement = find_statement(self.recorded_call.site)
+        names = {*statement.bound_names}
+        target = statement.node.targets[0] if isinstance(statement.node, ast.Assign) else None
+        if isinstance(self.value, tuple) and isinstance(target, ast.Tuple):
+            # The statement has the form ``(value, aux), gradient = ...`` or ``gradient, aux = ...``.
+            gradient = target.elts[-1 if isinstance(target.elts[0], ast.Tuple) else 0]
+            names &= {unparse(node) for node in ast.walk(gradient) if isinstance(node, ast.expr)}
+        return names
 
     def copy_updates_and_count_unchanged_arguments(self, previous: JaxRecording) -> None:
         """Count the arguments that a step recomputed without changing them.

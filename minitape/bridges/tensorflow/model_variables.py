@@ -133,6 +133,8 @@ def collect_trained_sources(recording: TensorFlowRecording) -> SourcesByName:
     """
     log = recording.log
     requested_handle_ids = collect_requested_handle_ids(recording)
+    # A program may apply the gradients of a copy to the original variables, as in meta-learning.
+    applied_handle_ids = set[int]().union(*(step.handle_ids for step in log.optimizer_steps))
     read_variables = {
         key: candidate
         for key, candidate in log.tensor_rows.variables_by_handle.items()
@@ -140,7 +142,11 @@ def collect_trained_sources(recording: TensorFlowRecording) -> SourcesByName:
         and log.tensor_rows.list_rows(candidate)
         and (
             key in requested_handle_ids
-            or (is_float_variable(candidate) and (candidate.trainable or not requested_handle_ids))
+            or (
+                key not in applied_handle_ids
+                and is_float_variable(candidate)
+                and (candidate.trainable or not requested_handle_ids)
+            )
         )
     }
     sources_without_gradient = (
