@@ -80,6 +80,7 @@ EXERCISES = complete_exercises(
                     (-1.0, 1.5),
                     (0.5, 1000.0),
                     (3.0, -1000.0),
+                    (1.0, 5.5),
                     ([1.0, 2.0], [60.0, -1.0]),
                 ]
             ],
@@ -89,7 +90,7 @@ EXERCISES = complete_exercises(
         Exercise(
             "11.6",
             expect=_compute_straight_through_slope,
-            cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5), (REST, 0.95), (F, 1.05)],
+            cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
             also=_find_batch_failure_hint,
             mistakes=[Mistake(raise_error, named="no third value", error="both x and y")],
         ),
