@@ -27,6 +27,8 @@ REMARKS = [
     "the_statistics_of_a_frozen_layer_change",
     "a_target_of_the_same_network_has_a_gradient",
     "an_advantage_trains_the_critic",
+    "a_dropout_does_not_know_the_mode",
+    "a_dropout_layer_is_new_in_each_call",
 ]
 WRONG = [name for name, (cause, _) in PROGRAMS.items() if cause != "connected"]
 
@@ -78,6 +80,18 @@ def test_the_repaired_program_is_not_accused(name):
 def test_what_may_be_intended_is_only_a_remark(name):
     _, findings = watch(strip_fix_comments(PROGRAMS[name][1]))
     assert [finding.is_remark for finding in findings] == [True]
+
+
+def test_an_update_that_is_only_shown_is_left_alone():
+    text = """
+w = torch.ones(2, requires_grad=True)
+for point in range(2):
+    w.grad = None
+    w.pow(2).sum().backward()
+    with torch.no_grad():
+        print(w - 0.1 * w.grad)
+"""
+    assert not watch(text)[1]
 
 
 def test_layers_in_a_compiled_or_traced_model_are_left_alone():

@@ -887,4 +887,63 @@ for step in range(4):
     if step == 1:
         net.load_state_dict({**net.state_dict(), "0.weight": first["weight"]})
         net.load_state_dict({"1.bias": net[1].bias}, strict=False)
+#@ an_update_only_renames_the_parameter not_applied
+net = nn.Linear(4, 1)
+for step in range(4):
+    net.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    with torch.no_grad():
+        for p in net.parameters():
+            p = p - 0.1 * p.grad  #!  #- p -= 0.1 * p.grad
+#@ an_update_is_computed_and_then_copied connected
+net = nn.Linear(4, 1)
+start = [p.detach().clone() for p in net.parameters()]
+for step in range(4):
+    net.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    with torch.no_grad():
+        for p, old in zip(net.parameters(), start):
+            new = p - 0.1 * p.grad
+            p.copy_(new)
+            drift = p - old
+#@ a_dropout_does_not_know_the_mode layer_mode
+class Net(nn.Sequential):
+    def forward(self, x):
+        h = nn.functional.dropout(self[0](x), 0.5)  #!  #- h = nn.functional.dropout(self[0](x), 0.5, self.training)
+        return self[1](h)
+net = Net(nn.Linear(4, 8), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    net.train()
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    net.eval()
+#@ a_dropout_layer_is_new_in_each_call layer_mode
+class Net(nn.Sequential):
+    def forward(self, x):
+        h = nn.Dropout(0.5)(self[0](x))  #!  #- h = self[2](self[0](x))
+        return self[1](h)
+net = Net(nn.Linear(4, 8), nn.Linear(8, 1), nn.Dropout(0.5))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+net.eval()
+#@ a_dropout_is_a_part_of_the_training_step connected
+class Net(nn.Sequential):
+    def forward(self, x):
+        h = self[0](x)
+        if self.training:
+            h = nn.functional.dropout(h, 0.5)
+        return self[1](h)
+net = Net(nn.Linear(4, 8), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    net[1](nn.functional.dropout(net[0](torch.randn(8, 4)), 0.5)).sum().backward()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+net.eval()
 """

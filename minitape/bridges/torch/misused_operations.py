@@ -7,15 +7,17 @@ import math
 
 import numpy as np
 
-from ...explain.reasons.program_text import find_statement
+from ...explain.reasons.program_text import find_statement, list_call_sites, unparse
 from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspicion
+from ...recording.recorded_rows import collect_ancestors
 from ..run_watch.accounts import RunAccounts
 
 RANGES = {"relu": (0, math.inf), "softplus": (0, math.inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
 LEAST_UNREACHED = 0.1  # A few targets may lie outside the range because of noise.
 COMPARISONS = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"}
 RECURRENT_OPS = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
-MIN_ZERO_STEPS = 3
+MIN_STEPS = 3
+FUNCTIONAL_DROPOUTS = {"F.dropout", "nn.functional.dropout", "torch.nn.functional.dropout"}
 
 
 def check_targets_outside_activation_range(run: CheckedRun) -> Suspicions:
@@ -89,5 +91,49 @@ def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunA
         keys = dict.fromkeys(id(run.rows[index].find_object()) for index in row.inputs)
         known = [accounts.accounts[key] for key in keys if key in accounts.accounts]
         zero = [account.key for account in known if account.norms and account.norms[1] == 0]
-        if accounts.taken_step_count >= MIN_ZERO_STEPS and 0 < len(zero) < len(known) and known[-1].key in zero:
+        if accounts.taken_step_count >= MIN_STEPS and 0 < len(zero) < len(known) and known[-1].key in zero:
             accounts.record_finding("no_effect", "stacked", row.site, zero, what=row.op, n=len(zero), all=len(known))
+
+
+def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> None:
+    """Record a dropout in a module that goes on after ``eval()``, because the call does not depend on the mode.
+
+    Args:
+        run: The run to check.
+        accounts: The accounts of the run.
+    """
+    for row in run.iter_reached_operations_named({"dropout"}):
+        statement = find_statement(row.site)
+        # Outside the modules, or behind a test of ``self.training``, the dropout may be a part of the training step.
+        reads_mode = any("training" in unparse(function) for function in statement.enclosing_functions)
+        if not row.scope or reads_mode or not list_call_sites(row.site[0], "eval"):
+            continue
+        for call in statement.calls:
+            name, _, layer_arguments = unparse(call.func).partition("(")
+            # A layer that is created for one call is in training mode.
+            is_always_on = name.endswith("Dropout") if layer_arguments else name in FUNCTIONAL_DROPOUTS
+            if is_always_on and len(call.args) < 3:
+                accounts.record_finding("layer_mode", "always", row.site, is_remark=True, what=name)
+
+
+def record_updates_that_are_dropped(run: CheckedRun, accounts: RunAccounts) -> None:
+    """Record a difference of a parameter and its update that nothing uses, as in ``p = p - rate * p.grad``.
+
+    Args:
+        run: The run to check.
+        accounts: The accounts of the run.
+    """
+    for row in run.rows:
+        if row.op not in run.op_names.add_ops or row.cause != "no_grad" or run.consumers.get(row.index):
+            continue
+        account = accounts.accounts.get(id(run.rows[row.inputs[0]].find_object()))
+        sources = collect_ancestors(run.rows, row.inputs[1:])
+        uses_gradient = any(run.rows[index].cause == "create_graph" for index in sources)
+        if (
+            account
+            and uses_gradient
+            and accounts.passes >= MIN_STEPS
+            and not account.optimizer_numbers
+            and account.is_unchanged_since_first_gradient()
+        ):
+            accounts.record_finding("not_applied", "lost", row.site, [account.key], n=accounts.passes)

@@ -34,7 +34,9 @@ from .misused_operations import (
     check_addition_at_repeated_indices,
     check_rows_indexed_with_all_labels,
     check_targets_outside_activation_range,
+    record_dropout_that_ignores_eval,
     record_last_recurrent_layer_without_gradient,
+    record_updates_that_are_dropped,
 )
 from .model_parameters import iter_unregistered_parameters
 from .row_log import PAUSE_BLOCKS, get_extra
@@ -373,6 +375,8 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
         accounts: The accounts of the run.
     """
     record_last_recurrent_layer_without_gradient(run, accounts)
+    record_dropout_that_ignores_eval(run, accounts)
+    record_updates_that_are_dropped(run, accounts)
     record_bootstrapped_targets_with_gradient(run, accounts)
 
 

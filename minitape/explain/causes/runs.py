@@ -169,6 +169,10 @@ CAUSES = (
         values, 0 and 1, so it does not normalize at all.
         Fix: Call the model with training=True in the training step.
 
+        [torch: always]
+        {what}{line} drops values even after model.eval(), because the call does not depend on the mode of the model.
+        Fix: Pass training=self.training to a function, or create the layer once in __init__().
+
         [torch: frozen]
         The weight of {what} does not require a gradient, but the layer was in training mode in {n} calls{line}. Each
         call changes its running mean and variance, which also changes the outputs of the frozen part.

@@ -193,6 +193,11 @@ CAUSES = (
         the parameters.
         Fix: Check the learning rate, and check that the next step receives the new parameters.
 
+        [torch: lost]
+        The parameter received a gradient in {n} backward passes, but the update{line} creates a new tensor that nothing
+        uses, so the parameter does not change.
+        Fix: Change the parameter itself, under torch.no_grad(): p -= rate * p.grad.
+
         [tensorflow: lost]
         The variable received a gradient in {n} backward passes, but the step{line} creates a new tensor that nothing
         uses, so the variable does not change.
