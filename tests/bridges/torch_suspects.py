@@ -801,4 +801,45 @@ opt = torch.optim.SGD(model.parameters(), 0.1)
 for step in range(3):
     loss = model(torch.randn(4, 3)).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
+#@ the_last_example_of_a_sequence_is_taken wrong_axis
+rnn = nn.LSTM(3, 8) #- rnn = nn.LSTM(3, 8, batch_first=True)
+head = nn.Linear(8, 2)
+optimizer = torch.optim.SGD([*rnn.parameters(), *head.parameters()], 0.1)
+out, _ = rnn(torch.randn(6, 5, 3))
+loss = F.cross_entropy(head(torch.relu(out)[:, -1]), torch.tensor([0, 1, 0, 1, 1, 0]))  #!
+loss.backward(); optimizer.step()
+#@ an_average_over_the_examples_of_an_encoder wrong_axis
+layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0) #- layer = nn.TransformerEncoderLayer(4, 2, 8, 0.0, \
+batch_first=True)
+head = nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*layer.parameters(), *head.parameters()], 0.1)
+code = layer(torch.randn(6, 5, 4))
+pooled = code.mean(dim=1)  #!
+loss = head(pooled).pow(2).mean()
+loss.backward(); optimizer.step()
+#@ each_example_of_a_sequence_is_taken_in_a_loop connected
+rnn, lengths = nn.LSTM(3, 8), [5, 4, 2]
+optimizer = torch.optim.SGD(rnn.parameters(), 0.1)
+out, _ = rnn(torch.randn(5, 3, 3))
+last = torch.stack([out[:, i][lengths[i] - 1] for i in range(3)])
+single, _ = rnn(torch.randn(5, 1, 3))
+loss = (last + out[-1] + out.mean(0)).pow(2).mean() + single[:, 0].pow(2).mean()
+loss.backward(); optimizer.step()
+#@ an_encoder_with_exchanged_axes connected
+layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0)
+optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+code = layer(torch.randn(6, 5, 4).transpose(0, 1)).transpose(0, 1)
+loss = code[:, 0].pow(2).mean() + code.mean(1).pow(2).mean()
+loss.backward(); optimizer.step()
+#@ the_sequences_of_one_batch_belong_together connected
+rnn, layer, head = nn.GRU(4, 8), nn.GRU(4, 8), nn.Linear(8, 2)
+optimizer = torch.optim.SGD([*rnn.parameters(), *layer.parameters(), *head.parameters()], 0.1)
+pair, _ = rnn(torch.randn(7, 2, 4))
+left = pair[:, 0]
+right = pair[:, -1]
+joints, _ = layer(torch.randn(7, 5, 4))
+pose = joints.mean(1)
+first = joints[:, 0]
+loss = (left * right).sum(1).mean() + F.cross_entropy(head(pose + first), torch.tensor([0, 1, 0, 1, 1, 0, 1]))
+loss.backward(); optimizer.step()
 """

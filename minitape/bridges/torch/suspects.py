@@ -40,6 +40,7 @@ from .misused_operations import (
 )
 from .model_parameters import iter_unregistered_parameters
 from .row_log import PAUSE_BLOCKS, get_extra
+from .wrong_axes import check_selection_along_batch_axis
 
 if TYPE_CHECKING:
     from .recording import TorchRecording
@@ -106,6 +107,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_targets_outside_activation_range,
             check_rows_indexed_with_all_labels,
             check_addition_at_repeated_indices,
+            check_selection_along_batch_axis,
             check_derivatives_of_custom_functions,
             check_samples_used_outside_log_prob,
             check_state_detached_in_each_loop_step,

@@ -25,6 +25,18 @@ CAUSES = (
         edits=(edit.squeeze_column,),
     ),
     Cause(
+        "wrong_axis",
+        "suspect",
+        """
+        [torch: sequence]
+        The operation{line} takes one of the {n} examples, or their mean, from a result of shape {one}. The layer that
+        computed it{other} was created without batch_first=True, so it takes the first axis for the time steps and the
+        second one for the examples.
+        Fix: If the first axis holds the examples, create the layer with batch_first=True. Otherwise, use the first
+        axis here.
+        """,
+    ),
+    Cause(
         "activation_twice",
         "suspect",
         """
