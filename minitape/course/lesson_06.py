@@ -59,11 +59,27 @@ EXERCISES = complete_exercises(
             expect=lambda f, a, b: [f.compute_derivatives(a, b)[0], None],
             also=_find_hint_if_b_was_watched,
             cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
+            start="""
+def gradients(distance, value_of_a, value_of_b):
+    a = tf.Variable(value_of_a)
+    b = tf.Variable(value_of_b)
+    with tf.GradientTape() as tape:
+        loss = distance(a, b)
+    return tape.gradient(loss, [a, b])
+""",
         ),
         Exercise(
             "06.4",
             expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
             cases=[(REST, 2.64), (REST, -1.2), (Polynomial(1, 3, 1), 0.4), (REST, 2.5)],
+            start="""
+def value_and_gradient(rest, value):
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        y = tf.round(x)
+        z = rest(y)
+    return [y, tape.gradient(z, x)]
+""",
             also=_find_extra_computation_hint,
             tries_before_tape=3,
         ),
@@ -71,6 +87,14 @@ EXERCISES = complete_exercises(
             "06.5",
             expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
             cases=FACTORS,
+            start="""
+def with_factor(rest, value, factor):
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        y = factor * x
+        z = rest(y)
+    return [y, tape.gradient(z, x)]
+""",
             also=_find_extra_computation_hint,
             tries_before_tape=3,
         ),
