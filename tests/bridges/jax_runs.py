@@ -620,6 +620,42 @@ def step(model, optimizer, x):
     optimizer.update(model, gradient)  #!
 for _ in range(8):
     step(model, optimizer, jnp.arange(12.0).reshape(4, 3) / 12)
+#@ the_statistics_of_a_normalization_are_dropped state_not_kept
+import flax.linen as nn
+norm, x = nn.BatchNorm(use_running_average=False), jnp.arange(12.0).reshape(4, 3) ** 2
+values = norm.init(jax.random.key(0), x)
+params, stats = values["params"], values["batch_stats"]
+@jax.jit
+def step(params, stats):
+    def loss(params):
+        y, new = norm.apply({"params": params, "batch_stats": stats}, x, mutable=["batch_stats"])  #!
+        return jnp.mean((y - x) ** 2), new["batch_stats"]
+    gradients, new_stats = jax.grad(loss, has_aux=True)(params)
+    params = jax.tree.map(lambda p, g: p - 0.1 * g, params, gradients)
+    return params, stats  #- return params, new_stats
+for _ in range(8):
+    params, stats = step(params, stats)
+#@ a_frozen_normalization_keeps_its_statistics connected
+import flax.linen as nn
+norm, x = nn.BatchNorm(use_running_average=True), jnp.arange(12.0).reshape(4, 3) ** 2
+values = norm.init(jax.random.key(0), x)
+params, stats = values["params"], values["batch_stats"]
+for _ in range(8):
+    def loss(params):
+        return jnp.mean((norm.apply({"params": params, "batch_stats": stats}, x) - x) ** 2)
+    params = jax.tree.map(lambda p, g: p - 0.001 * g, params, jax.grad(loss)(params))
+#@ a_discriminator_keeps_its_statistics_in_the_step_of_its_generator connected
+import flax.linen as nn
+norm, x = nn.BatchNorm(use_running_average=False), jnp.arange(12.0).reshape(4, 3) / 12
+values, w = norm.init(jax.random.key(0), x), jnp.ones(3)
+params, stats = values["params"], values["batch_stats"]
+def score(params, w, stats):
+    y, new = norm.apply({"params": params, "batch_stats": stats}, jnp.tanh(x * w), mutable=["batch_stats"])
+    return jnp.mean((y - x) ** 2), new["batch_stats"]
+for _ in range(8):
+    result = jax.grad(score, has_aux=True)(params, w, stats)
+    params, stats = jax.tree.map(lambda p, g: p - 0.001 * g, params, result[0]), result[1]
+    w = w - 0.001 * jax.grad(lambda w: score(params, w, stats)[0])(w)
 """
 
 STATE_OF_LOST_PARAMETERS = """

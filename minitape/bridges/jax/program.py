@@ -32,6 +32,7 @@ from ..traced_draws import TracedDraws
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_moving_average_arguments
 from .recording import JaxRecording, jax, record
+from .repeated_statistics import RepeatedStatistics
 from .static_fields import explain_array_in_static_field
 from .transforms import (
     are_alive_and_finite,
@@ -132,6 +133,7 @@ class FirstGradients:
         self.traced_draws: list[TracedDraws] = []
         self._trained_leaves: list = []  # The arrays that the last step returned.
         self._swapped_averages = dict[Site, OptionalExplanation]()
+        self._repeated_statistics = RepeatedStatistics()
         self.watched_count = self._watched_updates = 0
         self.bad_step: int | None = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
@@ -153,6 +155,7 @@ class FirstGradients:
                 jax, name, partial(self._build_recording_jacobian_function, is_second=name == "hessian")
             )
         self._watch_update_functions()
+        self._repeated_statistics.watch_models(self._patches)
         return self
 
     def _watch_update_functions(self) -> None:
@@ -284,6 +287,8 @@ class FirstGradients:
                 yield explain_cause("jax", "state_not_kept", site, fields={"n": facts.call_count})
         yield from self.stale_values
         yield from self._swapped_averages.values()
+        for site, n in self._repeated_statistics.map_lines_to_step_counts().items():
+            yield explain_cause("jax", "state_not_kept", site, "statistics", {"n": n})
         yield from (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
         spent = explain_early_decay_of_each_schedule() if self.watched_count else []  # The search takes some time.
         # With several schedules, it is unknown which one belongs to which number of updates.
@@ -422,7 +427,8 @@ class FirstGradients:
                 is_replay = self._remaining_gradients is not None
                 if is_replay and (not self._remaining_gradients or self.steps == self.first):
                     raise StopIteration
-                return original_gradient(*args, **kwargs)
+                with self._repeated_statistics.watch_step((_get_code_or_function(function), argnums)):
+                    return original_gradient(*args, **kwargs)
             gradients = original_gradient(*args, **kwargs)
             self.check_later_call_and_record_if_nonfinite(
                 function,

@@ -63,6 +63,11 @@ CAUSES = (
         {n} steps in a row began with the same optimizer state, because the new state{line} is not kept. The step count
         and the averages of earlier gradients start again in each step.
         Fix: Create the state once, before the first step. Return the new state from each step, and pass it to the next.
+
+        [jax: statistics]
+        {n} steps began with the same batch_stats, because the new values that apply() returned{line} are not kept.
+        If the model later uses them in evaluation, its results are wrong.
+        Fix: Return the new values from the step, for example with has_aux=True, and pass them to the next step.
         """,
     ),
     Cause(
