@@ -842,4 +842,19 @@ pose = joints.mean(1)
 first = joints[:, 0]
 loss = (left * right).sum(1).mean() + F.cross_entropy(head(pose + first), torch.tensor([0, 1, 0, 1, 1, 0, 1]))
 loss.backward(); optimizer.step()
+#@ a_relu_before_a_sigmoid_loss loss_input
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+h = net(torch.randn(8, 4))
+logits = F.relu(h) #! #- logits = h
+loss = F.binary_cross_entropy_with_logits(logits[:, 0], torch.tensor([0.0, 1, 0, 1, 1, 0, 1, 0]))
+loss.backward(); optimizer.step()
+#@ limited_logits_of_one_class connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+h = net(torch.randn(8, 4))
+loss = F.binary_cross_entropy_with_logits(F.relu(h), torch.ones(8, 1)) + F.binary_cross_entropy_with_logits(\
+    5 * torch.tanh(h), torch.tensor([[0.0], [1], [0], [1], [1], [0], [1], [0]])) + F.cross_entropy(\
+    F.relu(net(torch.randn(2, 4)).T), torch.tensor([1]))
+loss.backward(); optimizer.step()
 """

@@ -13,8 +13,11 @@ from ...recording.recorded_rows import collect_ancestors
 from ..run_watch.accounts import RunAccounts
 
 RANGES = {"relu": (0, math.inf), "softplus": (0, math.inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
+# `LOGISTIC_LOSS` applies a sigmoid to its input.
+PROBABILITY_RANGES = {"relu": (0.5, 1)}
+LOGISTIC_LOSS = "binary_cross_entropy_with_logits"
 LEAST_UNREACHED = 0.1  # A few targets may lie outside the range because of noise.
-COMPARISONS = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"}
+COMPARISONS = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", LOGISTIC_LOSS}
 RECURRENT_OPS = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 MIN_STEPS = 3
 FUNCTIONAL_DROPOUTS = {"F.dropout", "nn.functional.dropout", "torch.nn.functional.dropout"}
@@ -32,7 +35,8 @@ def check_targets_outside_activation_range(run: CheckedRun) -> Suspicions:
         prediction, target = sorted(
             map(run.find_row_before_reshapes, row.inputs[:2]), key=lambda side: not side.tracked
         )
-        values, limits = run.find_array(target.index), RANGES.get(prediction.op)
+        ranges = PROBABILITY_RANGES if row.op == LOGISTIC_LOSS else RANGES
+        values, limits = run.find_array(target.index), ranges.get(prediction.op)
         if values is None or limits is None or target.tracked or not prediction.tracked:
             continue
         is_unreached = (values < limits[0]) | (values > limits[1])
