@@ -52,7 +52,7 @@ def _find_memory_hint(answer: Answer, loss_of: UnknownFunction, steps: int) -> s
     numbers = np.array([float(value) for value in answer])
     if not np.isfinite(numbers).all():
         return "divided by zero"
-    rates = (1.0, 0.5, 0.25, 0.1, 0.05, 0.03, 0.01)
+    rates = (1.0, 0.1, 0.05, 0.03, 0.01)
     plain = any(np.allclose(numbers, _descend(loss_of, steps, 0.0, rate), rtol=1e-3) for rate in rates)
     return "plain descent" if plain else ""
 

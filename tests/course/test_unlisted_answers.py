@@ -108,7 +108,7 @@ WRONG = [
 WRONG_PROGRAMS = [
     ("appendix.3", "def zero(t):\n    return np.array(t) * (1 - np.eye(len(t)))", "they aren't in a tensor"),
     ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "The results are right, but f is infinite at the number that"),
-    ("10.6", solved("10.6", "/ tape.gradient(miss, angle)", "/ abs(tape.gradient(miss, angle))"), "angle = -1.2"),
+    ("10.6", solved("10.6", "/ tape.gradient(miss, angle)", "/ abs(tape.gradient(miss, angle))"), "∂miss/∂angle) = 2"),
     ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
     ("06.5",
      solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0").replace("[y, ", "[y, factor * "),
@@ -155,7 +155,7 @@ WRONG_PROGRAMS = [
     ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "returns None for the input"),
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "returns None for the input"),
     ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
-    ("09.5", SOLUTIONS["09.5"].replace("return best", "return loss"), "The right result is in best,"),
+    ("09.5", SOLUTIONS["09.5"].replace("return best", "return loss"), "That's the smallest loss itself."),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
 ]  # fmt: skip
 WRONG_PROGRAMS += parse_programs(
@@ -240,7 +240,7 @@ TOLD = [
     )),
     ("10.6", solved("10.6", "angle - miss", "-miss"), "if you leave out angle."),
     ("07.1", solved("07.1", "slope * slope", "slope + slope"), "if you add instead of multiplying"),
-    ("06.3", solved("06.3", "tape.gradient(loss, [a, b])", "None"), "you never called tape.gradient"),
+    ("06.3", solved("06.3", "tape.gradient(loss, [a, b])", "None"), "You compute 'loss' but never use it."),
     ("04.4", solved("04.4", "return [a, b]", "return b"), "returns only one part of the result. Return all 2 parts."),
     ("08.6", solved("08.6", "[y, tape.gradient(y, x)]", "tape.gradient(y, x)"), "returns only one part"),
     ("02.6", solved("02.6", "return speeds", "return speeds[-1]"), "your answer is a number, not a list of length 3"),
@@ -291,7 +291,7 @@ TOLD = [
     ("03.4", solved("03.4", "    return total", "    total"), "your answer is None, not a variable"),
     ("03.6", solved("03.6", "append(average.numpy())", "append(number)"), "These are the numbers themselves."),
     ("07.5", solved("07.5", "f(x - move) <= f(x)", "move < 1"), "3.25, 6) gives 3.25"),
-    ("10.6", solved("10.6", "return angle", "return throw(angle)"), "The right result is in angle,"),
+    ("10.6", solved("10.6", "return found", "return throw(found)"), "The right result is in found,"),
     ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
     ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted in whole numbers"),
     ("05.3", solved("05.3", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
