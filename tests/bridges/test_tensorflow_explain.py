@@ -75,6 +75,20 @@ def test_a_target_that_is_a_number_is_not_the_variable_that_has_this_number():
     assert recording.explain(w).cause == recording.explain(loss, w).cause == "python_branch"
 
 
+def test_a_gradient_that_is_the_target_is_a_plain_value():
+    x = tensorflow.Variable(2.0)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            y = x * x * x
+        slope = tape.gradient(y, x)  # No later operation reads the gradient.
+    with tensorflow.GradientTape() as tape:
+        pass
+    assert tape.gradient(slope, x) is None
+    explanation = recording.explain(slope, x)
+    line = find_line_number("slope = tape.gradient(y, x)  # No later operation reads the gradient.")
+    assert (explanation.cause, explanation.line) == ("computed_after_tape", line)
+
+
 def test_a_place_in_a_list_is_the_last_of_names():
     weights = {"hidden": tensorflow.Variable([1.0])}
     listed, only = list(weights.values()), [tensorflow.Variable([2.0])]

@@ -45,7 +45,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
     """Return a recording's rows and backward pass for the checks."""
     return CheckedRun(
         recording.rows,
-        [sweep for sweep in recording.sweeps if sweep.adjoints],
+        recording.sweeps,
         recording.escapes,
         OPERATION_NAMES,
         has_placeholder_values=recording.has_placeholder_values,
