@@ -364,10 +364,9 @@ class Recording(PictureSource):
             f"{sweeps} backward pass{'' if sweeps == 1 else 'es'})"
         )
 
-    @property
-    def explainable_objects_by_row(self) -> Mapping[int, Any]:
-        """The objects that a picture passes to ``explain``, keyed by row, such as the tensors that still exist."""
-        return {}
+    def find_explainable_object(self, row: int) -> Any:
+        """Return the object that a picture passes to ``explain`` for a row, or None if it no longer exists."""
+        return self.rows[row].find_object()
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -418,7 +417,8 @@ class Recording(PictureSource):
             row: The number of the row.
             candidates: Ignored, because only tapes need it.
         """
-        return None if self._recording else self.explainable_objects_by_row.get(row)
+        is_shown = not self._recording and row in range(len(self.rows))
+        return self.find_explainable_object(row) if is_shown else None
 
     def build_reader(self, namespaces: Iterable[dict]) -> Reader:
         """Return the reader that reads the rows for a picture."""

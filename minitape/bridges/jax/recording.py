@@ -263,10 +263,9 @@ class JaxRecording(FrameworkRecording):
         row = self.log.find_row(value)
         return super().find_row(value) if row is None else row
 
-    @property
-    def explainable_objects_by_row(self) -> Mapping[int, Any]:
-        """Return each row's number, keyed by row, because ``explain`` finds every JAX value by its row number."""
-        return {recorded_row.index: RowNumber(recorded_row.index) for recorded_row in self.rows}
+    def find_explainable_object(self, row: int) -> RowNumber:
+        """Return the number of a row, because ``explain`` finds every JAX value by its row number."""
+        return RowNumber(row)
 
 
 def _is_leaf_of_argument_or_dict_key(leaf_name: str, wanted: str) -> bool:

@@ -183,11 +183,10 @@ class TensorFlowRecording(FrameworkRecording):
         rows = self.log.tensor_rows.list_rows(value)
         return rows[-1] if rows else super().find_row(value)
 
-    @property
-    def explainable_objects_by_row(self) -> Mapping[int, Any]:
-        """The tensors that still exist, keyed by row."""
-        pairs = ((recorded_row.index, recorded_row.extra.tensor_or_handle) for recorded_row in self.rows)
-        return {row: tensor for row, tensor in pairs if not isinstance(tensor, tensorflow.TensorSpec)}
+    def find_explainable_object(self, row: int) -> Any:
+        """Return the tensor or the handle of a row, or None if the tensor no longer exists."""
+        tensor = super().find_explainable_object(row)
+        return None if isinstance(tensor, tensorflow.TensorSpec) else tensor
 
 
 # If only some steps are recorded, a step ends with one of these calls.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -110,12 +110,6 @@ class TorchRecording(FrameworkRecording):
             rows = self.log.list_rows(value)
             return rows[-1] if rows else None
         return super().find_row(value)
-
-    @property
-    def explainable_objects_by_row(self) -> Mapping[int, Any]:
-        """The tensors that still exist, keyed by row."""
-        live_tensors = ((recorded_row.index, recorded_row.find_object()) for recorded_row in self.rows)
-        return {row: tensor for row, tensor in live_tensors if tensor is not None}
 
     def close(self) -> None:
         """Name the parameters after their paths in the modules, and mark the recording as complete."""
