@@ -2,6 +2,7 @@
 
     python -m benchmarks.bridges torch                    (or tensorflow, jax)
     python -m benchmarks.bridges torch Transformer        networks with this in their name
+    python -m benchmarks.bridges page                     a PyTorch model of 6,002 parameters: its answer and page
 
 JAX's bridge runs without the compiler; the plain step is ``jax.value_and_grad`` without it, and with it.
 """
@@ -167,6 +168,42 @@ def iter_jax_report_lines() -> Iterator[str]:
         )
 
 
+def measure_page_of_large_model() -> str:
+    """Return a line about the answer and the page of a PyTorch model with thousands of parameter tensors."""
+    import torch
+    from torch import nn
+
+    from minitape.bridges import torch as bridge
+    from minitape_widgets.saved_page import build_html_page
+
+    class Residual(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm, self.linear = nn.LayerNorm(8), nn.Linear(8, 8)
+
+        def forward(self, x: Any) -> Any:
+            return x + self.linear(torch.relu(self.norm(x)))
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model = nn.Sequential(*(Residual() for _ in range(1500)), nn.Linear(8, 4))
+    for parameter in model.parameters():
+        if parameter.ndim == 2:
+            parameter.data *= 0.01
+    x, labels = torch.randn(16, 8), torch.randint(0, 4, (16,))
+    optimizer = torch.optim.SGD(model.parameters(), 0.001)
+    with bridge.record() as recording:
+        nn.functional.cross_entropy(model(x), labels).backward()
+        optimizer.step()
+    pages: list[str] = []
+    answer_time = measure_seconds(lambda: recording.explain(model), nullcontext)
+    page_time = measure_seconds(lambda: pages.append(build_html_page(recording.snapshot())), nullcontext)
+    return (
+        f"{len(recording):,} rows, {len([*model.parameters()]):,} parameters: answer {answer_time:.2f} s, "
+        f"page {page_time:.2f} s, {len(pages[0]) / 1e6:.2f} MB"
+    )
+
+
 def measure_seconds(step: Callable[[], Any], open_context: Callable[[], AbstractContextManager[Any]]) -> float:
     """Measure how long a step takes in a context, in the time of the processor: other programs may run."""
     start = time.process_time()
@@ -181,6 +218,9 @@ def main() -> None:
     if name == "jax":
         for line in iter_jax_report_lines():
             print(line)
+        return
+    if name == "page":
+        print(measure_page_of_large_model())
         return
     bridge = importlib.import_module(f"minitape.bridges.{name}")
     for network, step in {"torch": iter_torch_steps, "tensorflow": iter_tensorflow_steps}[name]():

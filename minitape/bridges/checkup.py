@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.garbage_collection import pause_garbage_collection
 from ..explain.explanation import Explanation
 from ..explain.reasons.object_names import share_searches_between_questions
 from ..explain.translated_sentences import fill
@@ -294,7 +295,7 @@ class FrameworkRecording(Recording, ABC):
         if source is None and arguments:
             *arguments, source = arguments  # type: ignore[assignment]
         target = arguments[0] if arguments else target
-        with share_searches_between_questions():
+        with share_searches_between_questions(), pause_garbage_collection():
             return self._explain_subject(target, source)
 
     def _explain_subject(self, target: Any, subject: Any) -> Any:

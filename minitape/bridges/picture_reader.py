@@ -55,7 +55,7 @@ SHORT_LABELS = {
 
 
 def to_snapshot_value(value: Any) -> Any:
-    """Return the ``ValueFields`` of a number or array, or of an object with a ``shown()`` method.
+    """Return the ``ValueFields`` of a number or array, or of an object with a ``shown()`` method. None stays None.
 
     >>> to_snapshot_value(2.0)
     {'text': '2.0', 'data': 2.0}
@@ -92,18 +92,18 @@ def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int])
         return [drop_excess_thumbnails(value, thumbnail_counter) for value in snapshot_part]
     if not isinstance(snapshot_part, dict):
         return snapshot_part
-    is_over_limit = "thumb" in snapshot_part and next(thumbnail_counter) > MAX_THUMBNAILS
-    return {
+    kept = {
         key: value if key in ("data", "thumb") else drop_excess_thumbnails(value, thumbnail_counter)
         for key, value in snapshot_part.items()
-        if not (is_over_limit and key == "thumb")
     }
+    if "thumb" in kept and next(thumbnail_counter) > MAX_THUMBNAILS:
+        del kept["thumb"]
+    return kept
 
 
 def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
     """Return the picture's row for a recorded row."""
     value = to_snapshot_value(recorded_row.value)
-    is_operation = recorded_row.kind == "operation"
     fields: RowFields = {
         "op": shorten_name(recorded_row.op),
         "label": SHORT_LABELS.get(recorded_row.label, shorten_name(recorded_row.label)),
@@ -121,7 +121,7 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
         "site": 0,
         "line": recorded_row.site[1],
         "file": recorded_row.site[0],
-        "status": "ghost" if is_operation and not recorded_row.tracked else "recorded",
+        "status": "ghost" if recorded_row.kind == "operation" and not recorded_row.tracked else "recorded",
         "watched": recorded_row.watched,
         "cut": recorded_row.cut,
         "tapes": [0] if recorded_row.tracked else [],
@@ -146,16 +146,12 @@ def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
         the gradient, and for later results of a call.
     """
     if row not in recording.known_rules:
-        recorded_row = recording.rows[row]
-        inputs = [to_real_array(recording.rows[i].value) for i in recorded_row.inputs_if_operation]
-        is_checkable = recorded_row.kind == "operation" and recorded_row.cut is None and recorded_row.call_id == row
-        recording.known_rules[row] = (
-            find_known_rule(
-                recorded_row.op, inputs, to_real_array(recorded_row.value), recorded_row.dtype, recorded_row.label
-            )
-            if is_checkable
-            else None
-        )
+        recorded_row, rule = recording.rows[row], None
+        if recorded_row.kind == "operation" and recorded_row.cut is None and recorded_row.call_id == row:
+            inputs = [to_real_array(recording.rows[i].value) for i in recorded_row.inputs]
+            result = to_real_array(recorded_row.value)
+            rule = find_known_rule(recorded_row.op, inputs, result, recorded_row.dtype, recorded_row.label)
+        recording.known_rules[row] = rule
     return recording.known_rules[row]
 
 
@@ -180,7 +176,7 @@ def list_result_of_shown_sweep(
     steps = RecordingSteps(recording, sweep, sources if target is not None else None)
     gradients = dict(zip(steps.header["sources"], steps.list_source_gradients(), strict=True))
     if not sweep.sources and sources is None:
-        gradients = {**dict.fromkeys(_iter_unreached_source_rows(recording, sweep)), **gradients}
+        gradients = dict.fromkeys(_iter_unreached_source_rows(recording, sweep)) | gradients
     result: ResultFields = {
         "target": [{"name": _find_display_name(recording, row, names), "row": row} for row in sorted(sweep.target)],
         "sources": [
@@ -226,22 +222,15 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
         ]
         recorded_names = {row: recording.rows[row].name for row, _, _ in sources}
         owner_counts = Counter(name for name, _ in {(recorded_names[row], id(source)) for row, _, source in sources})
-        display_names: dict[int, str] = {}
-        for row, name, _ in sources:
-            recorded_name = recorded_names[row]
-            if recorded_name and owner_counts[recorded_name] == 1:
-                display_names[row] = recorded_name
-            else:
-                display_names[row] = name
+        unshared_names = {row: name for row, name in recorded_names.items() if name and owner_counts[name] == 1}
+        display_names = {row: unshared_names.get(row, name) for row, name, _ in sources}
         last_parts = {name: re.findall(r"\w+", name)[-1] for name in display_names.values() if "[" in name}
         part_counts = Counter(last_parts.values())
-        unique_names = {name for name, part in last_parts.items() if not part.isdigit() and part_counts[part] == 1}
-        sources_by_row: dict[int, NamedSource] = {}
-        for row, _, source in sources:
-            name = display_names[row]
-            shown_name = last_parts[name] if name in unique_names else name
-            sources_by_row[row] = NamedSource(shown_name, source)
-        recording.sources_by_row = sources_by_row
+        short_names = {name: part for name, part in last_parts.items() if not part.isdigit() and part_counts[part] == 1}
+        recording.sources_by_row = {
+            row: NamedSource(short_names.get(display_names[row], display_names[row]), source)
+            for row, _, source in sources
+        }
     return recording.sources_by_row
 
 
@@ -277,7 +266,7 @@ def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int
     if not 0 <= row < len(recording.rows):
         return None
     source = map_rows_to_trained_sources(recording).get(row)
-    program_name = (source and source.name) or recording.map_rows_to_result_names().get(row, "")
+    program_name = (source and source.name) or recording.map_rows_to_result_names().get(row)
     name = program_name or recording.rows[row].name or names_by_row.get(row)
     return None if name is None else shorten_name(name)
 
@@ -335,15 +324,12 @@ class RecordingSteps(SweepSteps):
         self._recording = recording
         self._sweep = sweep
         self.remaining_rows = 0
-        if isinstance(sources, (list, tuple)):
-            wanted_sources = sources
+        wanted_sources = sources if isinstance(sources, (list, tuple)) else [sources]
+        if sources is None or not wanted_sources:
+            self._source_rows = recording.list_source_rows_of_sweep(sweep)
         else:
-            wanted_sources = [] if sources is None else [sources]
-        if wanted_sources:
             found_rows = [recording.find_row(wanted_source) for wanted_source in wanted_sources]
             self._source_rows = [-1 if row is None else row for row in found_rows]
-        else:
-            self._source_rows = recording.list_source_rows_of_sweep(sweep)
         self.last_row = max(sweep.adjoints, default=-1)
 
     @property
@@ -395,8 +381,7 @@ class RecordingSteps(SweepSteps):
 
     def list_source_gradients(self) -> list:
         """Return the ``ValueFields`` of each source's adjoint, or None for a source that no adjoint reached."""
-        adjoints = [self._sweep.adjoints.get(row) for row in self._source_rows]
-        return [None if adjoint is None else to_snapshot_value(adjoint) for adjoint in adjoints]
+        return [to_snapshot_value(self._sweep.adjoints.get(row)) for row in self._source_rows]
 
     def build_sweep_fields(self) -> SweepFields:
         """Return the ``SweepFields`` with the steps and the gradients."""
@@ -466,7 +451,7 @@ class RecordingReader(Reader):
         if not recorded_row.name:
             return self.recording.map_rows_to_result_names().get(recorded_row.index)
         trained_source = map_rows_to_trained_sources(self.recording).get(recorded_row.index)
-        return None if trained_source is None else trained_source.name
+        return trained_source and trained_source.name
 
     def map_rows_to_python_names(self) -> dict[int, str]:
         """Return the names of the program's variables that hold tensors of the recording, keyed by row."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from ..common.garbage_collection import pause_garbage_collection
 from ..common.translation import format_error
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..picture.alarms import build_alarms_and_breaks
@@ -253,6 +254,7 @@ class Recording(PictureSource):
         """
         return self.build_snapshot(collect_namespaces(sys._getframe(1)), target, sources)
 
+    @pause_garbage_collection()
     def build_snapshot(self, namespaces: Iterable[dict], target: Any = None, sources: Any = None) -> dict:
         """Build the snapshot that :meth:`snapshot` returns, with names from the given namespaces.
 
@@ -273,10 +275,7 @@ class Recording(PictureSource):
             snapshot_frame["sweep"] = None if steps is None else steps.build_sweep_fields()
             snapshot_frame["results"] = self.list_gradient_results(target, sources, None, namespaces)
             picture = snapshot_frame | build_alarms_and_breaks(self, snapshot_frame)
-            large_parts = {"rows": picture["rows"], "sweep": picture["sweep"], "results": picture["results"]}
-            return dict(
-                picture | drop_excess_thumbnails(large_parts, count(1)) | {"insides": self.list_insides(target)}
-            )
+            return drop_excess_thumbnails(picture, count(1)) | {"insides": self.list_insides(target)}
 
     def graph(self, model: object = None) -> graphviz.Digraph:
         """Draw the whole model as a graph from top to bottom, with each layer as one node.

@@ -5,5 +5,6 @@
 user's language. ``lazy_names`` loads names on first use. ``threads`` starts worker threads where the platform supports
 them. ``notebook`` detects whether the program is running in a notebook. ``api_suggestions`` suggests minitape's
 counterparts for names from other libraries. ``shared_results`` stores results that several parts of a task need, such
-as the explanations of a model's parameters.
+as the explanations of a model's parameters. ``garbage_collection`` switches off the garbage collector while a large
+result is built.
 """

@@ -23,8 +23,9 @@ class TextOptions(threading.local):
     """How this thread writes the texts of arrays.
 
     Attributes:
-        are_brief: Whether to leave out the elements. Writing the elements of a long recording takes several seconds,
-            and a page of that length shows the numbers or the thumbnails.
+        are_brief: Whether to leave out the elements of large arrays, and of small arrays that are finite. Writing the
+            elements of a long recording takes several seconds, and a page of that length shows the numbers or the
+            thumbnails.
     """
 
     are_brief = False
@@ -51,7 +52,7 @@ def to_value_fields(value: Array) -> OptionalValue:
         return None
     array = np.asarray(value)
     if array.size <= 64:
-        text = "" if array.ndim and text_options.are_brief else shorten_text(str(value))
+        text = "" if array.ndim and text_options.are_brief and _is_finite(array) else shorten_text(str(value))
         return {"text": text, "data": _to_json_list(array)}
     if array.dtype.kind not in "biufV":
         return {"text": shorten_text(np.array2string(array, threshold=24, edgeitems=2))}
@@ -91,7 +92,12 @@ def unpack_value(packed: PackedValue) -> OptionalValue:
 def _to_json_list(array: np.ndarray) -> Plain:
     """Return the elements of an array as JSON types, in nested lists."""
     elements = array.tolist()
-    return elements if array.dtype.kind in "biuf" and np.isfinite(array).all() else _to_short_json_data(elements)
+    return elements if _is_finite(array) else _to_short_json_data(elements)
+
+
+def _is_finite(array: np.ndarray) -> bool:
+    """Return whether the elements of an array are real numbers, without NaN and infinity."""
+    return array.dtype.kind in "biuf" and bool(np.isfinite(array).all())
 
 
 def _to_short_json_data(data: object) -> Plain:

@@ -16,7 +16,7 @@ Kind = Literal["source", "variable", "constant", "operation"]  # The kinds of le
 class ValueFields(TypedDict, total=False):
     """A number or array. Arrays of more than 64 elements are reduced to statistics and a thumbnail."""
 
-    text: str  # Optional. The value as printed by NumPy. A long recording's arrays have only their range, or "".
+    text: str  # Optional. The value as printed by NumPy. In a long recording, an array's range, or "" if it is finite.
     data: Plain  # Optional. The value as nested lists, if it has at most 64 elements or is a small image.
     stats: dict[str, Plain]  # Optional. min and max of a larger array, and mean, std, norm, zeros and nans if known.
     thumb: Plain  # Optional. A larger array, averaged down to at most 32 x 32 elements.

@@ -1,6 +1,7 @@
 """A recording that is written by hand: what pictures make of it, without any framework."""
 
 import contextlib
+import gc
 import importlib
 import io
 import re
@@ -19,6 +20,7 @@ from minitape.common.translation import LANGUAGE_VARIABLES
 from minitape.picture.shown_values import text_options
 from minitape_widgets import TapeView
 from minitape_widgets.live_updates import flush_view
+from minitape_widgets.saved_page import build_html_page
 
 from .cases import compile_program
 
@@ -86,7 +88,7 @@ def test_a_picture_of_many_rows_reads_the_ends():
 
 
 def test_a_long_recording_leaves_out_the_elements_in_the_texts_of_its_arrays(monkeypatch):
-    values = [np.float32(0.1), np.array([0.5, -1.25, np.inf]), np.arange(300.0)]
+    values = [np.float32(0.1), np.array([0.5, -1.25]), np.arange(300.0), np.array([0.5, np.nan])]
 
     def read_shown_values():
         recording = Recording("long")
@@ -100,9 +102,47 @@ def test_a_long_recording_leaves_out_the_elements_in_the_texts_of_its_arrays(mon
     assert whole[2]["text"] == "[  0.   1. ... 298. 299.]"
     monkeypatch.setattr(bridge_recording, "MAX_ROWS_WITH_TEXTS", 2)
     brief = read_shown_values()
-    assert [value["text"] for value in brief] == ["0.1", "", "[0.0 … 299.0]"]
+    assert [value["text"] for value in brief] == ["0.1", "", "[0.0 … 299.0]", "[0.5 nan]"]
     assert [value | {"text": ""} for value in brief] == [value | {"text": ""} for value in whole]
-    assert whole[1]["data"] == [0.5, -1.25, "inf"] and not text_options.are_brief
+    assert whole[3]["data"] == [0.5, "nan"] and not text_options.are_brief
+
+
+def test_garbage_is_not_collected_while_a_snapshot_or_page_is_built(monkeypatch):
+    seen = []
+    recording = Recording("by hand")
+    recording.add_leaf(1.0, name="x")
+    recording.close()
+    monkeypatch.setattr(recording, "list_insides", lambda target: seen.append(gc.isenabled()) or [])
+    assert gc.isenabled()
+    recording.snapshot()
+    assert (seen, gc.isenabled()) == ([False], True)
+    with pytest.raises(TypeError):
+        build_html_page(None)
+    assert gc.isenabled()
+    gc.disable()  # as a program may have done
+    try:
+        build_html_page(recording.snapshot())
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("element, kind", [(np.inf, "infinite"), (-np.inf, "infinite"), (np.nan, "NaN"), (7.0, None)])
+def test_an_element_of_a_large_share_raises_an_alarm(element, kind):
+    share = np.zeros((16, 8))
+    share[3, 5] = element
+    recording = Recording("by hand")
+    x = recording.add_leaf(np.ones((16, 8)), name="x")
+    y = recording.add_operation("sum", [x], np.float64(128.0))
+    sweep = recording.sweep([y])
+    sweep.set_adjoint(y, np.float64(1.0))
+    sweep.send(y, x, 0, share, share)
+    sweep.set_adjoint(x, share)
+    recording.close()
+    titles = [alarm["title"] for alarm in recording.snapshot()["alarms"]]
+    assert [title for title in titles if "becomes" in title] == (
+        [f"The gradient becomes {kind} at row 1"] if kind else []
+    )
 
 
 def test_a_recording_without_a_backward_pass_has_no_sweep():

@@ -171,3 +171,5 @@ def test_a_large_page_travels_compressed_and_then_as_summaries(tmp_path, show, p
     strongest = np.abs(gradient.numpy()).max()
     kept = pages.summarize_arrays(snapshot["sweep"])["gradients"][0]["thumb"]
     assert np.abs(kept).max() <= strongest * 1.001
+    finite, nonfinite = ({"text": f"[0.5 {x}]", "data": [0.5, x]} for x in (0.25, "nan"))
+    assert pages.summarize_arrays([finite, nonfinite]) == [finite | {"text": ""}, nonfinite]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from minitape.common.garbage_collection import pause_garbage_collection
 from minitape.common.script_json import format_script_json
 from minitape.picture.picture_rows import PictureRow
 from minitape.picture.picture_texts import build_browser_texts, translate
@@ -38,6 +39,7 @@ SUMMARY_DIGITS = 4  # The number of digits in a summary's numbers.
 SUMMARY_CELLS = (9, 26)  # The most lines and columns of an array in a summary; its thumbnail shows about as many.
 
 
+@pause_garbage_collection()
 def build_html_page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     """Return the HTML text of a page that shows a snapshot.
 
@@ -159,8 +161,14 @@ def summarize_arrays(part: Any, rounded_data: dict[int, Any] | None = None) -> A
             cell = part.get("cell", 1.0) * len(lines[0]) / len(fewer_lines[0]) * len(fewer_lines) / len(lines)
             summarized |= {"text": "", "thumb": fewer_lines, "cell": _round_numbers(cell)}
     elif isinstance(part.get("data"), list):
-        summarized |= {"text": "", "data": _round_numbers_once(part["data"], rounded_data)}
+        summarized |= {"text": _keep_nonfinite_text(part), "data": _round_numbers_once(part["data"], rounded_data)}
     return summarized
+
+
+def _keep_nonfinite_text(value: dict[str, Any]) -> str:
+    """Return the text of an array with NaN or infinity, by which the front end finds these, or else ""."""
+    text = str(value.get("text", ""))
+    return text if "nan" in text or "inf" in text else ""
 
 
 def _round_numbers_once(data: list[Any], rounded_data: dict[int, Any]) -> Any:

@@ -6,7 +6,7 @@ export type Kind = "source" | "variable" | "constant" | "operation";
 
 /** A number or array. Arrays of more than 64 elements are reduced to statistics and a thumbnail. */
 export interface Value {
-  /** Optional. The value as printed by NumPy. A long recording's arrays have only their range, or "". */
+  /** Optional. The value as printed by NumPy. In a long recording, an array's range, or "" if it is finite. */
   text?: string;
   /** Optional. The value as nested lists, if it has at most 64 elements or is a small image. */
   data?: Nested;
