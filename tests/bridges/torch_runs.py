@@ -337,6 +337,55 @@ for epoch in range(3):
     net.eval()  #!
     with torch.no_grad():
         print(net(torch.randn(8, 4)).pow(2).mean())
+#@ a_model_keeps_its_normalization_in_evaluation_mode connected
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU())
+        self.head = nn.Linear(8, 1)
+    def train(self, mode=True):
+        super().train(mode)
+        self.body.eval()
+        return self
+    def forward(self, x):
+        return self.head(self.body(x))
+net = Tagger()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    net.train()
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ one_layer_of_a_trained_model_is_switched_off connected
+net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    net.train()
+    net[1].eval()
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ a_model_with_its_own_switch_stays_in_evaluation_mode layer_mode
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU())
+        self.head = nn.Linear(8, 1)
+    def train(self, mode=True):
+        return super().train(mode)  #!
+    def forward(self, x):
+        return self.head(self.body(x))
+net = Tagger()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for epoch in range(3):
+    #+ net.train()
+    for batch in range(4):
+        optimizer.zero_grad()
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        print(net(torch.randn(8, 4)).pow(2).mean())
 #@ lbfgs_clears_inside_its_step connected
 w = nn.Parameter(torch.randn(4))
 optimizer = torch.optim.LBFGS([w], lr=0.1)
@@ -646,6 +695,15 @@ for step in range(4):
     goal = torch.randn(8) + later * 0.99  #!
     optimizer.zero_grad()
     (goal - value).pow(2).mean().backward()
+    optimizer.step()
+#@ two_networks_agree_on_purpose connected
+there, back = nn.Linear(4, 4), nn.Linear(4, 4)
+optimizer = torch.optim.SGD([*there.parameters(), *back.parameters()], 0.01)
+for step in range(4):
+    x = torch.randn(8, 4)
+    loss = nn.functional.l1_loss(back(there(x)), x) + nn.functional.mse_loss(there(x), 2 * x - back(x))
+    optimizer.zero_grad()
+    loss.backward()
     optimizer.step()
 #@ an_advantage_trains_the_critic target_gradient
 actor, critic = nn.Linear(4, 3), nn.Linear(4, 1)

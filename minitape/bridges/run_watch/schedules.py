@@ -47,7 +47,8 @@ class LayerMode:
     Attributes:
         kind: The name of its class.
         trained_calls: The number of calls in training mode with gradients.
-        fixed_calls: The number of calls in evaluation mode with gradients since the last call in training mode.
+        fixed_calls: The number of calls in evaluation mode with gradients since the last call in training mode, except
+            calls by a module that was itself in training mode.
         switched_at: The line that last switched the layer to another mode, or NOWHERE if none did.
         unrecorded_calls: The number of calls in training mode without gradients.
         frozen_calls: The number of calls in training mode while the weight of the layer did not require a gradient.

@@ -411,7 +411,10 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
             if row.op in names.product_ops:
                 candidates, variant = _list_ancestors_of_log_prob_weight(run, one, other), "advantage"
             for candidate in candidates:
-                if _adds_untracked_to_tracked_array(run, candidate):
+                # Two networks without common parameters may agree with each other on purpose.
+                if _adds_untracked_to_tracked_array(run, candidate) and (
+                    variant or run.find_connected_ancestors(other) & run.find_connected_ancestors(candidate.index)
+                ):
                     accounts.record_finding("target_gradient", variant, candidate.site, is_remark=True)
 
 

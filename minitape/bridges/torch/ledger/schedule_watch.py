@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from traceback import walk_stack
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -101,7 +102,7 @@ class ScheduleWatch:
         if layer.p > 0 if isinstance(layer, nn.Dropout) else layer.affine and layer.weight.requires_grad:
             mode = self._find_or_open_mode(layer)
             if not layer.training:
-                mode.fixed_calls += torch.is_grad_enabled()
+                mode.fixed_calls += torch.is_grad_enabled() and not _is_called_by_module_in_training_mode()
             elif torch.is_grad_enabled():
                 mode.trained_calls += 1
                 mode.fixed_calls = 0
@@ -113,6 +114,14 @@ class ScheduleWatch:
             mode.frozen_calls += 1
             mode.site = _find_line_outside_forward_methods()
         return original(layer, *args, **kwargs)
+
+
+def _is_called_by_module_in_training_mode() -> bool:
+    """Return whether a running module is in training mode, so that the program chose another mode for its layer."""
+    return any(
+        frame.f_code.co_name == "forward" and getattr(frame.f_locals.get("self"), "training", False)
+        for frame, _ in walk_stack(sys._getframe())
+    )
 
 
 def _find_line_outside_forward_methods() -> Site:
