@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from minitape.bridges.run_watch.patch_trials import PassFacts, judge_patch_for_missing_gradient
+from minitape.bridges.run_watch.patch_trials import judge_patch_for_missing_gradient
+from minitape.bridges.run_watch.report import ProblemGroup
+from minitape.bridges.torch.patch_runs import try_patch_and_add_verdict
 
 from .cases import strip_fix_comments
 from .test_program import HEALTHY, run_minitape_explain
@@ -199,16 +201,47 @@ def test_a_patch_that_changes_other_gradients_is_no_fix(tmp_path):
 @pytest.mark.parametrize(
     ("after", "offered", "said"),
     [
-        (PassFacts({"a": 1.0, "b": 2.0}, ""), True, "Tested: a gets a gradient of norm 1, and the other"),
-        (PassFacts({"a": 1.0, "b": 0.0}, ""), False, "it removed the gradient of b"),
-        (PassFacts({"a": 1.0, "b": 3.0}, ""), False, "it also changes other gradients: b from 2 to 3"),
-        (PassFacts({"b": 2.0}, ""), False, "a still had no gradient"),
-        (PassFacts({}, "ValueError: x"), False, "the patched program raises ValueError: x"),
+        ({"a": 1.0, "b": 2.0}, True, "Tested: a gets a gradient of norm 1, and the other"),
+        ({"a": 1.0, "b": 0.0}, False, "it removed the gradient of b"),
+        ({"a": 1.0, "b": 3.0}, False, "it also changes other gradients: b from 2 to 3"),
+        ({"b": 2.0}, False, "a still had no finite gradient"),
+        ({"a": float("nan"), "b": 2.0}, False, "a still had no finite gradient"),
+        ({"a": 0.0, "b": 2.0}, False, "with it, the gradient of a is exactly zero"),
     ],
 )
 def test_what_a_trial_must_show(after, offered, said):
-    verdict = judge_patch_for_missing_gradient(PassFacts({"b": 2.0}, ""), after, ["a"])
+    verdict = judge_patch_for_missing_gradient({"b": 2.0}, after, ["a"])
     assert verdict.is_offered == offered and said in verdict.sentence
+
+
+CANCELLED = """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+x = torch.randn(4, 3)
+y = torch.cat([x[:1], torch.randn(3, 3)])
+for step in range(4):
+    gaps = net(x) - net(y)
+    loss = torch.sqrt((gaps**2).sum(1)).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_gradient_that_cancels_is_zero_and_not_missing(tmp_path):
+    done, _ = explain(tmp_path, CANCELLED)
+    assert "nan_backward" in done.stderr and "still had no" not in done.stderr
+    assert "with it, the gradient of net.bias is exactly zero." in done.stderr
+
+
+def test_a_patched_program_that_raises_an_error_is_no_fix(tmp_path):
+    source = "y = x.detach()\n"
+    group = ProblemGroup(["a"], "", "detach", "cut", "p.py", 1, source, "", patch="y = x")
+    answers = iter([{"norms": {}, "error": None}, {"norms": {}, "error": "ValueError: x"}])
+    tried = try_patch_and_add_verdict(group, source, 1, lambda request: next(answers), [group])
+    assert not tried.is_patch_offered and "the patched program raises ValueError: x" in tried.trial
 
 
 def test_a_straight_through_estimator_is_not_edited(tmp_path):

@@ -5,7 +5,7 @@ A patch is offered only if the missing gradient appears and the gradient norms o
 
 import ast
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ...explain.translated_sentences import fill
@@ -25,18 +25,6 @@ class PatchVerdict(NamedTuple):
 
     is_offered: bool
     sentence: str
-
-
-class PassFacts(NamedTuple):
-    """The facts about one backward pass of a trial.
-
-    Attributes:
-        norms: Each parameter's gradient norm, keyed by name.
-        error: The error that ended the program before the pass, or "" if there was none.
-    """
-
-    norms: Mapping[str, float]
-    error: str
 
 
 def apply_patch(source: str, line: int, patch: str) -> str | None:
@@ -70,57 +58,51 @@ def apply_patch(source: str, line: int, patch: str) -> str | None:
 
 
 def judge_patch_for_missing_gradient(
-    original_pass: PassFacts, patched_pass: PassFacts, names_without_gradient: Collection[str]
+    original_norms: Mapping[str, float], patched_norms: Mapping[str, float], names_without_gradient: Sequence[str]
 ) -> PatchVerdict:
     """Judge a patch that is meant to restore a missing gradient.
 
     Args:
-        original_pass: A backward pass without the patch.
-        patched_pass: The same backward pass with the patch.
+        original_norms: Each parameter's gradient norm in a backward pass without the patch, keyed by name.
+        patched_norms: The norms in the same backward pass with the patch.
         names_without_gradient: The names of the parameters with a missing gradient.
     """
-    if patched_pass.error:
-        return PatchVerdict(
-            False, fill("A patch was tried, but the patched program raises {error}.", error=patched_pass.error)
-        )
-    missing = [name for name in names_without_gradient if not _is_gradient(patched_pass.norms.get(name))]
-    if missing:
-        names = join_parameter_names(missing)
-        return PatchVerdict(False, fill("A patch was tried, but {names} still had no gradient.", names=names))
     others = {
-        name: norm
-        for name, norm in original_pass.norms.items()
-        if name not in names_without_gradient and _is_gradient(norm)
+        name: norm for name, norm in original_norms.items() if name not in names_without_gradient and _is_gradient(norm)
     }
-    lost = [name for name in others if not _is_gradient(patched_pass.norms.get(name))]
-    if lost:
-        names = join_parameter_names(lost)
-        return PatchVerdict(False, fill("A patch was tried, but it removed the gradient of {names}.", names=names))
-    return _judge_effect_on_other_gradients(patched_pass, names_without_gradient, others)
+    missing = [name for name in names_without_gradient if not math.isfinite(patched_norms.get(name, math.nan))]
+    zero = [name for name in names_without_gradient if patched_norms.get(name) == 0]
+    lost = [name for name in others if not _is_gradient(patched_norms.get(name))]
+    if missing or zero or lost:
+        sentence = "A patch was tried, but it removed the gradient of {names}."
+        if missing:
+            sentence = "A patch was tried, but {names} still had no finite gradient."
+        elif zero:
+            sentence = "A patch was tried, but with it, the gradient of {names} is exactly zero."
+        return PatchVerdict(False, fill(sentence, names=join_parameter_names(missing or zero or lost)))
+    return _judge_effect_on_other_gradients(patched_norms, names_without_gradient, others)
 
 
 def _judge_effect_on_other_gradients(
-    patched_pass: PassFacts, names_without_gradient: Collection[str], other_norms: Mapping[str, float]
+    patched_norms: Mapping[str, float], names_without_gradient: Sequence[str], other_norms: Mapping[str, float]
 ) -> PatchVerdict:
     """Judge whether a patch that restores the missing gradient also changes other gradients.
 
     Args:
-        patched_pass: The backward pass with the patch.
+        patched_norms: Each parameter's gradient norm with the patch.
         names_without_gradient: The parameters that had no gradient.
         other_norms: The norms of all other gradients in the original program.
     """
     gained = ", ".join(
-        fill("{name} gets a gradient of norm {norm:.2g}", name=name, norm=patched_pass.norms[name])
-        for name in list(names_without_gradient)[:2]
+        fill("{name} gets a gradient of norm {norm:.2g}", name=name, norm=patched_norms[name])
+        for name in names_without_gradient[:2]
     )
     if len(names_without_gradient) > 2:
         gained += fill(", and {n} more get a gradient", n=len(names_without_gradient) - 2)
-    changed = {
-        name: norm for name, norm in other_norms.items() if abs(patched_pass.norms[name] - norm) > CHANGED * norm
-    }
+    changed = {name: norm for name, norm in other_norms.items() if abs(patched_norms[name] - norm) > CHANGED * norm}
     if changed:
         changes = ", ".join(
-            fill("{name} from {old:.2g} to {new:.2g}", name=name, old=norm, new=patched_pass.norms[name])
+            fill("{name} from {old:.2g} to {new:.2g}", name=name, old=norm, new=patched_norms[name])
             for name, norm in list(changed.items())[:MAX_NAMED_CHANGES]
         )
         sentence = "A patch was tried: {gained}. However, it also changes other gradients: {changes}."
@@ -138,7 +120,6 @@ def judge_patch_for_wrong_gradient(
     patched_problems: Collection[tuple[str, str]],
     cause: str,
     names_with_cause: Collection[str],
-    error: str,
     pass_count: int,
 ) -> PatchVerdict:
     """Judge a patch that is meant to correct a wrong gradient.
@@ -148,11 +129,8 @@ def judge_patch_for_wrong_gradient(
         patched_problems: The (name, cause) pairs of the problems with the patch.
         cause: The cause that should disappear.
         names_with_cause: The names of the parameters that had this cause.
-        error: The error that ended the patched program, or "" if there was none.
         pass_count: The number of examined backward passes.
     """
-    if error:
-        return PatchVerdict(False, fill("A patch was tried, but the patched program raises {error}.", error=error))
     if any((name, cause) in patched_problems for name in names_with_cause):
         return PatchVerdict(False, fill("A patch was tried, but the problem remained."))
     new = [found for name, found in patched_problems if (name, found) not in original_problems]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from ...explain.translated_sentences import fill
 from ..run_watch.patch_trials import (
-    PassFacts,
-    PatchVerdict,
     apply_patch,
     judge_patch_for_missing_gradient,
     judge_patch_for_wrong_gradient,
@@ -16,7 +13,6 @@ from ..run_watch.patch_trials import (
 from ..run_watch.report import ProblemGroup
 from ..run_watch.waiting_copies import Message
 
-SendRequest = Callable[[Message], Message | None]
 JUDGED_PASSES = 5  # The number of passes that are recorded to see whether a patch corrects a wrong gradient.
 
 
@@ -24,7 +20,7 @@ def try_patch_and_add_verdict(
     group: ProblemGroup,
     source: str,
     pass_number: int,
-    send_request_and_read_answer: SendRequest,
+    send_request_and_read_answer: Callable[[Message], Message | None],
     problems: list[ProblemGroup],
 ) -> ProblemGroup:
     """Try the patch of a problem.
@@ -43,31 +39,26 @@ def try_patch_and_add_verdict(
     patched = apply_patch(source, group.patch_line or group.line or 0, group.patch or "")
     if patched is None:
         return group._replace(patch=None)
-    if group.kind == "suspect":
-        verdict = _try_patch_for_wrong_gradient(group, patched, send_request_and_read_answer, problems)
-    else:
-        request = {"kind": "trial", "low": pass_number, "high": pass_number}
-        before = send_request_and_read_answer(request)
-        after = send_request_and_read_answer(request | {"source": patched})
-        verdict = None
-        if before is not None and after is not None:
-            verdict = judge_patch_for_missing_gradient(_read_pass_facts(before), _read_pass_facts(after), group.names)
-    if verdict is None:
+    is_wrong = group.kind == "suspect"
+    request: Message = {"kind": "trial", "low": pass_number, "high": pass_number}
+    if is_wrong:
+        request = {"kind": "steps", "low": 1, "high": JUDGED_PASSES}
+    before = {} if is_wrong else send_request_and_read_answer(request)
+    after = send_request_and_read_answer(request | {"source": patched})
+    if before is None or after is None:
         return group._replace(is_patch_offered=True, trial=fill("The patch was not tested."))
+    if after["error"]:
+        return group._replace(
+            trial=fill("A patch was tried, but the patched program raises {error}.", error=after["error"])
+        )
+    if is_wrong:
+        verdict = judge_patch_for_wrong_gradient(
+            {(name, problem.cause) for problem in problems for name in problem.names},
+            [(name, problem["cause"]) for problem in after["problems"] for name in problem["names"]],
+            group.cause,
+            group.names,
+            after["pass"],
+        )
+    else:
+        verdict = judge_patch_for_missing_gradient(before["norms"], after["norms"], group.names)
     return group._replace(is_patch_offered=verdict.is_offered, trial=verdict.sentence)
-
-
-def _try_patch_for_wrong_gradient(
-    group: ProblemGroup, source: str, send_request_and_read_answer: SendRequest, problems: list[ProblemGroup]
-) -> PatchVerdict | None:
-    answer = send_request_and_read_answer({"kind": "steps", "low": 1, "high": JUDGED_PASSES, "source": source})
-    if answer is None:
-        return None
-    before = {(name, problem.cause) for problem in problems for name in problem.names}
-    after = [(name, problem["cause"]) for problem in answer["problems"] for name in problem["names"]]
-    error = answer["error"] or ""
-    return judge_patch_for_wrong_gradient(before, after, group.cause, group.names, error, answer["pass"])
-
-
-def _read_pass_facts(answer: Mapping[str, Any]) -> PassFacts:  # The type is Any, because the answer is JSON.
-    return PassFacts(answer["norms"], answer["error"] or "")
