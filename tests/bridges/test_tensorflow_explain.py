@@ -174,6 +174,22 @@ def test_watched_late_and_recorded_all_the_same():
     assert recording.explain(y, x).connected
 
 
+def test_a_watch_during_a_pause_is_no_other_tape():
+    x = tensorflow.constant(3.0)
+
+    def begin(tape):
+        tape.watch(x)
+
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        with tape.stop_recording():  # the pause
+            begin(tape)
+        y = x * x
+    assert tape.gradient(y, x) is None
+    why = recording.explain(y, x)
+    assert (why.cause, why.line) == ("recording_paused", find_line_number("with tape.stop_recording():  # the pause"))
+    assert "has no effect" in why.message and "Call tape.watch(x) outside" in why.fix
+
+
 def test_the_tape_of_minitape_is_asked_beside_tensorflow():
     """Who holds a variable is looked for among all objects that live; Python's collector crashed on some of
     TensorFlow's.

@@ -181,6 +181,11 @@ class TensorFlowAdapter(FrameworkAdapter):
             return state, row.site
         return state, checks.find_divergent_or_deeper_storing_site(row.extra.call_stack, state_change.call_stack)
 
+    def find_pause_site(self) -> Site | None:
+        """Return the statement that last paused the tape's recording before the sweep, or None if none did."""
+        state_changes = self._list_tape_state_changes_before_sweep(self.tape)
+        return next((change.call_stack[-1] for change in reversed(state_changes) if change.kind == "pauses"), None)
+
     def _list_tape_state_changes_before_sweep(self, tape: TapeReference | None) -> list[TapeStateChange]:
         """Return the state changes of a tape before the sweep, in order."""
         if id(tape) not in self._changes_by_tape:

@@ -329,6 +329,9 @@ def _explain_unwatched_use(question: TensorFlowQuestion, use: SourceUse) -> Find
         if untimely_finding is not None:
             return untimely_finding
     if use.explicit_watchers:
+        pause_site = adapter.find_pause_site() if adapter.tape in use.explicit_watchers else None
+        if pause_site is not None:  # A tape watches nothing while its recording is paused.
+            return Finding("recording_paused", pause_site, variant="watch")
         return Finding("not_watched", adapter.find_block_site(), variant="other")
     if leaf is None:  # The source was computed from values that no tape watches.
         first_row = use.rows[0]

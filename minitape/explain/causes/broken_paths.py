@@ -75,6 +75,10 @@ CAUSES = (
         The tape was paused when {what}{line} ran. stop_recording() and tf.init_scope() pause the tape.
         Fix: Move the line out of the block that pauses the tape.
 
+        [tensorflow: watch]
+        tape.watch was called while the tape was paused{line}, where it has no effect.
+        Fix: Call tape.watch({x}) outside the stop_recording() block, before {x} is used.
+
         [tape: watch]
         tape.watch{line} was called inside stop_recording(), where it has no effect.
         Fix: Call tape.watch({x}) outside the stop_recording() block, before {x} is used.
