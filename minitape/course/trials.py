@@ -155,10 +155,10 @@ def format_trial_checklist(outcomes: Sequence[TrialOutcome], trials: Sequence[An
         The lines. For the failed trial, they contain the whole program, its outcome and the expected value.
     """
     setups = dict.fromkeys(trial.setup for trial in trials if trial.setup)
-    lines = [say("Each test starts with {program}", program=_join_lines(setup)) for setup in setups]
+    lines = [say("Each test starts with {program}", program=_indent_lines(setup)) for setup in setups]
     for outcome in outcomes:
         if outcome.has_passed:
-            lines.append(f"[x] {_join_lines(outcome.trial.program)}")
+            lines.append(f"[x] {_indent_lines(outcome.trial.program)}")
             continue
         first_line, *other_lines = outcome.trial.list_lines()
         lines += [f"[ ] {first_line}", *(f"    {line}" for line in other_lines)]
@@ -167,12 +167,12 @@ def format_trial_checklist(outcomes: Sequence[TrialOutcome], trials: Sequence[An
     untried_trials = trials[len(outcomes) :]
     return [
         *lines,
-        *(f"[ ] {_join_lines(trial.program)}  ->  {format_answer(trial.expect)}" for trial in untried_trials),
+        *(f"[ ] {_indent_lines(trial.program)}  ->  {format_answer(trial.expect)}" for trial in untried_trials),
     ]
 
 
-def _join_lines(program: str) -> str:
-    return program.strip().replace("\n", "; ")
+def _indent_lines(program: str) -> str:
+    return program.strip().replace("\n", "\n      ")
 
 
 def describe_non_class_answer(class_name: str, answer: Answer) -> str:
