@@ -305,12 +305,12 @@ def test_eight_switches_get_74_and_with_a_rule_88_percent_of_the_points_right(ca
 
 
 @pytest.mark.parametrize(
-    ("name", "slope", "slope_of_threefold"), [("a", 2, 6), ("b", 4, 4), ("c", 4, 12), ("d", 4, 12)]
+    ("name", "slope", "slope_of_threefold"), [("A", 2, 6), ("B", 4, 4), ("C", 4, 12), ("D", 4, 12)]
 )
 def test_of_four_operations_two_have_the_right_gradient_in_every_program(name, slope, slope_of_threefold):
     """The programs of exercise 11.5, at x = 2, where the true slopes are 4 and 12."""
     [program] = re.findall(
-        r"```python\n(def a\(x\):.*?)```", "".join(read_code_cells("11_your_own_operations.ipynb").values()), re.DOTALL
+        r"```python\n(def A\(x\):.*?)```", "".join(read_code_cells("11_your_own_operations.ipynb").values()), re.DOTALL
     )
     names: dict[str, Any] = {"tf": tf, "np": np}
     exec(program, names)
