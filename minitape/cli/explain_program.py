@@ -218,7 +218,7 @@ def _explain_torch_program(
     from ..bridges.torch.program import WatchedProgram
 
     def show_first_problems(report: RunReport) -> None:
-        click.echo(f"\n{report}\n", err=True)
+        click.echo(f"\n{say('The program is still running. Its first steps show:')}\n\n{report}\n", err=True)
 
     watched = WatchedProgram(runnable, may_repeat, recording_options, other_blocks)
     report = watched.run_program(show_first_problems)

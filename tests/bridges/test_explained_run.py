@@ -236,6 +236,17 @@ def test_a_gradient_that_cancels_is_zero_and_not_missing(tmp_path):
     assert "with it, the gradient of net.bias is exactly zero." in done.stderr
 
 
+def test_a_report_before_the_end_says_that_the_program_is_still_running(tmp_path):
+    text = "from minitape.bridges.torch import program\n\nprogram.EARLY_REPORT_SECONDS = -1.0\n" + CANCELLED.replace(
+        "range(4)", "range(16)"
+    )
+    done, _ = explain(tmp_path, text)
+    early, _, rest = done.stderr.partition("The program is still running. Its first steps show:")
+    assert "nan_backward" not in early and rest.count("\nnan_backward: ") == 2
+    done, _ = explain(tmp_path, CANCELLED)
+    assert "still running" not in done.stderr and done.stderr.count("\nnan_backward: ") == 1
+
+
 def test_a_patched_program_that_raises_an_error_is_no_fix(tmp_path):
     source = "y = x.detach()\n"
     group = ProblemGroup(["a"], "", "detach", "cut", "p.py", 1, source, "", patch="y = x")

@@ -330,6 +330,60 @@ def test_numbers_that_have_grown_are_no_matter_of_a_function():
     assert "smaller learning rate" in answer.fix
 
 
+STATE_AS_ONE_NAME = """
+def read(x, state):
+    out, state = rnn(x, state)
+    return out, state
+rnn, state = torch.nn.LSTM(2, 3), None
+for _ in range(2):
+    out, state = read(torch.ones(4, 2), state)
+    out.sum().backward()
+"""
+STATE_KEPT_UNTIL_THE_NEXT_STEP = """
+rnn, state = torch.nn.LSTM(2, 3), None
+for _ in range(3):
+    out, new_state = rnn(torch.ones(4, 2), state)
+    out.sum().backward()
+    state = new_state
+"""
+STATE_OF_A_MODEL = """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.state = torch.nn.LSTM(2, 3), None
+    def forward(self, x):
+        out, self.state = self.rnn(x, self.state)
+        return out
+net = Net()
+for _ in range(2):
+    net(torch.ones(4, 2)).sum().backward()
+"""
+STATE_AS_TWO_NAMES = """
+cell, h, c = torch.nn.LSTMCell(2, 3), torch.zeros(4, 3), torch.zeros(4, 3)
+for _ in range(2):
+    h, c = cell(torch.ones(4, 2), (h, c))
+    h.sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "line", "names", "fix"),
+    [
+        (STATE_AS_ONE_NAME, 3, ("state",), "state = tuple(s.detach() for s in state)"),
+        (STATE_KEPT_UNTIL_THE_NEXT_STEP, 4, ("new_state",), "new_state = tuple(s.detach() for s in new_state)"),
+        (STATE_OF_A_MODEL, 7, ("self.state", "net.state"), ".state = tuple(s.detach() for s in "),
+        (STATE_AS_TWO_NAMES, 4, ("h", "c"), "state = state.detach()"),
+    ],
+)
+def test_a_state_that_is_a_tuple_is_detached_element_by_element(program, line, names, fix):
+    namespace = {"torch": torch}
+    with bridge.record() as recording, pytest.raises(RuntimeError, match="second time") as raised:
+        exec(compile_program(program, "program.py"), namespace)
+    answer = explain_raised_error(recording, raised.value)
+    assert (answer.cause, answer.line) == ("backward_twice", line) and fix in answer.fix, answer
+    assert answer.message.split(" (")[0] in names, answer
+
+
 @pytest.mark.parametrize(
     ("before", "loop", "name"),
     [

@@ -113,6 +113,9 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
         variant, blamed, other = "stored", use, carrier.site
     else:
         variant, blamed, other = "carried" if ran_again else "made_once", carrier.site, use
+    bound_names = find_statement(carrier.site).bound_names
+    if variant == "carried" and 1 < len(bound_names) <= carrier.output:  # The last name is bound to a tuple.
+        variant, name = "carried_tuple", bound_names[-1]
     fields = {"what": name, "other": format_bracketed_place(*other), "list": container}
     return explain_cause("torch", "backward_twice", blamed, variant, fields)
 

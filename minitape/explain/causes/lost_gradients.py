@@ -53,6 +53,12 @@ CAUSES = (
         Fix: Keep the value without its graph: write .detach() on this line, or state = state.detach() after this line.
         For a number that is only printed, write .item().
 
+        [torch: carried_tuple]
+        {what}{line} was computed in an earlier step, and this step uses it{other}. The backward pass of the earlier
+        step has freed its graph.
+        Fix: Keep the values without their graph: write {what} = tuple(s.detach() for s in {what}) before the next step
+        uses them.
+
         [torch: stored]
         {list} still contains values of an earlier step, such as {what}{other}, and this step uses them{line}. The
         backward pass of the earlier step has freed their graph.
