@@ -176,8 +176,8 @@ def _summarize_seen_steps(recorded_count: int, later_count: int) -> str:
     if not later_count:
         return say("The report is based on the gradients of {n} steps.", n=recorded_count)
     note = (
-        "The report is based on the gradients of {n} steps. The results of {more} other steps are finite. Use "
-        "--steps N to record N steps."
+        "The report is based on the gradients of {n} steps. The results of {more} other steps are finite. Gradients "
+        "that only these steps compute are not in the report. Use --steps N to record N steps."
     )
     return say(note, n=recorded_count, more=later_count)
 

@@ -198,6 +198,37 @@ def test_a_healthy_program_is_one_line(tmp_path):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+INNER_GRADIENTS = """
+import jax
+import jax.numpy as jnp
+
+def measure(weight, x):
+    return jnp.sum((x * weight - 1.0) ** 2)
+
+@jax.jit
+def climb(weight, x):
+    for _ in range(5):
+        x = x + 0.01 * jnp.sign(jax.grad(lambda moved: measure(weight, moved))(x))
+    return x
+
+@jax.jit
+def descend(weight, x):
+    return weight - 0.01 * jax.grad(measure)(weight, x)
+
+weight, x = jnp.float32(0.3), jnp.ones(3)
+for step in range(6):
+    weight = descend(weight, climb(weight, x))
+"""
+
+
+def test_a_report_says_that_it_lacks_the_gradients_of_later_steps(tmp_path):
+    done = run_minitape_explain(tmp_path, INNER_GRADIENTS, arguments=(), framework="jax")
+    assert done.returncode == 0 and "Healthy: moved (1 of 1)" in done.stderr and "weight" not in done.stderr
+    assert "Gradients that only these steps compute are not in the report. Use --steps N" in done.stderr
+    done = run_minitape_explain(tmp_path, INNER_GRADIENTS, "--steps", "8", arguments=(), framework="jax")
+    assert "Healthy: moved, weight (2 of 2)" in done.stderr
+
+
 def test_a_program_in_a_function_is_asked_about_when_it_has_ended(tmp_path):
     lines = ("    " + line for line in BROKEN.splitlines())
     file = tmp_path / "answers.json"
