@@ -11,7 +11,6 @@ import pytest
 
 import minitape as tf
 from minitape.cli.lesson_files import find_lessons_folder
-from minitape.course import Plot, load_penguins
 from minitape.course import broken_networks as ward_module
 from minitape.course.broken_networks import (
     HEALTHY,
@@ -284,35 +283,6 @@ def test_the_patient_of_last_week_is_cut_in_line_1_and_lies_in_no_bed(ward):
     assert case.tape is not None and "(x @ w1 + b1).numpy())  # (1)" in case.program, (
         "once you have used two of these three"
     )
-
-
-def test_a_gradient_of_sixteen_birds_is_off_by_the_angles_that_the_lesson_names():
-    """About 20 degrees at first, more than 60 later: the middle of 40 draws, before and after 50 steps."""
-    names: dict[str, Any] = {"tf": tf, "np": np, "load_penguins": load_penguins, "Plot": Plot}
-    for cell in ("capstone-09", "penguins-data", "practice-loop"):
-        exec(SOURCES[cell], names)
-    network, random = names["new_network"](), np.random.default_rng(5)
-
-    def gradient_of(birds: Any) -> Any:
-        x, wanted = names["group"](birds)
-        with tf.GradientTape() as tape:
-            loss = names["loss_of"](names["forward"](network, x), wanted)
-        return tape.gradient(loss, network)
-
-    def angle() -> float:
-        whole, *drawn = (
-            np.concatenate([np.ravel(part.numpy()) for part in gradient_of(birds)])
-            for birds in (names["seen_ones"], *(random.choice(names["seen_ones"], 16) for _ in range(40)))
-        )
-        cosines = [one @ whole / np.linalg.norm(one) / np.linalg.norm(whole) for one in drawn]
-        return float(np.degrees(np.median(np.arccos(cosines))))
-
-    assert 15 < angle() < 25
-    for _ in range(50):
-        for variable, gradient in zip(network, gradient_of(names["seen_ones"]), strict=True):
-            variable.assign_sub(0.5 * gradient)
-    assert angle() > 60
-    assert "about 20 degrees off at first and more than 60 later" in SOURCES["minibatch-text"]
 
 
 def test_a_cure_that_was_only_said_is_none(ward):
