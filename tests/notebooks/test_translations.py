@@ -416,8 +416,8 @@ OF_PROGRAMS = re.compile(
 """Of a text: code, formulas, tags, where links lead, titles of what is linked on the web, and what stands in brackets
 or in quotes.
 """
-MESSAGES = re.compile(r"^\s*(?:\[[x ]\] |\w+(?:Error|Warning)\b).*", re.MULTILINE)
-"""Of an output: programs that were tried, and errors of Python and TensorFlow."""
+MESSAGES = re.compile(r"^\s*(?:\[[x ]\] .*(?:\n {6}\S.*)*|\w+(?:Error|Warning)\b.*)", re.MULTILINE)
+"""Of an output: programs that were tried, with all their lines, and errors of Python and TensorFlow."""
 
 
 def list_english_sentences(text: str) -> list[str]:
