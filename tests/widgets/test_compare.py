@@ -100,6 +100,16 @@ def test_equal_tapes_are_alike():
     assert found.row is None and repr(found) == "The two tapes are the same, row by row."
 
 
+def test_only_equal_tapes_say_in_the_picture_that_they_are(page, tmp_path):
+    for other, is_equal in ((2.0, True), (2.5, False)):
+        TapeView.compare(rate(2.0), rate(other)).save(tmp_path / "both.html")
+        page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+        page.locator(".mt-view").nth(1).wait_for()
+        wait_for_frame(page)
+        said = page.locator(".mt-equal").all_inner_texts()
+        assert said == ["The two tapes are the same, row by row."] * (2 * is_equal)
+
+
 def test_the_same_rows_with_another_gradient_differ_where_the_sweep_does():
     tapes = []
     for weight in (1.0, 5.0):

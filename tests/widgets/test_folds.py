@@ -44,11 +44,27 @@ def test_a_loop_is_called_by_its_result(show):
             turns += 1
     tape.gradient(y, x)
     page = show(tf.snapshot(tape))
-    assert titles(page) == ["x", "y"]
+    assert titles(page) == ["x", "y", ">"]  # the last test is beside the loop
     loop = page.locator(".mt-node.mt-group")
+    type_keys(page, "ArrowLeft")
     assert loop.locator(".mt-op").first.text_content() == f"turn {turns} of {turns}"  # the last test begins no turn
     type_keys(page, "Home")
     assert loop.locator(".mt-op").first.text_content() == f"loop × {turns}"
+
+
+def test_a_condition_of_several_rows_is_no_turn_and_the_loop_keeps_its_gradient(show):
+    c = tf.Variable(9.0, name="c")
+    turns = 0
+    with tf.GradientTape() as tape:
+        r = c / 2.0
+        while abs(float(r * r - c)) > 1e-3:
+            r = 0.5 * (r + c / r)
+            turns += 1
+    page = show(tf.snapshot(tape, r, c))
+    type_keys(page, "End")
+    loop = page.locator(".mt-node.mt-group")
+    assert loop.locator(".mt-op").first.text_content() == f"loop × {turns}"
+    assert loop.locator(".mt-adjoint").text_content() == "∂ 1.0"
 
 
 def test_a_loop_names_its_turn_and_the_number_in_it(show):

@@ -316,7 +316,8 @@ def test_a_cell_of_a_gradient_is_the_product_of_a_column_and_a_column(show):
         assert "≈" in text  # its factors are rounded
         terms = re.findall(r"(-?[\d.]+)\)? × \(?(-?[\d.]+)", text)
         assert np.array(terms, float) == pytest.approx(np.stack([x[:, i], g[:, j]], 1), rel=1e-3)
-        assert page.locator(".mt-layer").count() == 4  # one for each example
+        addends = [float(one) for one in page.locator(".mt-layer").all_inner_texts()]  # one for each example
+        assert addends == pytest.approx(x[:, i] * g[:, j], rel=1e-3)
         assert page.locator(".mt-cell-chosen").count() == 1 + 4 + 4
     type_keys(page, "Escape")
     assert page.locator(".mt-cells").is_hidden()

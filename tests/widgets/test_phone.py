@@ -16,6 +16,12 @@ SMALL = """() => [...document.querySelectorAll(".mt-toolbar *, .mt-stepbar *")]
   .filter(el => el.getBoundingClientRect().height < 44 || el.getBoundingClientRect().width < 44)
   .map(el => el.getAttribute("aria-label") ?? el.textContent)"""
 
+ROOM_OF_SEARCH = """field => {  // what is left beside its word, the padding and the button that empties it
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = getComputedStyle(field).font;
+  return field.clientWidth - pen.measureText(field.placeholder).width - 12 - 16;
+}"""
+
 
 @pytest.mark.parametrize("snapshot", [lambda: tf.snapshot(*layers()), lambda: build_chain_snapshot(200)])
 def test_a_finger_hits_what_is_pressed_and_the_player_stays_at_the_bottom_beside_the_words(snapshot, show, page):
@@ -25,6 +31,7 @@ def test_a_finger_hits_what_is_pressed_and_the_player_stays_at_the_bottom_beside
     assert page.evaluate(SMALL) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert read_box(page.locator(".mt-toolbar"))["height"] <= 60
+    assert page.locator(".mt-search").evaluate(ROOM_OF_SEARCH) >= 0
     words, table = (read_box(page.locator(name)) for name in (".mt-step", ".mt-table"))
     assert words["y"] < min(table["y"], PHONE["height"])
     for scrolled in (0, 200):

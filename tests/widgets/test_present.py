@@ -61,6 +61,18 @@ def test_a_presentation_ends_at_its_button_and_calls_values_by_their_names(show)
     assert page.locator(".mt-table").is_visible() and page.locator(".mt-presented").is_hidden()
 
 
+def test_escape_ends_a_presentation_whose_button_is_beside_the_alarm(show):
+    w, g = tf.Variable(2.0, name="w"), tf.Variable(3.0, name="g")
+    with tf.GradientTape() as tape:
+        loss = (tf.stop_gradient(w * g) - 4.0 * g) ** 2
+    page = show(tf.snapshot(tape, loss, [w, g]))
+    type_keys(page, "v")
+    alarm, leave = (read_box(page.locator(one)) for one in (".mt-alarm", ".mt-presented > .mt-button"))
+    assert alarm["x"] + alarm["width"] <= leave["x"]
+    type_keys(page, "Escape")
+    assert page.locator(".mt-table").is_visible() and page.locator(".mt-presented").is_hidden()
+
+
 def test_a_notebook_s_style_for_code_does_not_shrink_the_line(show):
     page = show(build_chain_snapshot(3))
     page.add_style_tag(

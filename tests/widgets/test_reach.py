@@ -61,6 +61,24 @@ def test_screen_readers_hear_the_adjoint(show):
     assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-label").endswith("adjoint 6.0")
 
 
+def test_screen_readers_hear_the_selected_row_and_that_a_gradient_is_none(show):
+    w, g = tf.Variable(2.0, name="w"), tf.Variable(3.0, name="g")
+    with tf.GradientTape() as tape:
+        loss = tf.stop_gradient(w * g) - 4.0 * g
+    page = show(tf.snapshot(tape, loss, [w, g]))
+    type_keys(page, "Home", "ArrowDown", "ArrowDown")
+    said = page.locator(".mt-said-only")
+    assert said.inner_text().startswith("row 1: g, variable")
+    assert page.locator(".mt-node[data-id=r1]").get_attribute("aria-current") == "true"
+    assert page.locator(".mt-line[data-row='1']").get_attribute("aria-current") == "true"
+    type_keys(page, "ArrowRight")
+    assert said.inner_text() == "Forward, row 0: w = 2.0"
+    assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-current") == "step"
+    type_keys(page, "End")
+    assert said.inner_text().endswith("to g: -4.0; w: None")
+    assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-label").endswith("adjoint None")
+
+
 def test_a_source_under_the_pointer_lights_its_ways(show):
     a, b = tf.Variable(2.0, name="a"), tf.Variable(5.0, name="b")
     with tf.GradientTape() as tape:

@@ -38,7 +38,7 @@ const shortNames = {
   ...{ isPresented: "ip", consumers: "cs", toggled: "tg", drawn: "dn", reach: "rc", column: "cl" },
   ...{ sequence: "sq", hover: "hv", pathEdges: "pe", presented: "pr", factors: "fc" },
   ...{ stepping: "sp", touched: "th", failUnexpected: "fu", foldSelect: "fs", arrivals: "av" },
-  ...{ takeRoom: "tr", byColumn: "bc" },
+  ...{ takeRoom: "tr", byColumn: "bc", forward: "fw", backward: "bw" },
 };
 
 const options = {

@@ -6,7 +6,7 @@ import { diverging } from "./scale";
 import type { Row, SweepStep, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { matrix, rounded, shapeText, title, withNames } from "./value";
+import { matrix, nameOf, rounded, shapeText, withNames } from "./value";
 import { t } from "./words";
 
 const TERMS = 8; // that are written out
@@ -52,7 +52,7 @@ export function madeBy(store: Store, step: SweepStep): Made[] {
     const shape = (of ?? row).shape;
     const found = numbersOf(of ? of.value : step.adjoint, shape);
     if (!found) return null;
-    const name = of ? withNames(letter, row, (one) => title(store.rows[one])) : "g";
+    const name = of ? withNames(letter, row, (one) => nameOf(store.rows[one])) : "g";
     if (!isTurned) return { ...found, name, shape };
     const [down, across] = found.steps;
     return {
@@ -130,7 +130,11 @@ export class Cell {
       this.el.querySelector(".mt-cellsum")?.scrollIntoView({ block: "nearest" });
     };
     const factors = [
-      grid({ ...made, name: `∂${title(to)}`, shape: to.shape }, (r, c) => r === i && c === j, pick),
+      grid(
+        { ...made, name: `∂${nameOf(to)}`, shape: to.shape },
+        (r, c) => r === i && c === j,
+        pick,
+      ),
       " = ",
       grid(left, (r) => r === i),
       " @ ",
@@ -138,7 +142,7 @@ export class Cell {
     const last = grid(right, (_, c) => c === j);
     const words = cell
       ? terms(made, i, j)
-      : h("p", { class: "mt-num" }, t("choose a cell of ∂{0}", title(to)));
+      : h("p", { class: "mt-num" }, t("choose a cell of ∂{0}", nameOf(to)));
     // The words are where the lower matrices leave room.
     const isHigh = right.lines.length > left.lines.length;
     const side = h("div", { class: "mt-cellside" }, isHigh ? row(...factors) : last, words);
@@ -167,10 +171,10 @@ function terms({ left, right, lines, steps }: Made, i: number, j: number): HTMLE
       "span",
       {
         class: "mt-layer",
-        title: `${number(a)} × ${number(b)} = ${number(a * b)}`,
+        title: `[${k * every}]: ${number(a)} × ${number(b)}`,
         style: `background: ${diverging((a * b) / most)}`,
       },
-      String(k * every),
+      number(a * b),
     ),
   );
   const result = lines[i][j];
@@ -183,12 +187,13 @@ function terms({ left, right, lines, steps }: Made, i: number, j: number): HTMLE
       `[${i * steps[0]}, ${j * steps[1]}] = `,
       ...(every > 1 ? [h("b", {}, number(result))] : inTerms(pairs, result)),
     ),
-    h(
-      "p",
-      { class: "mt-layers" },
-      every > 1 ? t("what 1 term in {0} adds: ", every) : t("what each term adds: "),
-      ...layers,
-    ),
+    pairs.length > 1 &&
+      h(
+        "p",
+        { class: "mt-layers" },
+        every > 1 ? t("what 1 term in {0} adds: ", every) : t("what each term adds: "),
+        ...layers,
+      ),
   );
 }
 

@@ -164,9 +164,7 @@ function runAt(tokens: Token[], at: number): [number, number] | null {
     while (end + period < tokens.length && tokens[end].sign === tokens[end + period].sign) end++;
     const length = end - at + period;
     if (length < TIMES * period) continue;
-    // the run goes on: an unfinished iteration belongs to it
-    const open = at + length === tokens.length;
-    return [period, open ? length : length - (length % period)];
+    return [period, length - (length % period)]; // the test that ends a loop is no turn of it
   }
   return null;
 }
@@ -190,12 +188,7 @@ function repeatGroup(
   period: number,
   parent: Group | null,
 ): void {
-  const whole = tokens.length - (tokens.length % period);
-  const last = tokens[tokens.length - 1].part;
-  // the test that ended the loop has no body after it
-  const ended = whole < tokens.length && typeof last === "number" && builder.rows.is(last, Is.TEST);
-  const end = ended ? whole : tokens.length;
-  const count = Math.ceil(end / period);
+  const end = tokens.length;
   const first = tokens.slice(0, period);
   const scopes = first.flatMap(({ part }) => (typeof part === "number" ? [] : [part.label]));
   const name = scopes.length === 1 ? stem(scopes[0]) : ""; // what is beside a layer has no name
@@ -206,13 +199,12 @@ function repeatGroup(
     label,
     tokens[0].start,
     tokens[tokens.length - 1].end,
-    count,
+    end / period,
   );
   hang(builder, group, parent);
   const iterations: Token[][] = [];
   for (let i = 0; i < end; i += period) iterations.push(tokens.slice(i, i + period));
   pages(builder, iterations, 0, group);
-  for (const token of tokens.slice(end)) hang(builder, token.part, group);
 }
 
 function root(group: Group): Group {

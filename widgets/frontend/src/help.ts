@@ -23,7 +23,7 @@ const KEYS: [string, string][] = [
   ["t c", "hide the table or the code"],
   ["/", "search"],
   ["+ − 0", "zoom, fit"],
-  ["Esc", "clear the selection; leave a call"],
+  ["Esc", "clear the selection; leave a call or the presentation"],
 ];
 
 export class Help {

@@ -6,6 +6,7 @@ import { heatmap } from "./heatmap";
 import type { Row, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
+import { sayRow } from "./node_states";
 import { notFinite } from "./scale";
 import { updateParts } from "./update";
 import { findFormula } from "../evaluator/formulas";
@@ -64,13 +65,19 @@ export class Inspector {
 
   private shown = ""; // position and selection as they were drawn
 
-  draw(selected: Node | null): void {
+  private saysChosen = -1; // the row that was selected since the last step, or -1
+
+  draw(selected: Node | null, row: number): void {
+    const { store, timeline } = this;
     this.step.replaceChildren(...this.stepLines());
-    setText(this.said, this.sentence());
     this.chosen.replaceChildren(...(selected ? this.chosenLines(selected) : []));
     this.chosen.hidden = !selected;
-    const [position, id] = [String(this.timeline.position), selected?.id ?? ""];
-    const [before, chosen] = this.shown.split(" ");
+    const [position, id] = [String(timeline.position), selected?.id ?? ""];
+    const [before, chosen, last] = this.shown.split(" ");
+    if (position !== before) this.saysChosen = -1;
+    else if (String(row) !== last) this.saysChosen = row;
+    const said = store.rows[this.saysChosen];
+    setText(this.said, said ? sayRow({ store, timeline }, said) : this.sentence());
     if (id && id !== chosen)
       this.el.scrollTop +=
         (this.el.querySelector(".mt-feelings:not([hidden])") ?? this.chosen).getBoundingClientRect()
@@ -78,7 +85,7 @@ export class Inspector {
         this.el.getBoundingClientRect().top -
         4;
     else if (position !== before) this.el.scrollTop = 0;
-    this.shown = `${position} ${id}`;
+    this.shown = `${position} ${id} ${row}`;
   }
 
   /** The step in one sentence. */
@@ -94,7 +101,14 @@ export class Inspector {
       (edge) =>
         `${t("to {0}: ", title(store.rows[edge.input]))}${inSentence(edge.product, store.rows[edge.input])}`,
     );
-    return [`${t("Backward, row {0}", row.row)}: ${title(row)}`, ...sent].join("; ");
+    const none = store.rows.filter(
+      (one) => timeline.position === timeline.swept && store.gave(one.row) === "None",
+    );
+    return [
+      `${t("Backward, row {0}", row.row)}: ${title(row)}`,
+      ...sent,
+      ...none.map((one) => `${title(one)}: None`),
+    ].join("; ");
   }
 
   // --- the step ---

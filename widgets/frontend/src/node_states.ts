@@ -9,7 +9,7 @@ import { notFinite } from "./scale";
 import type { Row, Value } from "./schema";
 import { CHARS, isShort, nodeValue, SIDES, valueText } from "./shapes";
 import { updateText } from "./update";
-import { describe, elide, full, shapeText, shortName, sizeOf } from "./value";
+import { currentOf, describe, elide, full, shapeText, shortName, sizeOf } from "./value";
 import { t, wide } from "./words";
 
 // where the picture of an array begins in its node: behind its shape
@@ -60,7 +60,10 @@ export function paintNode(
   const name = listClasses(drawing, node, spotlight).join(" ");
   const isNew = write(drawn, name, value, adjoint, inside);
   if (!drawing.plain) paintArrays(drawing, node, drawn, row ?? output, inside);
-  if (isNew && row) nameNode(drawn, row, timeline.seen(last));
+  if (!isNew || !row) return;
+  const words = sayRow(drawing, row);
+  drawn.el.setAttribute("aria-label", words);
+  if (drawn.title) setText(drawn.title, words);
 }
 
 /** Writes a node's classes, texts and turn; false if they are as they were. */
@@ -76,6 +79,7 @@ function write(
   if (key === drawn.key) return false;
   drawn.key = key;
   drawn.el.setAttribute("class", name);
+  drawn.el.ariaCurrent = currentOf(name);
   drawn.writeTurn(turn);
   if (drawn.value) setText(drawn.value, value);
   if (drawn.adjoint) setText(drawn.adjoint, adjoint);
@@ -187,16 +191,14 @@ function describeAdjoint(drawing: Drawing, node: Node, drawn: DrawnNode, value: 
 }
 
 /** Did the call give None for a row, as the reader may know by now? */
-const gaveNone = ({ store, timeline }: Drawing, row: Row): boolean =>
+const gaveNone = ({ store, timeline }: Pick<Drawing, "store" | "timeline">, row: Row): boolean =>
   !timeline.held && !timeline.updating && store.gave(row.row) === "None";
 
-/** What a node is called, for those who hear it or rest the pointer on it. */
-function nameNode(drawn: DrawnNode, row: Row, adjoint: Value | null): void {
-  const words = adjoint
-    ? `${describe(row)}${t(", adjoint {0}", elide(full(adjoint).replace(/\s+/g, " "), 60))}`
-    : describe(row);
-  drawn.el.setAttribute("aria-label", words);
-  if (drawn.title) setText(drawn.title, words);
+/** A row and its gradient at the present step, for those who hear it or rest the pointer on it. */
+export function sayRow(state: Pick<Drawing, "store" | "timeline">, row: Row): string {
+  const adjoint = state.timeline.seen(row.row);
+  const text = adjoint ? elide(full(adjoint).replace(/\s+/g, " "), 60) : "None";
+  return describe(row) + (adjoint || gaveNone(state, row) ? t(", adjoint {0}", text) : "");
 }
 
 /**

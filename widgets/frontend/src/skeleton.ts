@@ -18,7 +18,6 @@ export const enum Is {
   LITERAL = 64, // a number of the program, which may be there at several places
   // the result of a function with a gradient of its own: it is right of what the function computed
   LAST = 128,
-  TEST = 256, // true or false: what a loop goes on by
 }
 
 /** The rows from `first` on, as they travel to the worker. */
@@ -78,7 +77,6 @@ export class Skeleton {
         row.op === "identity" || row.op === "logical_not",
         row.literal,
         row.op === "custom_gradient" && row.scope.at(-1) === row.label,
-        /^bool/.test(row.dtype),
       ];
       const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
       this.push(row.inputs, [

@@ -27,11 +27,14 @@ export class Strip {
   ) {}
 
   draw(): void {
-    const { moved, differs, alarms } = this.store;
+    const { moved, differs, alarms, linked } = this.store;
     const known = moved ? this.none : alarms;
     if (known === this.drawn && differs === this.differs) return;
     [this.drawn, this.differs] = [known, differs];
     this.paint(differs ? [firstDifference(differs), ...known] : known);
+    if (!linked || differs || moved) return;
+    this.el.hidden = false;
+    this.el.prepend(h("p", { class: "mt-equal" }, t("The two tapes are the same, row by row.")));
   }
 
   private paint(alarms: Place[]): void {

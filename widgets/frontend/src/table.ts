@@ -4,7 +4,7 @@ import type { Row, Value } from "./schema";
 import { CHARS } from "./shapes";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, gone, shortName, sizeOf, title, written } from "./value";
+import { brief, currentOf, gone, shortName, sizeOf, title, written } from "./value";
 import { t } from "./words";
 
 const LINE = 22;
@@ -171,8 +171,7 @@ export class Table {
     if (this.store.blamed(row.row)) names += " mt-blamed";
     if (row.status === "ghost") names += " mt-ghost";
     if (line.className !== names) line.className = names;
-    if (row.row === this.timeline.current) line.setAttribute("aria-current", "step");
-    else line.removeAttribute("aria-current");
+    line.ariaCurrent = currentOf(names);
   }
 
   /** Scrolls the row into view. */

@@ -369,6 +369,11 @@ export const WATCHED = {
   argument: "argument of the function",
 };
 
+/** What aria-current says of an element with these classes: the step, or what the reader chose. */
+export function currentOf(names: string): string | null {
+  return names.includes("mt-current") ? "step" : names.includes("mt-selected") ? "true" : null;
+}
+
 /** One sentence about a row for tooltips and screen readers. */
 export function describe(row: Row): string {
   const parts = [t("row {0}: {1}", row.row, title(row))];

@@ -289,9 +289,10 @@ export class View {
     this.schedule("all");
   }
 
-  /** Leaves the inside of a call; else ends what the reader has begun. */
+  /** Leaves the presentation, or the inside of a call; else ends what the reader has begun. */
   leave(): void {
-    if (this.options.out && this.marks.selected < 0) this.options.out();
+    if (this.isPresented) this.present();
+    else if (this.options.out && this.marks.selected < 0) this.options.out();
     else this.clear();
   }
 

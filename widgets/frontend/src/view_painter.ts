@@ -66,7 +66,7 @@ export class ViewPainter {
     around.inspector.asked = stepping.asked;
     const selected = marks.selected >= 0 ? (pane.graph?.nodeOf(marks.selected) ?? null) : null;
     around.feel.draw(selected?.row ?? null, modes.predict.on);
-    around.inspector.draw(selected);
+    around.inspector.draw(selected, marks.selected);
     around.present.draw();
     modes.draw(pane.graph);
     this.drawn();
