@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..engine.backward.tape import GradientTape
     from ..engine.types import Structure
-    from .snapshot_types import OptionalValue, RowFields, Snapshot, SourceFields
+    from .snapshot_types import RowFields, Snapshot
 
 MAX_LAYER_ROWS = 40  # With more layers, a figure shows a model's blocks.
 MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
@@ -182,15 +182,9 @@ class Picture:
         Each of the first 12 rows is described by its value, its adjoint, and the information in its shape and color.
         """
         figure = self.figure
-        broken_rows = self.snapshot.get("broken", ())
         rows = figure.snapshot["rows"]
         total = figure.snapshot["total"]
-        descriptions = [
-            _describe_node_row(
-                row, figure.adjoints.get(row["row"]), figure.assigned_sources.get(row["row"]), row["row"] in broken_rows
-            )
-            for row in rows[:12]
-        ]
+        descriptions = [_describe_node_row(figure, row) for row in rows[:12]]
         if total > 12:
             descriptions.append(translate("and {n} more rows", n=total - 12))
         heading = translate("Tape of {n} row: " if total == 1 else "Tape of {n} rows: ", n=total)
@@ -215,20 +209,19 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _describe_node_row(
-    row: RowFields, adjoint: OptionalValue, assigned_source: SourceFields | None, is_broken: bool
-) -> str:
+def _describe_node_row(figure: Figure, row: RowFields) -> str:
+    assigned_source = figure.assigned_sources.get(row["row"])
     inputs = translate(" of {rows}", rows=join_first_items(row["inputs"], MAX_PORTS)) if row["inputs"] else ""
     value_text, adjoint_text, new_value_text = (
         " ".join(shown_value["text"].split())[:40] if shown_value else ""
-        for shown_value in (row["value"], adjoint, assigned_source and assigned_source["now"])
+        for shown_value in (row["value"], figure.adjoints.get(row["row"]), assigned_source and assigned_source["now"])
     )
     notes = {
         translate("on no tape"): row["status"] == "ghost" and not row["tapes"],
         translate("watched"): row["kind"] in ("source", "variable") and row["watched"],
         translate("not watched"): row["kind"] == "variable" and not row["watched"],
         translate("no gradient passes"): row["cut"],
-        translate("the path breaks here"): is_broken,
+        translate("the path breaks here"): row["row"] in figure.broken_rows,
     }
     note_text = translate(", ").join(note for note, applies in notes.items() if applies)
     parts = [

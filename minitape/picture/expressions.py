@@ -61,6 +61,16 @@ class Expressions:
         label = format_row_title({**row, "name": None})
         return [*dict.fromkeys([*texts, INFIX_SIGNS.get(label, label).strip()])]
 
+    def list_name_and_texts(self, row: RowFields) -> tuple[str, list[str]]:
+        """Return the name in a row's node and the expressions beside it, the longest first.
+
+        Args:
+            row: The fields of the row.
+        """
+        if row["kind"] == "operation":
+            return row["name"] or "", self.list_texts_longest_first(row)
+        return format_row_title(row), [""]
+
     def format_target_name(self, row_number: int, fallback: str = "") -> str:
         """Return a text for the target of a gradient.
 
@@ -90,10 +100,7 @@ class Expressions:
         label = format_row_title({**row, "name": None})
         parts = [self._format_operand_with_precedence(input_row, depth) for input_row in row["inputs"]]
         if label in INFIX_SIGNS and len(parts) == 2:
-            if label in "+-−><≥≤":
-                precedence = 0
-            else:
-                precedence = 2 if label == "xʸ" else 1
+            precedence = 0 if label in "+-−><≥≤" else 1 + (label == "xʸ")
             exponent = parts[1][0].removesuffix(".0")
             left_text = _add_needed_brackets(*parts[0], precedence + (precedence == 2))
             if label == "xʸ" and exponent.isdigit():
@@ -101,13 +108,15 @@ class Expressions:
             right_text = _add_needed_brackets(*parts[1], precedence + (label not in "+×"))
             right_mark = "ᵀ" if label.endswith("@ᵀ") else ""
             return left_text + INFIX_SIGNS[label] + right_text + right_mark, precedence
-        if len(parts) == 1 and label == "x²":
-            return f"{_add_needed_brackets(*parts[0], 3)}²", 2
-        if len(parts) == 1 and label == "neg":
-            return f"−{_add_needed_brackets(*parts[0], 2)}", 1
-        formula = (row.get("said") or [""])[0]
-        if len(parts) == 1 and _match_number_operand(formula):  # Other frameworks do not record a number as an input.
-            return formula.replace("x", _add_needed_brackets(*parts[0], 2)).replace("^2", "²").replace("^3", "³"), 0
+        if len(parts) == 1:
+            operand = _add_needed_brackets(*parts[0], 2 + (label == "x²"))
+            if label == "x²":
+                return f"{operand}²", 2
+            if label == "neg":
+                return f"−{operand}", 1
+            formula = (row.get("said") or [""])[0]
+            if _match_number_operand(formula):  # Other frameworks do not record a number as an input.
+                return formula.replace("x", operand).replace("^2", "²").replace("^3", "³"), 0
         label = "pow" if label == "xʸ" else label
         return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
 
@@ -116,15 +125,16 @@ class Expressions:
 
         The text is a name, a number literal, a short expression, or the circled row number.
         """
+        circled_number = format_circled_row_number(row_number), 3
         if (row := self.rows_by_number.get(row_number)) is None:
-            return format_circled_row_number(row_number), 3
+            return circled_number
         if row.get("literal"):
             return format_magnitude(row["value"] or {}, 6), 3
         name = row["name"] or ""
         if name.startswith("∂"):
             if depth and len(name) <= MAX_NESTED_LETTERS:
                 return name, 2
-            return format_circled_row_number(row_number), 3
+            return circled_number
         if name := name.rpartition("/")[2].removesuffix(":0"):
             return shorten_name(name, 9), 3
         is_used_once = self.consumer_counts[row_number] == 1 and 0 < len(row["inputs"]) < MAX_NAMED_INPUTS
@@ -132,7 +142,7 @@ class Expressions:
             text, precedence = self._format_operation_with_precedence(row, depth - 1)
             if measure_width(text) <= MAX_NESTED_LETTERS:
                 return text, precedence
-        return format_circled_row_number(row_number), 3
+        return circled_number
 
 
 def format_circled_row_number(row_number: int) -> str:

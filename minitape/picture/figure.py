@@ -28,7 +28,7 @@ from .edge_labels import (
     compute_plate,
     place_edge_labels,
 )
-from .expressions import Expressions, format_row_title
+from .expressions import Expressions
 from .figure_edges import (
     build_detour_points,
     build_edge_path,
@@ -71,10 +71,10 @@ from .value_display import format_magnitude
 
 # Lengths are in pixels.
 MARGIN = 8  # The margin around the figure.
-FRAME = 14  # The space for the frames of several tapes.
+FRAME, NARROW_FRAME = 14, 10  # The space for the frames of several tapes, and the same in a figure of a given width.
 HEADING = 12  # The height of a frame's name.
 COLUMN_PITCH = 182  # The distance between the left edges of adjacent columns.
-MIN_COLUMN_PITCH = 164  # The same where another column would have no room otherwise.
+MIN_COLUMN_PITCH = 171  # The same where another column would have no room otherwise.
 HALF_SLOT = 35  # The height of a half-slot.
 GUTTER = 34  # The space between two lines.
 MAX_INDENT = 56  # The space to the left of the lines if there are several lines.
@@ -89,10 +89,11 @@ MILLIMETERS_PER_END_NODE = 10  # A narrow figure draws fewer nodes at each end, 
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
 MAX_REFERENCES = 3  # If more inputs of a node are drawn as names, their number replaces them.
+REFERENCE_SPACING = 1 / 3  # The distance between the centers of such names, as a fraction of the node's height.
 CROSS_WIDTH = 10  # The space for a cross between a node and such a name.
-MAX_SHARE_LETTERS = 7  # The number of characters for which an edge has room in a share. A narrow figure has less.
-SHARE_MARGIN = 3  # The distance between a share and a node.
-SHARE_INDENT = 47  # The space for the share of an edge that is drawn as a name, in a figure of a given width.
+MAX_SHARE_LETTERS = 7  # The number of characters for which an edge has room in a share, in a figure of any width.
+SHARE_MARGIN = 1.5  # The distance between a share and a node.
+SHARE_INDENT = 51  # The same, in a figure of a given width, for a share beside a name. It may use the margin as well.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
 
 
@@ -149,10 +150,12 @@ class Figure:
 
     Attributes:
         snapshot: The snapshot.
+        target_rows: The rows at which the sweep begins.
         adjoints: The adjoint of each row at the end of the sweep, by row.
         shares_by_edge: The share of each edge, by (row, port).
         shown_results: The results of the gradient call that ran the snapshot's sweep.
         assigned_sources: The sources assigned after the gradient was computed, by their last row.
+        broken_rows: The rows at which the path to the target breaks.
         none_rows: The rows of sources whose gradient is None.
         expressions: The texts of the rows.
         node_by_row: The index of each row's node. A number literal belongs to the node of its first consumer.
@@ -173,14 +176,17 @@ class Figure:
         self.printed_width = printed_width
         self.max_width = None
         self.pitch: float = COLUMN_PITCH
-        if printed_width is not None:
+        if printed_width:
             self.max_width = printed_width * POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE
-        steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
+        sweep = snapshot["sweep"]
+        steps = sweep["steps"] if sweep else []
+        self.target_rows = sweep["target"] if sweep else []
         self.adjoints = collect_final_adjoints(steps)
         self.shares_by_edge = {(step["row"], edge["port"]): edge["product"] for step in steps for edge in step["edges"]}
         self.shown_results = [result for result in snapshot["results"] if result.get("shown")]
         sources = [source for result in self.shown_results for source in result["sources"]]
         self.assigned_sources = {source["rows"][-1]: source for source in sources if source["now"]}
+        self.broken_rows = snapshot.get("broken", ())
         self.none_rows = {source["at"] for source in sources if source["none"]}
         self.expressions = Expressions(snapshot["rows"])
         self._select_nodes()
@@ -220,7 +226,7 @@ class Figure:
         for writer, nodes in groupby(self.nodes, lambda node: node.row and node.row["by"]):
             self._move_gradient_rows_to_lower_tier([*nodes] if writer is not None else [])
         tapes = len(self.snapshot["tapes"])
-        frame, headings = (FRAME, HEADING * tapes) if tapes > 1 else (0, 0)
+        frame, headings = (NARROW_FRAME if self.max_width else FRAME, HEADING * tapes) if tapes > 1 else (0, 0)
         placed, columns, columns_per_line = self._place_in_columns(frame)
         if columns_per_line == 1 and any(node.tier for node in self.nodes):  # A tier of one column shows no order.
             for node in self.nodes:
@@ -278,7 +284,7 @@ class Figure:
         placed = Placement([*map(self._build_placement_item, self.nodes)])
         columns = 1 + max(placed.column, default=0)
         most = columns if columns <= MAX_SINGLE_LINE else COLUMNS_PER_LINE
-        if self.max_width is not None:
+        if self.max_width:
             space = self.max_width - 2 * MARGIN - 2 * frame - NODE_WIDTH
             if columns > 1 + space // COLUMN_PITCH:  # Then there are several lines, which begin with an indent.
                 # Edges enter a lower tier from the right, where they need an indent as well.
@@ -342,7 +348,7 @@ class Figure:
         width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, bottom)
         total_height = max(height, 40)
         size = f'width="{width}" height="{total_height}"'
-        if self.printed_width is not None and self.max_width is not None:
+        if self.printed_width and self.max_width:
             width = max(width, self.max_width * MIN_PRINTED_TYPE / MAX_PRINTED_TYPE)
             size = f'width="{self.printed_width}mm" height="{self.printed_width * total_height / width}mm"'
         parts = [
@@ -408,8 +414,7 @@ class Figure:
 
     def _draw_node_border(self, row: RowFields, x: float, y: float) -> str:
         """Return the box of a node, whose color, line width and dashes depend on the kind and status of the row."""
-        sweep = self.snapshot["sweep"]
-        is_broken = row["row"] in self.snapshot.get("broken", ())
+        is_broken = row["row"] in self.broken_rows
         color, fill = choose_border_and_fill_colors(row, is_broken)
         dash_pattern = ""
         if row["status"] == "ghost":
@@ -419,18 +424,13 @@ class Figure:
         if row["kind"] == "variable":  # A thin line inside a thick one looks like a double border.
             box = draw_node_box(x, y, row["kind"], color, fill, dash_pattern, 4.6)
             return box + draw_node_box(x, y, row["kind"], fill, "none", "", 2.2)
-        is_emphasized = is_broken or (sweep and row["row"] in sweep["target"])
+        is_emphasized = is_broken or row["row"] in self.target_rows
         return draw_node_box(x, y, row["kind"], color, fill, dash_pattern, 2.4 if is_emphasized else 1.3)
 
     def _draw_node_title(self, row: RowFields, x: float, y: float, right: float) -> str:
         """Return the name of a row, followed in small type by its operation or, for a weight, by its layer."""
         max_letters = max(3, int((right - x) / 7.4))
-        if row["kind"] == "operation":
-            name = row["name"]
-            texts = self.expressions.list_texts_longest_first(row)
-        else:
-            name = format_row_title(row)
-            texts = [""]
+        name, texts = self.expressions.list_name_and_texts(row)
         if not name:
             return draw_text(x, y, choose_first_fitting_text(texts, (right - x) / 7.0), TITLE_STYLE)
         if row["kind"] == "variable" and measure_width(name) > max_letters:
@@ -527,7 +527,7 @@ class Figure:
         for number, (text, ports) in enumerate(references, 1):
             x, y = node.compute_entry_point(ports[0])
             if len(ports_by_start) > 1:
-                y = node.compute_point(0, number / (len(references) + 1))[1]
+                y = node.compute_point(0, 0.5 + (number - (len(references) + 1) / 2) * REFERENCE_SPACING)[1]
             shares = (self.shares_by_edge.get((row["row"], node.inputs[port][1])) for port in ports)
             yield text, (x - CROSS_WIDTH * node.direction * bool(row["cut"]), y), [*filter(None, shares)]
 
@@ -539,10 +539,9 @@ class Figure:
         labels = []
         curves = [*self.curves.values()]
         boxes = [node.box for node in self.nodes]
-        max_letters = MAX_SHARE_LETTERS
-        shifts, min_length = SHIFTS, 0.0
-        if self.max_width is not None:
-            max_letters = int((min(SHARE_INDENT, self.pitch - NODE_WIDTH) - 2 * SHARE_MARGIN) / LETTER_WIDTH)
+        max_letters, shifts, min_length = MAX_SHARE_LETTERS, SHIFTS, 0.0
+        if self.max_width:
+            max_letters = int((self.pitch - NODE_WIDTH - 2 * SHARE_MARGIN) / LETTER_WIDTH)
             shifts, min_length = NARROW_SHIFTS, NARROW_MIN_LENGTH
         for number, (_, end, port) in enumerate(self.curves):
             node = self.nodes[end]
@@ -557,7 +556,8 @@ class Figure:
             for name, (x, y), shares in references:
                 width = measure_reference(name)
                 boxes.append((x - width, y - 8, x + width, y + 8))
-                if not self.max_width or len(references) > 2:  # The numbers of more than two inputs would meet.
+                # The numbers of more than two inputs would meet, and the number of omitted names has none of its own.
+                if not self.max_width or len(references) > 2 or len(node.inputs) > MAX_REFERENCES:
                     continue
                 for share in shares[:2]:
                     text = format_magnitude(share, max_letters)

@@ -7,7 +7,7 @@ from .picture_texts import translate
 from .snapshot_types import ResultFields, SourceFields
 from .svg_elements import NUMBER_STYLE, SERIF_FONT, draw_text
 from .truncation import measure_width, shorten_name
-from .value_display import format_magnitude, format_shape
+from .value_display import format_magnitude_and_shape
 
 MARGIN = 8
 # The maximum length of a gradient's text, in a figure of any width and in one of a given width.
@@ -72,10 +72,7 @@ def _describe_gradient(
     first_target = expressions.rows_by_number.get(result["target"][0]["row"]) if result["target"] else None
     if first_target and result.get("call") in ("jacobian", "batch_jacobian"):
         shape = [*first_target["shape"], *shape[result["call"] == "batch_jacobian" :]]
-    text = "None" if value is None else format_magnitude(value, number_letters)
-    if value and shape and not text.startswith("["):
-        text += f"  {format_shape(shape)}"
-    return name, text
+    return name, "None" if value is None else format_magnitude_and_shape(value, shape, number_letters)
 
 
 def draw_gradient_result_lines(

@@ -9,7 +9,7 @@ package, which calls the program ``dot``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
@@ -32,7 +32,7 @@ from .svg_elements import (
     choose_text_color,
 )
 from .truncation import replace_unprintable, shorten_name
-from .value_display import format_magnitude, format_shape
+from .value_display import format_magnitude, format_magnitude_and_shape
 
 if TYPE_CHECKING:
     import graphviz
@@ -214,7 +214,7 @@ def find_or_create_cluster(root: Cluster, figure: Figure, row: RowFields) -> Clu
         inside = [index for index, tape in enumerate(tapes) if is_within_tape(row, tape)]
         for index in inside if row["kind"] == "constant" or row["by"] is not None else row["tapes"]:
             name = shorten_name(tapes[index]["name"], MAX_TEXT_LETTERS)
-            label = name if name.startswith("tape ") else translate("tape {name}", name=name)
+            label = name if f"{name} ".startswith("tape ") else translate("tape {name}", name=name)
             path.append((label, TAPE_COLORS[index % len(TAPE_COLORS)]))
         if row["by"] is not None:
             path.append((f"{shorten_name(tapes[row['by']]['name'], MAX_TEXT_LETTERS)}.gradient", MUTED_COLOR))
@@ -231,19 +231,21 @@ def build_node_attributes(figure: Figure, row: RowFields) -> dict[str, str]:
         figure: The figure, for its adjoints and texts.
         row: The row.
     """
-    color, fill = choose_border_and_fill_colors(row, row["row"] in figure.snapshot.get("broken", ()))
-    styles = ["filled", *(["rounded"] if row["kind"] in ("source", "operation") else [])]
-    styles += ["dashed"] if row["status"] == "ghost" else []
-    attributes = {
+    color, fill = choose_border_and_fill_colors(row, row["row"] in figure.broken_rows)
+    styles = {
+        "filled": True,
+        "rounded": row["kind"] in ("source", "operation"),
+        "dashed": row["status"] == "ghost",
+        "bold": row["row"] in figure.target_rows,
+    }
+    return {
         "label": build_node_label(figure, row),
         "color": color,
         "fillcolor": fill,
-        "style": ",".join(styles),
-        "tooltip": " ".join(
-            [str(row["row"]), format_row_title(row), *([f"line {row['line']}"] if row["line"] else [])]
-        ),
+        "style": ",".join(style for style, applies in styles.items() if applies),
+        "tooltip": f"{row['row']} {format_row_title(row)}" + (f" line {row['line']}" if row["line"] else ""),
+        "peripheries": "2" if row["kind"] == "variable" else "1",
     }
-    return attributes | ({"peripheries": "2"} if row["kind"] == "variable" else {})
 
 
 def build_node_label(figure: Figure, row: RowFields) -> str:
@@ -253,12 +255,9 @@ def build_node_label(figure: Figure, row: RowFields) -> str:
         figure: The figure, for its adjoints and texts.
         row: The row.
     """
-    is_operation = row["kind"] == "operation"
-    name = row["name"] or "" if is_operation else format_row_title(row)
-    title = f"<b>{escape_label(shorten_name(name, MAX_TEXT_LETTERS))}</b>" if name else ""
-    if is_operation:
-        texts = figure.expressions.list_texts_longest_first(row)
-        title += f"{' ' if title else ''}{escape_label(choose_first_fitting_text(texts, MAX_TEXT_LETTERS))}"
+    name, texts = figure.expressions.list_name_and_texts(row)
+    title = f"<b>{escape_label(shorten_name(name, MAX_TEXT_LETTERS))}</b> " if name else ""
+    title = (title + escape_label(choose_first_fitting_text(texts, MAX_TEXT_LETTERS))).rstrip()
     table_rows = [
         f'<td align="left">{title}</td><td align="right">  <font color="{MUTED_COLOR}">{row["row"]}</font></td>'
     ]
@@ -278,18 +277,14 @@ def build_node_label(figure: Figure, row: RowFields) -> str:
     return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="1">{cells}</table>>'
 
 
-def format_node_value(value: OptionalValue, shape: Iterable[int]) -> str:
+def format_node_value(value: OptionalValue, shape: Sequence[int]) -> str:
     """Return a value as a node shows it: the number, or the magnitude and the shape of a larger array.
 
     Args:
         value: The value; None for a value that was not kept.
         shape: The shape of the value.
     """
-    if value is None:
-        return ""
-    text = format_magnitude(value, MAX_NUMBER_LETTERS)
-    lengths = [*shape]
-    return f"{text}  {format_shape(lengths, MAX_NUMBER_LETTERS)}" if lengths and not text.startswith("[") else text
+    return "" if value is None else format_magnitude_and_shape(value, shape, MAX_NUMBER_LETTERS)
 
 
 def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:

@@ -110,8 +110,7 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> RowsByRow:
             for row in rows
             if row["kind"] != "operation"
             and row["row"] not in visible_rows
-            and row["row"] in consumers
-            and consumers[row["row"]] <= inside
+            and consumers.get(row["row"], {-1}) <= inside  # A leaf that nothing reads is in no layer.
             and (row["kind"] == "variable" or row.get("literal"))
         ]
         if len(numbers) + len(leaves) > 1:

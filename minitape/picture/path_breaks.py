@@ -69,7 +69,7 @@ def list_path_breaks_and_set_blame(
         edge: Edge | None
         escaped_rows = [event["row"] for event in escapes if is_none and event.get("line") == blamed_line["line"]]
         if escaped_rows:
-            targets = [end["row"] for end in shown_result["target"]]
+            targets = [target["row"] for target in shown_result["target"]]
             returned_row = _find_row_of_returned_value(rows, targets, escaped_rows[-1], blamed_line["line"])
             kind = "left"
             edge = (escaped_rows[-1], returned_row)
@@ -84,16 +84,17 @@ def list_path_breaks_and_set_blame(
                 edge = _find_zeroed_edge(line_rows, source, sweep, zeroed_edges)
         if edge is None:
             continue
-        text = _find_escape_expression(source_texts, blamed_line) if escaped_rows else rows[edge[1]]["label"]
+        start, end = edge
+        text = _find_escape_expression(source_texts, blamed_line) if escaped_rows else rows[end]["label"]
         path_break: PathBreakFields = {
             "kind": kind,
-            "from": edge[0],
-            "to": edge[1],
+            "from": start,
+            "to": end,
             "line": blamed_line["line"],
             "text": text,
         }
         if source["blame"] is None:
-            source["blame"] = edge[0] if escaped_rows else edge[1]
+            source["blame"] = start if escaped_rows else end
         if path_break not in path_breaks:
             path_breaks.append(path_break)
     return path_breaks[:MAX_BREAKS]
@@ -120,11 +121,7 @@ def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], e
     for row in range(max(targets, default=-1), escaped_row, -1):
         if row in ancestors:
             ancestors.update(rows[row]["inputs"])
-    later_constants = [
-        rows[ancestor]
-        for ancestor in sorted(ancestors)
-        if ancestor > escaped_row and rows[ancestor]["kind"] == "constant"
-    ]
+    later_constants = [row for row in rows[escaped_row + 1 :] if row["row"] in ancestors and row["kind"] == "constant"]
     created_rows = [row for row in later_constants if not row.get("literal")]
     equal_literals = [
         row for row in later_constants if row.get("literal") and row["value"] == rows[escaped_row]["value"]

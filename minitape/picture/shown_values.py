@@ -106,7 +106,7 @@ def _to_short_json_data(data: object) -> Plain:
         return [_to_short_json_data(item) for item in data]
     if isinstance(data, float):
         return data if math.isfinite(data) else str(data)
-    if isinstance(data, (bool, int)):
+    if isinstance(data, int):
         return data
     return shorten_text(data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data), MAX_STRING_LETTERS)
 
@@ -159,7 +159,9 @@ class ArraySummary(NamedTuple):
             array = array if array.size else np.array([np.nan])
             low = float(array.min())
             high = float(array.max())
-        flat = array.reshape(-1) if array.dtype.kind == "f" else array.reshape(-1).astype(np.float64)
+        flat = array.reshape(-1)
+        if array.dtype.kind != "f":
+            flat = flat.astype(np.float64)
         with np.errstate(all="ignore"):
             mean = float(flat.sum()) / flat.size
             variance = float(np.dot(flat, flat)) / flat.size - mean * mean

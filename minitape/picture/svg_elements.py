@@ -61,7 +61,7 @@ def draw_cross(x: float, y: float) -> str:
         x: The horizontal position of the center.
         y: The vertical position of the center.
     """
-    return f'<path d="M{x - 4.5} {y - 4.5}l9 9m0 -9l-9 9" stroke="{CUT_COLOR}" stroke-width="2.2" fill="none"/>'
+    return draw_path(f"M{x - 4.5} {y - 4.5}l9 9m0 -9l-9 9", CUT_COLOR, width=2.2)
 
 
 def draw_plate(box: tuple[float, float, float, float]) -> str:

@@ -4,7 +4,7 @@ widgets/frontend/src/value.ts and heatmap.ts apply the same rules to the live pi
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -14,6 +14,7 @@ from .snapshot_types import OptionalValue, Plain, ValueFields
 from .truncation import elide_text, measure_width
 
 DIGITS = 4
+MIN_PLAIN = 1e-4  # Smaller numbers have an exponent.
 MAX_EXACT_LETTERS = 6  # Numbers up to this length are not rounded.
 MAX_ELEMENTS = 8  # Larger arrays are not written out.
 NEGATIVE_COLOR = (0, 114, 178)
@@ -25,7 +26,7 @@ CELL_SIZE = 1.6  # The minimum width and height of a thumbnail cell, in pixels.
 COLOR_LEVELS = 5  # The number of colors on each side of zero.
 
 
-def shorten_number_text(text: str, digits: int = DIGITS) -> str:
+def shorten_number_text(text: str, digits: int = DIGITS, min_plain: float = MIN_PLAIN) -> str:
     """Return a number rounded to ``digits`` significant digits.
 
     A short text is returned unchanged, as is a text that is not a finite real number with a point or exponent.
@@ -33,6 +34,7 @@ def shorten_number_text(text: str, digits: int = DIGITS) -> str:
     Args:
         text: The number as printed by NumPy or Python.
         digits: The number of significant digits.
+        min_plain: The smallest magnitude without an exponent.
 
     >>> texts = "0.10000000149011612", "-1.7e-05", "123456.78", "3.0", "12345678.0", "nan"
     >>> [shorten_number_text(text) for text in texts]
@@ -46,7 +48,7 @@ def shorten_number_text(text: str, digits: int = DIGITS) -> str:
         return text
     if not math.isfinite(number) or (len(text) <= MAX_EXACT_LETTERS and digits == DIGITS):
         return text
-    if number and not 1e-4 <= abs(number) < 1e6:
+    if number and not min_plain <= abs(number) < 1e6:
         mantissa, power = f"{number:.{digits - 1}e}".split("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     whole_digits = int(math.log10(abs(number))) + 1 if abs(number) >= 1 else 0
@@ -69,13 +71,19 @@ def format_value(value: ValueFields, max_letters: int) -> str | None:
     """
     text = value.get("text", "")
     data = value.get("data", "")
-    if "thumb" in value or _count_elements(data) > MAX_ELEMENTS:
+    if "thumb" in value or np.size(data) > MAX_ELEMENTS:
         return None
+    texts = _iter_number_texts(text, DIGITS)
     if isinstance(data, list):
         texts = (_format_elements(data, digits) for digits in range(DIGITS, 1, -1))
-    else:
-        texts = (shorten_number_text(text, digits) for digits in range(DIGITS, 0, -1))
     return next((candidate for candidate in texts if len(candidate) <= max_letters), None)
+
+
+def _iter_number_texts(text: str, digits: int) -> Iterator[str]:
+    """Yield a number with ``digits`` significant digits and with fewer, each time also with an exponent."""
+    for count in range(digits, 0, -1):
+        for min_plain in (MIN_PLAIN, math.inf):
+            yield shorten_number_text(text, count, min_plain)
 
 
 def format_shape(shape: Iterable[int], max_width: int = 1000) -> str:
@@ -113,6 +121,8 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
     ('±2', '0.25')
     >>> format_magnitude({"text": "", "data": [0.0] * 9}, 9)
     'each 0'
+    >>> [format_magnitude({"text": text, "data": float(text)}, 8) for text in ("0.0015954", "-0.00013589")]
+    ['0.001595', '-1.36e-4']
     """
     text = format_value(value, max_letters)
     if text is not None or ("stats" not in value and not isinstance(value.get("data"), list)):
@@ -123,7 +133,22 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
         number = shorten_number_text(repr(low + 0.0)).removesuffix(".0")
         if measure_width(description := translate("each {0}").replace("{0}", number)) <= max_letters:
             return description
-    return f"±{shorten_number_text(repr(float(f'{size:.3g}')), 3).removesuffix('.0')}" if math.isfinite(size) else "NaN"
+    if not math.isfinite(size):
+        return "NaN"
+    texts = [f"±{number.removesuffix('.0')}" for number in _iter_number_texts(repr(float(f"{size:.3g}")), 3)]
+    return next((candidate for candidate in texts if len(candidate) <= max_letters), texts[-1])
+
+
+def format_magnitude_and_shape(value: ValueFields, shape: Sequence[int], max_letters: int) -> str:
+    """Return the text of ``format_magnitude``, followed by the shape of an array that is not written out.
+
+    Args:
+        value: The value.
+        shape: The length of each axis.
+        max_letters: The maximum number of characters of each part.
+    """
+    text = format_magnitude(value, max_letters)
+    return f"{text}  {format_shape(shape, max_letters)}" if shape and not text.startswith("[") else text
 
 
 def compute_largest_magnitude(value: ValueFields) -> float:
@@ -151,10 +176,6 @@ def _read_minimum_and_maximum(value: ValueFields) -> tuple[float, float]:
         return float(lines.min()), float(lines.max())
     minimum, maximum = (stats["min"], stats["max"]) if stats else (value.get("text", ""),) * 2
     return float(str(minimum)), float(str(maximum))
-
-
-def _count_elements(data: Plain) -> int:
-    return sum(map(_count_elements, data)) if isinstance(data, list) else 1
 
 
 def _format_elements(data: Plain, digits: int) -> str:

@@ -103,6 +103,25 @@ def test_each_tape_has_a_cluster():
 
 
 @needs_dot
+def test_a_tape_called_tape_is_not_called_tape_tape():
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        with tf.GradientTape() as inner:
+            y = x * x
+        inner.gradient(y, x)
+    assert lay_out(tf.draw(tape).source)["cluster_0"] == "tape"
+
+
+def test_only_the_target_has_a_bold_border():
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x) * x
+    tape.gradient(y, x)
+    styles = dict(re.findall(r'^(\d) \[.*style="([a-z,]+)"', tf.draw(tape).source, re.MULTILINE))
+    assert [row for row, style in styles.items() if "bold" in style] == ["2"]
+
+
+@needs_dot
 def test_each_layer_has_a_cluster():
     recording = Recording("by hand")
     x = recording.add_leaf(3.0, name="x")

@@ -1,6 +1,7 @@
 """The static picture in a column of a paper: what each edge carries, and how much room the picture takes."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -70,6 +71,88 @@ def test_no_number_of_a_narrow_figure_hides_its_edge(program):
         seen = [point for point in points if not any(contains(plate, [point, point]) for plate in plates)]
         width = max(x for x, _ in points) - min(x for x, _ in points)
         assert len(seen) / len(points) * width >= 15 or width < 15  # The edge at a name is only an arrow.
+
+
+def find_rounding(letters):
+    """Half of a number's last digit, by which rounding may change it."""
+    mantissa, _, exponent = letters.partition("e")
+    return 0.5 * 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+
+
+def test_the_shares_of_a_narrow_figure_add_up_to_the_adjoint():
+    """Also where they nearly cancel, as in Newton's square root: 0.001595 - 0.001359 = 0.0002359."""
+    c = tf.Variable(9.0, name="c")
+    with tf.GradientTape() as tape:
+        root = c / 2.0
+        for _ in range(3):
+            root = 0.5 * (root + c / root)
+    tape.gradient(root, c)
+    snapshot = tf.snapshot(tape, root, c)
+    svg = Picture(snapshot, 85).svg
+    shares = re.findall(rf'text-anchor="middle" fill="{SHARE_COLOR}">([^<]*)<', svg)
+    exact = {edge["product"]["data"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]}
+    for letters in shares:
+        error = min(abs(float(letters) - number) for number in exact)
+        assert error <= 1.001 * find_rounding(letters)
+        assert error <= 0.005 * abs(float(letters))  # Three digits, or the rest are zeros.
+    sums = {}
+    for step in snapshot["sweep"]["steps"]:
+        for edge in step["edges"]:
+            number = edge["product"]["data"]
+            letters = min(shares, key=lambda one, number=number: abs(float(one) - number))
+            total, error = sums.get(edge["input"], (0.0, 0.0))
+            sums[edge["input"]] = total + float(letters), error + find_rounding(letters)
+            assert abs(sums[edge["input"]][0] - edge["sum"]["data"]) <= 1.001 * sums[edge["input"]][1]
+
+
+def deep():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(4, activation="tanh") for _ in range(40)])
+    x = tf.ones([3, 4])
+    model(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) ** 2) * 1e-3
+    tape.gradient(loss, model.trainable_variables)
+    return tape, loss, model.trainable_variables
+
+
+def choice():
+    p = tf.Variable([0.0, 1.0, 4.0], name="p")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.where(p > 0.0, tf.math.log(p), 0.0) * p)
+    tape.gradient(loss, p)
+    return tape, loss, p
+
+
+def towers():
+    towers = [tf.Variable([float(k), 1.0], name=f"w{k}") for k in range(6)]
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.concat([tf.sin(w) for w in towers], 0) ** 2)
+    tape.gradient(loss, towers)
+    return tape, loss, towers
+
+
+@pytest.mark.parametrize(("program", "fold"), [(deep, "layers"), (choice, None), (towers, None)])
+def test_numbers_and_names_of_a_narrow_figure_meet_nothing(program, fold):
+    """Not the edge of the picture, a node, or each other; and one name has at most two numbers, for its two reads."""
+    svg = tf.draw(*program(), width=85, fold=fold).svg
+    numbers = re.findall(
+        rf'<text x="(-?[\d.]+)" y="([\d.]+)"[^>]*text-anchor="middle" fill="{SHARE_COLOR}">([^<]*)<', svg
+    )
+    boxes = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="120" height="52"', svg)
+    assert numbers
+    for x, y, letters in numbers:
+        left, right = float(x) - 3.31 * len(letters), float(x) + 3.31 * len(letters)
+        assert left >= 0
+        for box_x, box_y in boxes:
+            is_beside = right <= float(box_x) or left >= float(box_x) + 120
+            assert is_beside or not float(box_y) < float(y) - 4 < float(box_y) + 52
+    names = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"[^>]*height="16" rx="8"', svg)
+    tops = sorted((float(x), float(y)) for x, y in names)
+    for (_, above), (_, below) in pairwise(tops):
+        assert not 0 < below - above < 16
+    if program is towers:
+        ((middle, top),) = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>6 rows<', svg)
+        assert not [x for x, y, _ in numbers if abs(float(x) - float(middle)) < 30 and abs(float(y) - float(top)) < 20]
 
 
 def test_a_crossed_name_stays_inside_of_a_narrow_figure():
