@@ -54,6 +54,23 @@ def test_the_script_is_that_of_the_sources():
     assert set(re.findall(r"https?://[\w./-]+", SCRIPT.read_text(encoding="utf-8"))) <= {"http://www.w3.org/2000/svg"}
 
 
+def test_a_start_value_keeps_its_name_when_the_name_is_assigned_again(page):
+    """minitape itself calls the start value of such a name h₀."""
+    loop = "for i in range(8):\n    h = tanh(w * h + 0.2)\nL = h * h"
+    own = tf.Variable(0.1)
+    (snapshot,) = run_in_browser(page, [(loop, {"w": 0.9, "h": 0.1})])
+    assert sorted(row["name"] for row in snapshot["rows"] if row["kind"] == "variable") == ["h₀", "w"]
+    assert sorted(source["name"] for source in snapshot["results"][0]["sources"]) == ["h₀", "w"]
+    h, w = own, tf.Variable(0.9, name="w")
+    with tf.GradientTape() as tape:
+        for _ in range(8):
+            h = tf.tanh(w * h + 0.2)
+        final = h * h
+    gradient = tape.gradient(final, own)
+    found = {source["name"]: source["gradient"]["data"] for source in snapshot["results"][0]["sources"]}
+    assert found["h₀"] == pytest.approx(float(gradient), rel=1e-4)
+
+
 def test_a_script_in_the_head_waits_for_the_programs(page):
     """Without `defer`, it runs before the browser has read the text of any program."""
     script = SCRIPT.read_text(encoding="utf-8")
@@ -144,7 +161,9 @@ def test_random_programs_give_the_numbers_of_minitape(page, request):
         ("y = tf.nothing(x)", "line 1: tf.nothing does not exist"),
         ("y = tf.argmax(x)", "line 1: tf.argmax needs Python"),
         ("x = 1.0\ny = x *", "line 2: something is missing here"),
-        ("y = foo(x)", "line 1: this is not a function"),
+        ("y = foo(x)", "line 1: foo is not a function"),
+        ("y = sinn(x)", "line 1: sinn is not a function; do you mean sin?"),
+        ("y = (x + 1)(x)", "line 1: this is not a function"),
         ("x = tf.Variable(2)\nwith tf.GradientTape() as t:\n    y = x * 2\nt.gradient(y, x)", "line 1: whole numbers"),
         ("import numpy as np\ny = x", "line 1: import numpy needs Python"),
         ("y = [1.0, 2.0] * x + [1.0, 2.0, 3.0]", "line 1: the shapes (2), (3) do not fit +"),

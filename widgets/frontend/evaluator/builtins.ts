@@ -345,6 +345,18 @@ export function existsInPython(module: string, name: string): boolean {
   return !names || names.includes(name);
 }
 
+/** Returns the short name from which a name differs by one letter. */
+export function findSimilarShort(name: string): string | undefined {
+  return Object.keys(SHORT).find((short) => {
+    const length = Math.max(name.length, short.length);
+    let start = 0;
+    while (start < length && name[start] === short[start]) start++;
+    let end = 0;
+    while (end < length && name.at(-1 - end) === short.at(-1 - end)) end++;
+    return length > 2 && start + end >= length - 1;
+  });
+}
+
 /** Returns the function of a short name. */
 export function findShort(name: string): Value | null {
   return Object.hasOwn(SHORT, name) ? { kind: "builtin", name: SHORT[name] } : null;

@@ -5,7 +5,7 @@
 import type { Nested } from "../src/snapshot";
 import { t } from "../src/words";
 import { fromNested } from "./arrays";
-import { callBuiltin, toTensor } from "./builtins";
+import { callBuiltin, findSimilarShort, toTensor } from "./builtins";
 import { Expressions } from "./expressions";
 import type { CallArguments } from "./operations";
 import { PYTHON_BUILTINS } from "./python_builtins";
@@ -272,8 +272,7 @@ class Interpreter extends Expressions {
     for (const { name, value } of expression.keywords) keywords.set(name, this.evaluate(value));
     if (callee.kind === "function") return this.callFunction(callee, args, keywords, expression);
     if (callee.kind === "method") return this.callMethod(callee, args, keywords, expression);
-    if (callee.kind !== "builtin")
-      throw new ProgramError(t("this is not a function"), expression.callee);
+    if (callee.kind !== "builtin") throw this.rejectCallee(expression.callee);
     const builtin = PYTHON_BUILTINS.get(callee.name);
     if (builtin) return builtin(args, keywords, expression);
     if (callee.name === "abs" && args[0]?.kind === "number")
@@ -283,6 +282,17 @@ class Interpreter extends Expressions {
     const isNew = isTensor(result) && result.recording === null && first && isLiteral(first);
     if (isNew) this.spans.set(result, first);
     return result;
+  }
+
+  /** Returns the error for a call of something else, such as a mistyped function. */
+  private rejectCallee(callee: Expression): ProgramError {
+    if (callee.kind !== "name") return new ProgramError(t("this is not a function"), callee);
+    const { id } = callee;
+    const similar = this.isShort && findSimilarShort(id);
+    const text = similar
+      ? t("{0} is not a function; do you mean {1}?", id, similar)
+      : t("{0} is not a function", id);
+    return new ProgramError(text, callee);
   }
 
   private callFunction(
@@ -408,6 +418,12 @@ class Interpreter extends Expressions {
       if (!isTensor(value)) continue;
       for (const row of recording.rowsOf(value)) recording.rows[row].name ??= name;
     }
+    // A variable whose name has another value at the end is the start value of that name.
+    const taken = new Set(recording.rows.map(({ name }) => name));
+    for (const { name, tensor } of this.parameters)
+      if (tensor.kind === "variable")
+        for (const row of recording.rowsOf(tensor))
+          recording.rows[row].name ??= taken.has(name) ? `${name}₀` : name;
     recording.nameAdjoints();
   }
 

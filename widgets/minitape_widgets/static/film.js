@@ -1,4 +1,4 @@
-/* minitape film, source 23288c5fa18dde05 */
+/* minitape film, source acafef97b63ba8c8 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

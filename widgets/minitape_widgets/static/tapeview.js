@@ -1,4 +1,4 @@
-/* minitape TapeView, source 9f51e9f6cc1a6add */
+/* minitape TapeView, source ab37b69d342d72b0 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
