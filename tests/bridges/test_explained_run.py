@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytest.importorskip("torch")
+
 from minitape.bridges.run_watch.patch_trials import judge_patch_for_missing_gradient
 from minitape.bridges.run_watch.report import ProblemGroup
 from minitape.bridges.torch.patch_runs import try_patch_and_add_verdict
