@@ -172,7 +172,9 @@ def build_comparison_box(compared: Compared, page: str, titles: Sequence[str], t
 
     def show_views(_: object) -> None:
         if not views.children:
-            comparison = TapeView.build_comparison(*compared.tapes, compared.difference, [*compared.names])
+            comparison = TapeView.build_comparison(
+                *compared.tapes, compared.snapshots, compared.difference, [*compared.names]
+            )
             views.children = (comparison.build_grid(tape_titles),)
 
     box.observe(show_page, "selected_index")

@@ -231,18 +231,25 @@ class TapeView(AnyWidget):
         """
         for tape in (first, second):
             get_picture_source(tape, "TapeView takes")
-        difference = find_first_difference(snapshot(first), snapshot(second))
-        return cls.build_comparison(first, second, difference, collect_namespaces(sys._getframe(1)))
+        snapshots = snapshot(first), snapshot(second)
+        difference = find_first_difference(*snapshots)
+        return cls.build_comparison(first, second, snapshots, difference, collect_namespaces(sys._getframe(1)))
 
     @classmethod
     def build_comparison(
-        cls, first: Any, second: Any, difference: TapeDifference | None, namespaces: Any = None
+        cls,
+        first: Any,
+        second: Any,
+        snapshots: tuple[Snapshot, Snapshot],
+        difference: TapeDifference | None,
+        namespaces: Any = None,
     ) -> Comparison:
         """Build the two views of a comparison, which mark a given difference.
 
         Args:
             first: The tape on the left.
             second: The tape on the right.
+            snapshots: The snapshots of both tapes.
             difference: Their first difference, or None if they agree.
             namespaces: The dictionaries in which to look up the tensors' names, or None for the caller's names.
 
@@ -254,7 +261,7 @@ class TapeView(AnyWidget):
         linked: dict[str, Any] = {"linked": uuid4().hex}
         marks_of_views = [linked, linked]
         if difference is not None:
-            operations = list_unpaired_operations(snapshot(first), snapshot(second))
+            operations = list_unpaired_operations(*snapshots)
             marks_of_views = [
                 {
                     **linked,
