@@ -73,14 +73,13 @@ def judge_patch_for_missing_gradient(
     missing = [name for name in names_without_gradient if not math.isfinite(patched_norms.get(name, math.nan))]
     zero = [name for name in names_without_gradient if patched_norms.get(name) == 0]
     lost = [name for name in others if not _is_gradient(patched_norms.get(name))]
-    names = missing or zero or lost
-    if names:
-        sentence = "A patch was tried, but it removed the gradient of {names}."
-        if missing:
-            sentence = "A patch was tried, but {names} still had no finite gradient."
-        elif zero:
-            sentence = "A patch was tried, but with it, the gradient of {names} is exactly zero."
-        return PatchVerdict(False, fill(sentence, names=join_parameter_names(names)))
+    for names, sentence in (
+        (missing, "A patch was tried, but {names} still had no finite gradient."),
+        (zero, "A patch was tried, but with it, the gradient of {names} is exactly zero."),
+        (lost, "A patch was tried, but it removed the gradient of {names}."),
+    ):
+        if names:
+            return PatchVerdict(False, fill(sentence, names=join_parameter_names(names)))
     return _judge_effect_on_other_gradients(patched_norms, names_without_gradient, others)
 
 

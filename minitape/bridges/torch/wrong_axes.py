@@ -33,9 +33,9 @@ def check_selection_along_batch_axis(run: CheckedRun) -> Suspicions:
             # The program may select each example in turn, such as both sequences of a pair.
             is_only_selection = shapes_of_readers.count(row.shape) == 1
             is_along_batch = sizes[0] != sizes[1] > 1 and row.shape == (sizes[0], sizes[2])
-            is_last = _is_last_example(run, row, given)
             # The batch of a recurrent layer may hold the joints or the agents of one sequence.
-            if is_only_selection and is_along_batch and (is_last or makers[given].op not in RECURRENT_OPS):
+            is_attention = makers[given].op not in RECURRENT_OPS
+            if is_only_selection and is_along_batch and (is_attention or _is_last_example(run, row, given)):
                 fields = {"one": tuple(sizes), "n": sizes[1], "other": format_bracketed_place(*makers[given].site)}
                 yield build_row_suspicion(row, "wrong_axis", fields, "sequence")
 
