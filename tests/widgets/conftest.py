@@ -329,9 +329,15 @@ def read_position(page: Any) -> str:
 
 
 def type_keys(page: Any, *keys: str) -> None:
-    """Press keys one after the other, and wait until their effect has been drawn."""
+    """Press keys one after the other, and wait until their effect has been drawn.
+
+    A browser fills its screen some time after the key that presents: boxes that are read before would be the page's.
+    """
     for key in keys:
         page.keyboard.press(key)
+    if "v" in keys:
+        page.wait_for_function("!!document.querySelector('.mt-present') === !!document.fullscreenElement")
+        wait_for_frame(page)
     wait_for_frame(page)
 
 
