@@ -679,3 +679,44 @@ def test_a_layer_is_listed_as_often_however_many_other_layers_were_not_called(de
     causes = [answer.cause for answer in recording.explain(model).values()]
     assert causes.count("unused") == depth, causes
     assert listed.count(model[0]) <= 2, listed.count(model[0])
+
+
+class DetachedEncoder(torch.nn.Module):
+    """A model whose head trains, and whose encoder gets no gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder, self.head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.encoder(x).detach())
+
+
+@pytest.mark.parametrize(
+    ("name_sources", "layers"),
+    [
+        (lambda model: "encoder", ["encoder"]),
+        (lambda model: "head", ["head"]),
+        (lambda model: model.encoder, ["encoder"]),
+        (lambda model: model.parameters(), ["encoder", "head"]),
+        (lambda model: dict(model.named_parameters()), ["encoder", "head"]),
+        (lambda model: model, ["encoder", "head"]),
+    ],
+    ids=["name", "healthy layer's name", "layer", "parameters()", "dictionary", "model"],
+)
+def test_a_layer_by_name_and_the_parameters_of_a_model_can_be_asked_about(name_sources, layers):
+    model = DetachedEncoder()
+    with bridge.record() as recording:
+        model(torch.ones(4, 2)).sum().backward()
+    page = recording.explain(name_sources(model))
+    asked = [parameter for layer in layers for parameter in getattr(model, layer).parameters()]
+    found = [answer.cause == "detach" for answer in page.values()]
+    assert found == [parameter.grad is None for parameter in asked], page
+
+
+def test_a_name_that_no_parameter_has_is_refused_with_the_names_that_there_are():
+    model = DetachedEncoder()
+    with bridge.record() as recording:
+        model(torch.ones(4, 2)).sum().backward()
+    with pytest.raises(ValueError, match=r"no parameter with that name.*encoder\.weight.*head\.bias"):
+        recording.explain("decoder")
