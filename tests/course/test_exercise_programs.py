@@ -77,7 +77,6 @@ FORMULAS = {
     "10.2": "lambda f, value: [2.0 * value, 2.0 * value + 5.0]",
     "10.4": "lambda f, value, times: 2.0**times * value ** (2**times - 1)",
     "10.6": "lambda throw, target: 0.5 * np.arcsin(target / 10.2)",
-    "12.6": "lambda Tape, loss_of, start, steps, rate: [1.0, -2.0]",
     "13.9": "lambda seen, measures: (measures - [44.0, 4200.0]) / [5.0, 800.0]",
     "11.3": "lambda f, rest, value: value",
     "01.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
@@ -221,18 +220,6 @@ def two_slopes(f, value):
         found.append(tape.gradient(y, x))
     return found
 """
-BY_DIFFERENCES = """
-def learn(Tape, loss_of, start, steps, rate):
-    now = list(start)
-    for _ in range(steps):
-        slopes = []
-        for k in range(len(now)):
-            up, down = list(now), list(now)
-            up[k], down[k] = now[k] + 1e-5, now[k] - 1e-5
-            slopes.append((loss_of(up) - loss_of(down)) / 2e-5)
-        now = [value - rate * slope for value, slope in zip(now, slopes)]
-    return now
-"""
 UNROLLED = solved(
     "10.4",
     "k, y = tf.while_loop(lambda k, y: k < times, lambda k, y: (k + 1, f(y)), [0, y])",
@@ -366,7 +353,6 @@ def values_and_slopes(f, values):
     ("12.3", LEFT_OVER, "What does your tape keep from one call of gradient to the"),
     ("12.3", SEARCH, "What had come back to y when your loop visited its row?"),
     ("12.3", RECURSIVE, "Your function calls itself for each row, and Python stops"),
-    ("12.6", BY_DIFFERENCES, "Where do your gradients come from?"),
     (
         "13.9",
         solved("13.9", "seen.mean(axis=0)", "measures.mean(axis=0)").replace("seen.std", "measures.std"),
@@ -586,13 +572,14 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.8", "g @ w.T", "g * w.T", "You use *, which multiplies number by number."),
     ("12.8", "g @ w.T", "g @ w", "don't fit"),
     ("12.8", "x.T @ g", "x @ g", "don't fit"),
-    ("12.6", "zip(now, gradients)", "zip(parameters, gradients)", "compute with its plain value, which is in now"),
-    ("12.6", "value - rate", "value + rate", "Your steps go uphill"),
-    ("12.6", "rate * ", "", "You never use 'rate'"),
-    ("12.6", "loss = ", "parameters[0].assign(0.0)\n        loss = ", "You try to change a Number"),
-    ("12.6", "zip(now, gradients)", "zip(now, gradients[::-1])", "by the gradient of another one"),
-    ("12.6", "    return now", "        return now", "A return statement ends your loop"),
-    ("12.6", "        now = [", "        then = [", "You compute 'then' but never use it."),
+    ("12.6", "g, step = 3.0", "g, step = 1.0", "A rule that forgets g passes"),
+    ("12.6", "range(len(inputs))", "range(1)", "wrong for the second input"),
+    ("12.6", "range(len(inputs))", "range(1, len(inputs))", "wrong for the first input"),
+    ("12.6", "abs(received[number] - g * slope)", "received[number] - g * slope", "gradient is too small"),
+    ("12.6", "(2.0 * step)", "step", "measured slope for x should be 3"),
+    ("12.6", "up, down = list(inputs), list(inputs)", "up = down = list(inputs)", "measured slope for x should be 3"),
+    ("12.6", "g * slope) >", "slope) >", "measured slope for x should be 3"),
+    ("12.6", "1e-4", "0.5", "one percent too large"),
     ("13.9", "mean(axis=0)) / seen.std(axis=0)", "mean()) / seen.std()", "millimetres and grams together"),
     ("13.9", " / seen.std(axis=0)", "", "Now divide by the standard deviation"),
     ("13.9", "seen.std", "seen.var", "divided by the variance"),

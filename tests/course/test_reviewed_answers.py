@@ -123,7 +123,6 @@ PROGRAMS = [
     ("05.5", solved("05.5", "step * ", ""), "moves by 1"),
     ("05.5", solved("05.5", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "begin at the row of its target"),
-    ("12.6", solved("12.6", "gradient(loss, parameters)", "gradient(loss, parameters[0])"), "as if it were a list"),
     ("12.7", solved("12.7", "g, g.sum(axis=0)", "g * b, g.sum(axis=0)"), "x isn't multiplied by b"),
     (
         "06.4",
@@ -138,7 +137,6 @@ PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes t
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x.assign(tf.round(x))"), "leave x as it is"),
     ("12.2", SOLUTIONS["12.2"].replace("(g * y, g * x)", "(g * z / x, g * z / y)"), "ZeroDivisionError"),
     ("12.3", solved("12.3", "range(target.row, -1, -1)", "range(target.row + 1)"), "3.0 comes back to the sum"),
-    ("12.6", solved("12.6", "zip(now, ", "zip(start, "), "begins at the start again"),
     ("01.4", solved("01.4", "            inner.watch(x)\n", ""), "Hint: inner: x is a tensor"),
     ("01.4", solved("01.4", "        outer.watch(x)\n", ""), "Hint: outer: x is a tensor"),
     ("02.3", "def rule(arrived, x, y):\n    return (arrived, -arrived) if x > y else (-arrived, arrived)",
@@ -235,7 +233,6 @@ PROGRAMS += [  # of a reading of 1,255 answers
 SILENT = [
     ("01.5", solved("01.5", "0.1 * tape.gradient(y, x)", "0.1 * y")),
     ("07.5", solved("07.5", "tf.abs(bend)", "bend")),
-    ("12.6", solved("12.6", "tape.gradient(loss, parameters)", "[loss.value] * len(now)")),
 ]
 
 
