@@ -37,6 +37,21 @@ def _find_best_start(f: Polynomial, start: float, steps: int, rate: float) -> fl
     return min(starts, key=f._compute)
 
 
+def _run_careful_descent(f: Polynomial, start: float, steps: int, rate: float) -> float:
+    """Return where steps down the slope of `f` lead if each bad one is taken back, and halves the rate."""
+    for _ in range(steps):
+        end = run_gradient_descent(f, start, 1, rate)
+        if f._compute(end) < f._compute(start):
+            start = end
+        else:
+            rate /= 2
+    return start
+
+
+def _find_unchanged_variable_hint(answer: Program, observed_runs: ObservedRuns) -> str:
+    return "" if all(run.assign_count for run in observed_runs) else "no variable changed"
+
+
 def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str:
     """Say that no variable was changed, or that one changes in 0 steps, or return "" if neither is true."""
     if not all(run.assign_count for run in observed_runs):
@@ -45,13 +60,6 @@ def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str
         if float(answer(BOWL, 3.0, 0)) != 3.0:
             return "changed by zero steps"
     return ""
-
-
-def _find_missing_assignments_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that the variable was not changed for each number but created with the sum, or left out, or return ""."""
-    if all(run.assign_count >= number_count for run, number_count in zip(observed_runs, (3, 3, 1), strict=True)):
-        return ""
-    return "sums not kept"
 
 
 def _find_unchanged_average_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
@@ -92,16 +100,16 @@ EXERCISES = complete_exercises(
         ),
         Exercise(
             "03.4",
-            expect=_label_results_of_solution(lambda numbers: sum(numbers)),
-            cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0, 0.5],), ([4.0],)],
+            expect=_label_results_of_solution(_run_careful_descent),
+            cases=[(BOWL, 3.0, 6, 1.25), (BOWL, 3.0, 3, 1.0), (DENT, 0.5, 6, 2.0), (BOWL, -2.0, 4, 0.25)],
             view=_label_variable_or_tensor,
-            also=_find_missing_assignments_hint,
+            also=_find_unchanged_variable_hint,
             mistakes=[
-                Mistake(_label_results_of_solution(sum, "a tensor"), named="sum in a tensor"),
-                Mistake(sum, named="sum in a plain number"),
+                Mistake(_label_results_of_solution(_run_careful_descent, "a tensor"), named="tensor returned"),
+                Mistake(_run_careful_descent, named="plain number returned"),
             ],
         ),
-        Exercise("03.5", expect=append_colon_zero_to_names(["d:0"]), view=append_colon_zero_to_names),
+        Exercise("03.5", expect=append_colon_zero_to_names(["soft:0", "best:0"]), view=append_colon_zero_to_names),
         Exercise(
             "03.6",
             expect=_compute_running_average,

@@ -73,14 +73,14 @@ def compute_gradient_of_weighted_picks():
 
 
 def list_watched_after_assign():
-    a = tf.Variable(1.0, name="a")
-    b = tf.Variable(2.0, name="b", trainable=False)
-    c = tf.Variable(3.0, name="c")
-    d = tf.Variable(4.0, name="d")
-    total = a + c
-    c.assign(5.0)
+    soft = tf.Variable(2.0, name="soft")
+    stiff = tf.Variable(1.0, name="stiff")
+    trust = tf.Variable(0.5, name="trust", trainable=False)
+    best = tf.Variable(soft, name="best")
+    stiff = stiff + 0.0
     with tf.GradientTape() as tape:
-        total = total + d * b
+        (soft - 1.9) ** 2 + trust * (stiff - 1.1) ** 2
+        best.assign(soft)
     return [variable.name for variable in tape.watched_variables()]
 
 

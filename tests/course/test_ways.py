@@ -121,11 +121,17 @@ def learn(loss_of, start, steps):
         opt.apply_gradients([(tape.gradient(loss, w), w)])
     return w
 #@ 03.4
-def add_up(numbers):
-    total = tf.Variable(0.0)
-    for number in numbers:
-        total.assign(total + number)
-    return total
+def careful(loss_of, start, steps, rate):
+    w, lowest = tf.Variable(start), float("inf")
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            lowest = loss_of(w)
+        step = rate * tape.gradient(lowest, w)
+        w.assign_sub(step)
+        if not loss_of(w) < lowest:
+            w.assign_add(step)
+            rate *= 0.5
+    return w
 #@ 03.6
 def smooth(numbers, rate):
     average = tf.Variable(numbers[0])
@@ -268,11 +274,6 @@ def test_a_loop_without_an_end_is_told_as_such(monkeypatch):
     assert "stopped after 1000 lines; does its loop ever end?" in said, said
     said = check_program("02.5", "def my_sweep(rows, values):\n    row = 1\n    while row >= 0:\n        row += 1")
     assert "stopped after 1000 lines; does its loop ever end? (in this line" in said, said
-
-
-def test_a_variable_that_was_made_with_the_result_has_not_learned():
-    said = check_program("03.4", "lambda numbers: tf.Variable(sum(numbers))")
-    assert said.startswith("Exercise 03.4: not yet.\n  The results are right"), said
 
 
 @pytest.mark.parametrize("name", [exercise.name for exercise in EXERCISES if exercise.cases])
