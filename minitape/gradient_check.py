@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .engine.backward.tape import GradientTape
 from .engine.tensor.conversion import convert_to_tensor
 from .engine.tensor.tensor import Tensor, wrap_array_with_origin
+from .engine.types import Array, Sizes, Value
+from .engine.values.dtypes import DType
 from .functions.settings import executing_eagerly
-
-if TYPE_CHECKING:
-    from .engine.types import Array, Sizes, Value
-    from .engine.values.dtypes import DType
 
 
 def compute_gradient(

@@ -10,18 +10,15 @@ import sys
 import traceback
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..bridges.model_page import ModelPage
 from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_frameworks, run_program
+from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import write_file
 from .messages import convert_write_errors, create_usage_error, say
-
-if TYPE_CHECKING:
-    from ..bridges.run_watch.report import RunReport
-
 
 LONGEST_SHOWN_LINE = 200
 """The length of a line with a syntax error above which the line is not printed."""

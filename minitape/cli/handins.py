@@ -12,18 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, pairwise, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from minitape.course.checker import CORRECT, NOT_ANSWERED, NOT_YET
 from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
 from ..common.read_data import read_json
+from ..course.progress import Progress
 from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
 from .messages import say
 from .notebook_rules import Notebook, strip_colors, translate_verdicts_to_english
-
-if TYPE_CHECKING:
-    from ..course.progress import Progress
 
 PAUSE_SECONDS = 15 * 60
 """The number of seconds without an answer after which a learner is considered away."""

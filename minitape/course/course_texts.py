@@ -11,12 +11,10 @@ import ast
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..common.read_data import read_json
-
-if TYPE_CHECKING:
-    from ..engine.types import Object
+from ..engine.types import Object
 
 TEXTS_FOLDER = Path(__file__).parent / "texts"
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
+from ..engine.types import Function
 from .attempt import find_function_source
 from .call_log import ObservedRuns
 from .exercise import Exercise, Mistake, complete_exercises, raise_error
 from .unknown_functions import Polynomial, TracedNumber
-
-if TYPE_CHECKING:
-    from ..engine.types import Function
 
 F = TracedNumber(0, 0, 1)
 G = TracedNumber(1, -2, 0, 1)

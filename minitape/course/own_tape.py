@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .course_texts import read_lesson
+from .exercise import Answer, NamedValues
 from .trials import AnswerTrial
-
-if TYPE_CHECKING:
-    from .exercise import Answer, NamedValues
 
 SETUP = "tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n"
 

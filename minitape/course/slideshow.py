@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..common.script_json import format_script_json
 from ..common.translation import say
+from .plot import Moving
 from .widget_base import AnyWidget, Float, Int, List, Unicode
-
-if TYPE_CHECKING:
-    from .plot import Moving
 
 HERE = Path(__file__).parent
 # The widget's program only needs a "model". In a page, this is an object that the script creates.

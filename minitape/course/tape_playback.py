@@ -10,18 +10,16 @@ import re
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..common.translation import join_sentences, say, truncate_text
 from ..picture.expressions import Expressions
+from ..picture.snapshot_types import OptionalRow, RowFields, Snapshot
 from ..picture.snapshots import build_rows_and_sweep
 from ..picture.tape_difference import TapeDifference, find_first_difference
 from .call_log import MAX_TAPES, ObservedRun
 from .course_texts import read_lesson
-
-if TYPE_CHECKING:
-    from ..picture.snapshot_types import OptionalRow, RowFields, Snapshot
-    from .exercise import Answer, NamedValues, Program
+from .exercise import Answer, NamedValues, Program
 
 MAX_VALUE_LENGTH = 60
 DIFFERENCES = {

@@ -8,12 +8,10 @@ these functions. Each function is loaded when it is first used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ..common.lazy_names import load_own_object, parse_name_table
-
-if TYPE_CHECKING:
-    from .types import Function
+from .types import Function
 
 
 class Hooks:

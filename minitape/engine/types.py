@@ -1,26 +1,18 @@
 """Define types for type checkers and editors.
 
-Type checkers do not see the operators that minitape installs at import time, so classes in this module declare them. At
-run time, these classes are ``object``. Apart from them, only ``Params``, ``Returned`` and ``Decorated`` exist at run
-time.
+Type checkers do not see the operators that minitape installs at import time, so classes at the end of this module
+declare them. At run time, these classes are ``object``, and ``VariableSlice`` does not exist.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, SupportsIndex, TypeAlias, TypeVar
 
-# A decorator uses Params and Returned if the new function has the same parameters and result as the old one.
-# A decorator that returns the function itself uses Decorated.
-Params = ParamSpec("Params")
-Returned = TypeVar("Returned")
-Decorated = TypeVar("Decorated", bound=Callable)
+import numpy as np
 
 if TYPE_CHECKING:
-    from types import EllipsisType
-
-    import numpy as np
-
     from .record.provenance import Origin
     from .record.record import Record
     from .tensor.tensor import Reference, Tensor
@@ -28,193 +20,207 @@ if TYPE_CHECKING:
     from .values.dtypes import DType
     from .values.shape import TensorShape
 
-    # Each alias stands for an idea that Python's types cannot express, or that many functions share.
-    # The comment above an alias says which values it stands for, or why it is needed.
+# A decorator uses Params and Returned if the new function has the same parameters and result as the old one.
+# A decorator that returns the function itself uses Decorated.
+Params = ParamSpec("Params")
+Returned = TypeVar("Returned")
+Decorated = TypeVar("Decorated", bound=Callable)
 
-    # An array, a NumPy scalar, a Python number or, in rules, a tensor. The same formula computes with all of them.
-    Array: TypeAlias = Any
-    # An array or, in a recorded sweep, a tensor. The same formula computes with both.
-    Adjoint: TypeAlias = Any
-    # The adjoints of several outputs or inputs.
-    Adjoints: TypeAlias = list[Adjoint]
-    # A function that returns the adjoint of a row, or None if the row has none.
-    AdjointLookup: TypeAlias = Callable[[int], Adjoint]
-    # A tensor or a tuple of tensors, depending on the number of outputs of the primitive.
-    Result: TypeAlias = Any
-    # Anything that converts to a tensor: tensors, variables, arrays, numbers, strings, and lists of these.
-    Value: TypeAlias = Any
-    # The outputs of an operation, or a list argument after conversion.
-    Tensors: TypeAlias = list[Tensor]
-    # A tensor, a variable, or a wrapper around a variable. Type checkers would not find `shape` on a union of them.
-    TargetOrSource: TypeAlias = Any
-    # The targets or the sources of a gradient, as a flat list.
-    TargetsOrSources: TypeAlias = list[TargetOrSource]
-    # A variable, or None after ``read_value=False``. A union would force every caller to check for None.
-    VariableOrNone: TypeAlias = Any
-    # A tensor or another leaf, or nested lists, tuples, dictionaries and named tuples of leaves.
-    Structure: TypeAlias = Any
-    # An argument that ``as_dtype`` accepts. None keeps the dtype of the value.
-    DTypeLike: TypeAlias = DType | np.dtype | type | str | None
-    # An argument that ``TensorShape`` accepts: a shape, sizes, None, or tensors that contain sizes.
-    ShapeLike: TypeAlias = TensorShape | Tensor | np.ndarray | Sequence | int | None
-    # An object from other code, which may lack the attributes that minitape reads.
-    Object: TypeAlias = Any
-    # The six columns of a recording: code, a, b, call, offset, value.
-    Columns: TypeAlias = list[list]
-    # A NumPy scalar class, or ``object`` for strings.
-    NumPyType: TypeAlias = type[Any]
-    # An ``InterruptSafeExit``, which is an ``__exit__`` in the form of a property.
-    ExitProperty: TypeAlias = Callable[..., bool | None]
-    # The name of an operation, for TensorFlow 1 graphs.
-    GraphName: TypeAlias = str | None
-    # The path of a name scope, of a layer or of a JAX function, outermost first.
-    Scope: TypeAlias = tuple[str, ...]
-    # The sizes of axes, or their positions.
-    Sizes: TypeAlias = tuple[int, ...]
-    # The shape and the dtype of a row's value.
-    ShapeAndDtype: TypeAlias = tuple[Sizes, np.dtype]
-    # A dict that maps row numbers to values.
-    ArraysByRow: TypeAlias = dict[int, Array]
-    # A dict that maps row numbers, or the positions of a call's inputs, to adjoints.
-    AdjointsByRow: TypeAlias = dict[int, Adjoint]
-    # A dict that maps row numbers to lists of rows, such as their consumers.
-    RowsByRow: TypeAlias = dict[int, list[int]]
-    # Ranges of rows, as (first, end) pairs.
-    Spans: TypeAlias = list[tuple[int, int]]
-    # Dictionaries that map the program's names to their values. If several contain the same name, the first one takes
-    # precedence.
-    Namespaces: TypeAlias = Iterable[dict[str, object]]
-    # Anything that can index an array, a tensor or a variable.
-    Index: TypeAlias = SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None
-    # The attributes of an operation, or keyword arguments. Each value has its own type.
-    Attributes: TypeAlias = dict[str, Any]
-    # A function whose parameters and result are not declared.
-    Function: TypeAlias = Callable
-    # A dict that maps names in formulas to functions, or names of methods to operators.
-    FunctionsByName: TypeAlias = dict[str, Function]
-    # A function without parameters whose result is ignored.
-    Action: TypeAlias = Callable[[], object]
+# Each alias stands for an idea that Python's types cannot express, or that many functions share.
+# The comment above an alias says which values it stands for, or why it is needed.
 
-    class GradientSource(Protocol):
-        """A gradient source: a tensor or a variable, including Keras variables."""
+# An array, a NumPy scalar, a Python number or, in rules, a tensor. The same formula computes with all of them.
+Array: TypeAlias = Any
+# An array or, in a recorded sweep, a tensor. The same formula computes with both.
+Adjoint: TypeAlias = Any
+# The adjoints of several outputs or inputs.
+Adjoints: TypeAlias = list[Adjoint]
+# A function that returns the adjoint of a row, or None if the row has none.
+AdjointLookup: TypeAlias = Callable[[int], Adjoint]
+# A tensor or a tuple of tensors, depending on the number of outputs of the primitive.
+Result: TypeAlias = Any
+# Anything that converts to a tensor: tensors, variables, arrays, numbers, strings, and lists of these.
+Value: TypeAlias = Any
+# The outputs of an operation, or a list argument after conversion.
+Tensors: TypeAlias = "list[Tensor]"
+# A tensor, a variable, or a wrapper around a variable. Type checkers would not find `shape` on a union of them.
+TargetOrSource: TypeAlias = Any
+# The targets or the sources of a gradient, as a flat list.
+TargetsOrSources: TypeAlias = list[TargetOrSource]
+# A variable, or None after ``read_value=False``. A union would force every caller to check for None.
+VariableOrNone: TypeAlias = Any
+# A tensor or another leaf, or nested lists, tuples, dictionaries and named tuples of leaves.
+Structure: TypeAlias = Any
+# An argument that ``as_dtype`` accepts. None keeps the dtype of the value.
+DTypeLike: TypeAlias = "DType | np.dtype | type | str | None"
+# An argument that ``TensorShape`` accepts: a shape, sizes, None, or tensors that contain sizes.
+ShapeLike: TypeAlias = "TensorShape | Tensor | np.ndarray | Sequence | int | None"
+# An object from other code, which may lack the attributes that minitape reads.
+Object: TypeAlias = Any
+# The six columns of a recording: code, a, b, call, offset, value.
+Columns: TypeAlias = list[list]
+# A NumPy scalar class, or ``object`` for strings.
+NumPyType: TypeAlias = type[Any]
+# An ``InterruptSafeExit``, which is an ``__exit__`` in the form of a property.
+ExitProperty: TypeAlias = Callable[..., bool | None]
+# The name of an operation, for TensorFlow 1 graphs.
+GraphName: TypeAlias = str | None
+# The path of a name scope, of a layer or of a JAX function, outermost first.
+Scope: TypeAlias = tuple[str, ...]
+# The sizes of axes, or their positions.
+Sizes: TypeAlias = tuple[int, ...]
+# The shape and the dtype of a row's value.
+ShapeAndDtype: TypeAlias = tuple[Sizes, np.dtype]
+# A dict that maps row numbers to values.
+ArraysByRow: TypeAlias = dict[int, Array]
+# A dict that maps row numbers, or the positions of a call's inputs, to adjoints.
+AdjointsByRow: TypeAlias = dict[int, Adjoint]
+# A dict that maps row numbers to lists of rows, such as their consumers.
+RowsByRow: TypeAlias = dict[int, list[int]]
+# Ranges of rows, as (first, end) pairs.
+Spans: TypeAlias = list[tuple[int, int]]
+# Dictionaries that map the program's names to their values. If several contain the same name, the first one takes
+# precedence.
+Namespaces: TypeAlias = Iterable[dict[str, object]]
+# Anything that can index an array, a tensor or a variable.
+Index: TypeAlias = "SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None"
+# The attributes of an operation, or keyword arguments. Each value has its own type.
+Attributes: TypeAlias = dict[str, Any]
+# A function whose parameters and result are not declared.
+Function: TypeAlias = Callable
+# A dict that maps names in formulas to functions, or names of methods to operators.
+FunctionsByName: TypeAlias = dict[str, Function]
+# A function without parameters whose result is ignored.
+Action: TypeAlias = Callable[[], object]
 
-        @property
-        def shape(self) -> TensorShape:
-            """The shape of the value."""
 
-        def numpy(self) -> np.ndarray:
-            """Return the value as an array, or as a NumPy scalar, which has the same methods."""
+class GradientSource(Protocol):
+    """A gradient source: a tensor or a variable, including Keras variables."""
 
-    AnySource = TypeVar("AnySource", bound=GradientSource)
-    Key = TypeVar("Key")
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the value."""
 
-    class ExplanationResult(Protocol):
-        """What ``tape.explain`` returns for one source.
+    def numpy(self) -> np.ndarray:
+        """Return the value as an array, or as a NumPy scalar, which has the same methods."""
 
-        Attributes:
-            connected: Whether there is a gradient, even if it is zero or NaN.
-            cause: The name of the reason why the gradient is None.
-            message: The cause as a sentence.
-            fix: A sentence on what to change.
-            filename: The file of the statement that broke the chain, or None if no single statement did.
-            line: The line of the statement.
-            patch: The corrected line, if the correction is a single line.
-            patch_line: The line that ``patch`` replaces, if that is not ``line``.
+
+AnySource = TypeVar("AnySource", bound=GradientSource)
+Key = TypeVar("Key")
+
+
+class ExplanationResult(Protocol):
+    """What ``tape.explain`` returns for one source.
+
+    Attributes:
+        connected: Whether there is a gradient, even if it is zero or NaN.
+        cause: The name of the reason why the gradient is None.
+        message: The cause as a sentence.
+        fix: A sentence on what to change.
+        filename: The file of the statement that broke the chain, or None if no single statement did.
+        line: The line of the statement.
+        patch: The corrected line, if the correction is a single line.
+        patch_line: The line that ``patch`` replaces, if that is not ``line``.
+    """
+
+    connected: bool
+    cause: str
+    message: str
+    fix: str
+    filename: str | None
+    line: int | None
+    patch: str | None
+    patch_line: int | None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the cause. The kinds are the same in all frameworks."""
+
+    @property
+    def others(self) -> Sequence[ExplanationResult]:
+        """The explanations of further breaks."""
+
+
+class FirstRunInterface(Protocol):
+    """The part of a ``tf.function``'s first run that the engine uses (:mod:`minitape.functions.first_run`).
+
+    Attributes:
+        tensor_refs: Weak references to the tensors of the run.
+        has_values: Whether tensors hold the values of the run. True until the first gradient of the run is
+            recorded, and False from then on, because zeros replace the values that are no longer available.
+    """
+
+    tensor_refs: list
+    has_values: bool
+
+    def enter_outside_tensor(self, tensor: Tensor, offset: int | None) -> int:
+        """Write a row for a tensor that was created outside the run.
+
+        Args:
+            tensor: The tensor.
+            offset: The bytecode offset of the statement that uses the tensor, or None for the current statement.
+
+        Returns:
+            The number of the row.
         """
 
-        connected: bool
-        cause: str
-        message: str
-        fix: str
-        filename: str | None
-        line: int | None
-        patch: str | None
-        patch_line: int | None
+    def refuse_or_guard_value(self, tensor: Tensor, access: str = ...) -> None:
+        """Raise an error or write a guard if Python reads a value that may differ in later calls.
 
-        @property
-        def kind(self) -> str:
-            """The kind of the cause. The kinds are the same in all frameworks."""
-
-        @property
-        def others(self) -> Sequence[ExplanationResult]:
-            """The explanations of further breaks."""
-
-    class FirstRunInterface(Protocol):
-        """The part of a ``tf.function``'s first run that the engine uses (:mod:`minitape.functions.first_run`).
-
-        Attributes:
-            tensor_refs: Weak references to the tensors of the run.
-            has_values: Whether tensors hold the values of the run. True until the first gradient of the run is
-                recorded, and False from then on, because zeros replace the values that are no longer available.
+        Args:
+            tensor: The tensor whose value is read.
+            access: "bool" for a branch, otherwise the name of the method or conversion that reads the value.
         """
 
-        tensor_refs: list
-        has_values: bool
+    def find_symbolic_name(self, row: int) -> str | None:
+        """Return the name that replaces a tensor's value in its repr, or None if the value may be shown.
 
-        def enter_outside_tensor(self, tensor: Tensor, offset: int | None) -> int:
-            """Write a row for a tensor that was created outside the run.
+        Args:
+            row: The row of the tensor.
+        """
 
-            Args:
-                tensor: The tensor.
-                offset: The bytecode offset of the statement that uses the tensor, or None for the current statement.
+    def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None:
+        """Initialize a variable that the function has created.
 
-            Returns:
-                The number of the row.
-            """
+        Args:
+            variable: The variable.
+            *arguments: The arguments of `ResourceVariable._initialize`.
+        """
 
-        def refuse_or_guard_value(self, tensor: Tensor, access: str = ...) -> None:
-            """Raise an error or write a guard if Python reads a value that may differ in later calls.
+    def find_or_add_state(self, variable: ResourceVariable) -> Tensor:
+        """Return a variable's state at this point of the run.
 
-            Args:
-                tensor: The tensor whose value is read.
-                access: "bool" for a branch, otherwise the name of the method or conversion that reads the value.
-            """
+        Args:
+            variable: The variable.
+        """
 
-        def find_symbolic_name(self, row: int) -> str | None:
-            """Return the name that replaces a tensor's value in its repr, or None if the value may be shown.
+    def add_equal_state(self, variable: ResourceVariable) -> None:
+        """Replace a variable's state with an equal state that has a new row.
 
-            Args:
-                row: The row of the tensor.
-            """
+        The engine calls this when a tape begins to watch a variable that it has already read.
 
-        def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None:
-            """Initialize a variable that the function has created.
+        Args:
+            variable: The variable.
+        """
 
-            Args:
-                variable: The variable.
-                *arguments: The arguments of `ResourceVariable._initialize`.
-            """
+    def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
+        """Assign a new state to a variable.
 
-        def find_or_add_state(self, variable: ResourceVariable) -> Tensor:
-            """Return a variable's state at this point of the run.
+        Args:
+            variable: The variable.
+            change: The tensor to assign, add or subtract.
+            method: "assign", "assign_add" or "assign_sub".
+        """
 
-            Args:
-                variable: The variable.
-            """
 
-        def add_equal_state(self, variable: ResourceVariable) -> None:
-            """Replace a variable's state with an equal state that has a new row.
+class RowValues(Protocol):
+    """The values of a recording's rows: arrays, or tensors in a recorded sweep."""
 
-            The engine calls this when a tape begins to watch a variable that it has already read.
+    def __getitem__(self, row: int, /) -> Adjoint:
+        """Return the value of a row."""
 
-            Args:
-                variable: The variable.
-            """
 
-        def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
-            """Assign a new state to a variable.
-
-            Args:
-                variable: The variable.
-                change: The tensor to assign, add or subtract.
-                method: "assign", "assign_add" or "assign_sub".
-            """
-
-    class RowValues(Protocol):
-        """The values of a recording's rows: arrays, or tensors in a recorded sweep."""
-
-        def __getitem__(self, row: int, /) -> Adjoint:
-            """Return the value of a row."""
+if TYPE_CHECKING:
 
     class TensorOperators:
         """The operators and conversions of tensors and variables."""

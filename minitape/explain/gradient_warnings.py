@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from traceback import walk_stack
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from ..common.translation import join_sentences
 from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import unwrap_keras_variable
 from ..engine.record.thread_state import state
+from ..engine.types import TargetOrSource, TargetsOrSources
 from .caller import use_asking_frame
 from .explanation import Explanation
 from .explanation_page import NO_SOURCES, group_explanations_by_reason
 from .tape_answers import explain_flat_sources
 from .translated_sentences import fill
-
-if TYPE_CHECKING:
-    from ..engine.types import TargetOrSource, TargetsOrSources
 
 MAX_FRAMES = 40  # The maximum number of callers to search for a tape.
 MAX_SOURCES = 20  # The maximum number of sources to explain.

@@ -10,13 +10,10 @@ import gc
 import sys
 import types
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ..engine.record.user_frames import is_minitape_or_library_file
 from ..engine.tensor.variable import ResourceVariable
-
-if TYPE_CHECKING:
-    from ..engine.types import Object, TargetOrSource
+from ..engine.types import Object, TargetOrSource
 
 _KERAS_MODULE = "minitape.tf.keras"
 _MAX_DEPTH = 4  # The maximum depth to which nested containers are searched.

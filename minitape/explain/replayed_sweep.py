@@ -10,7 +10,6 @@ import math
 from collections.abc import Hashable, Iterable
 from contextlib import redirect_stdout
 from io import StringIO
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,12 +21,10 @@ from ..engine.record.interrupt_safe import suspend_recording
 from ..engine.record.record import MAX_SMALL_SIZE
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.tensor import wrap_array_with_origin
+from ..engine.types import ArraysByRow, TargetOrSource, TargetsOrSources
 from ..recording.recorded_rows import BackwardPass
 from ..recording.tape_reachability import TapeReachability
 from ..recording.value_summary import ValueSummary
-
-if TYPE_CHECKING:
-    from ..engine.types import ArraysByRow, TargetOrSource, TargetsOrSources
 
 MAX_ROWS = 20_000  # Sweeps are not repeated for recordings with more rows than this.
 

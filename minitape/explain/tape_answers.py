@@ -7,13 +7,13 @@ its message reports the failure.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ..common.translation import join_sentences
 from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import unwrap_keras_variable
 from ..engine.record.thread_state import state
 from ..engine.tensor.tensor import Tensor
+from ..engine.types import Structure, TargetOrSource, TargetsOrSources
 from ..engine.values.nest import flatten, pack_sequence_as
 from .caller import warn_at_user_line
 from .explanation import Explanation
@@ -23,9 +23,6 @@ from .reasons.object_names import share_searches_between_questions
 from .reasons.tape_adapter import TapeAdapter, build_tape_adapter
 from .reasons.tape_checks import explain_gradient
 from .translated_sentences import fill
-
-if TYPE_CHECKING:
-    from ..engine.types import Structure, TargetOrSource, TargetsOrSources
 
 
 def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:

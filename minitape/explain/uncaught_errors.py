@@ -11,16 +11,13 @@ import re
 import sys
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from ..common.api_suggestions import suggest_replacement
 from ..common.notebook import find_ipython_shell
 from ..engine.record.user_frames import _PACKAGE
 from ..engine.tensor.tensor import Tensor
+from ..engine.types import Object
 from .error_texts import ADVICE, MISSING_NAME
-
-if TYPE_CHECKING:
-    from ..engine.types import Object
 
 # The bridges are not included, because their users need another framework's names.
 _OWN_MODULES = ("minitape.engine", "minitape.tf", "minitape.picture", "minitape.explain")

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import itemgetter
 from sys import _getframe
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import CodeType
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -30,16 +31,12 @@ from ..engine.table.primitives import Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
+from ..engine.tensor.variable import ResourceVariable
+from ..engine.types import Adjoint, Array, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from . import inner_rows
 from .first_run import Feed, FirstRun, GuardError
 from .row_program import RowProgram, TracedRows
-
-if TYPE_CHECKING:
-    from types import CodeType
-
-    from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Adjoint, Array, Structure, Value
 
 
 class Assignment(NamedTuple):

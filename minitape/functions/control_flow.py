@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,13 +23,11 @@ from ..engine.record.thread_state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
+from ..engine.types import Adjoint, Function, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .concrete_function import ConcreteFunction, record_function
 from .effect_rows import PythonRow, run_and_write_row
 from .first_run import FirstRun, GuardError, NotRecordableError, find_current_first_run
-
-if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Function, Structure, Value
 
 
 class RecordedBody(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -25,12 +25,10 @@ from ..engine.record.thread_state import get_current_first_run, state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
+from ..engine.tensor.variable import ResourceVariable
+from ..engine.types import Array, Object
 from ..engine.values.argument_errors import build_argument_error
 from ..recording.graph_nodes import find_operation_and_inputs
-
-if TYPE_CHECKING:
-    from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Array, Object
 
 
 class GuardError(Exception):

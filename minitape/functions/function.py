@@ -12,13 +12,13 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, cast, overload
+from typing import Any, Generic, NamedTuple, cast, overload
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.types import Params, Returned
+from ..engine.types import Object, Params, Returned, Structure
 from ..engine.values.dtypes import as_dtype
 from ..engine.values.nest import flatten, map_structure
 from ..recording.sites import describe_line_of_row
@@ -34,9 +34,6 @@ from .first_run import FirstRun, GuardError, NotRecordableError
 from .row_program import RowProgram
 from .settings import EAGER_FUNCTIONS
 from .tensor_spec import TensorSpec, build_argument_key
-
-if TYPE_CHECKING:
-    from ..engine.types import Object, Structure
 
 # The maximum number of concrete functions for calls of one kind.
 # Each of them belongs to a different path through Python's branches.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine.record.array_spec import ArraySpec, get_array_spec
 from ..engine.record.record import Record
@@ -19,11 +19,9 @@ from ..engine.table.accelerator import fast
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import OPERAND_CHECKS
 from ..engine.tensor.tensor import EagerTensor, wrap_array
+from ..engine.types import Array, ArraysByRow
 from ..recording.sites import describe_line_of_row
 from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
-
-if TYPE_CHECKING:
-    from ..engine.types import Array, ArraysByRow
 
 # After this many runs, a program decides for the first time whether fusing its operations pays off. The first run, in
 # which Python runs the function, is not counted.

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine.tensor.tensor import Tensor
+from ..engine.types import Object, Value
 from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
-
-if TYPE_CHECKING:
-    from ..engine.types import Object, Value
 
 
 @dataclass(frozen=True)

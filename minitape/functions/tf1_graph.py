@@ -13,7 +13,7 @@ import operator
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine.backward.gradient import compute_gradients
 from ..engine.backward.tape import GradientTape
@@ -22,14 +22,12 @@ from ..engine.hooks import hooks
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.types import Attributes, DTypeLike, Index, Object, ShapeLike, Structure
 from ..engine.values import dtypes, errors
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from ..engine.values.shape import TensorShape
 from ..recording.graph_nodes import find_operation_and_inputs
 from .traced_calls import wrap_for_first_runs
-
-if TYPE_CHECKING:
-    from ..engine.types import Attributes, DTypeLike, Index, Object, ShapeLike, Structure
 
 # The registered gradient functions (op, *upstream), keyed by name.
 REGISTERED_GRADIENTS: dict[str, Callable | None] = {}

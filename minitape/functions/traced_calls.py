@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING
 
 from ..engine.record.thread_state import state
-
-if TYPE_CHECKING:
-    from ..engine.types import Object
+from ..engine.types import Object
 
 # For each public name, the function in :mod:`.effect_rows` that writes its row.
 _ROW_WRITERS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from ..engine.derivatives.custom_gradient import (
     CustomCall,
@@ -15,9 +14,7 @@ from ..engine.derivatives.custom_gradient import (
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import Tensor, wrap_array
-
-if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Structure
+from ..engine.types import Adjoint, Structure
 
 
 @pass_adjoints_as_list

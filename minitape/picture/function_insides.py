@@ -9,23 +9,20 @@ not change the recording, and does not run any of the program's Python functions
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.backward.tape import GradientTape
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
+from ..engine.record.record import Record
+from ..engine.record.row_parts import Call
 from ..engine.record.thread_state import state
 from ..engine.tensor.tensor import EagerTensor, wrap_array_with_origin
+from ..engine.types import ArraysByRow, Structure
 from .reader import TapeReader
 from .shown_values import to_value_fields
+from .snapshot_types import InsideFields, Snapshot
 from .stepper import MAX_EAGER_ROWS, build_tape_stepper
-
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
-    from ..engine.record.row_parts import Call
-    from ..engine.types import ArraysByRow, Structure
-    from .snapshot_types import InsideFields, Snapshot
 
 MAX_CALLS = 16  # Only this many calls of a recording have an inside in its snapshot.
 MAX_ROWS = 2_000  # Further rows of an inside are omitted.

@@ -11,22 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..engine.table.generated_code import compile_expression
-from ..engine.table.primitives import TABLE, activation  # noqa: F401, which declares softmax
+from ..engine.table.primitives import TABLE, Rule, activation  # noqa: F401, which declares softmax
 from ..engine.table.primitives.elementwise import ARRAY_FORMS, BY_CODE
 from ..engine.table.primitives.reduce import unbroadcast
+from ..engine.types import Array, Attributes
 from .picture_rows import build_formula_fields
 from .readable_formulas import list_array_operation_formulas
 from .shown_values import to_value_fields
-
-if TYPE_CHECKING:
-    from ..engine.table.primitives import Rule
-    from ..engine.types import Array, Attributes
-    from .snapshot_types import EdgeFields, RowFields
+from .snapshot_types import EdgeFields, RowFields
 
 # The names used by PyTorch and JAX. The table itself uses the names of TensorFlow's elementwise kernels.
 ELEMENTWISE_ALIASES = (

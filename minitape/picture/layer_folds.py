@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from ..engine.types import RowsByRow
 from .expressions import LAYER_OPERATION, format_row_title
 from .figure import collect_final_adjoints
 from .picture_texts import translate
-
-if TYPE_CHECKING:
-    from ..engine.types import RowsByRow
-    from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields
+from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields
 
 BLOCK_DEPTH = 2  # The levels of a scope down to a block: the model, and the block itself.
 MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only its number of rows.

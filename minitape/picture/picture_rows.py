@@ -8,15 +8,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from types import CodeType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from ..engine.table.primitives import Primitive
+from ..engine.types import Returned
 from .readable_formulas import format_readable_formula
 from .shown_values import unpack_value
-
-if TYPE_CHECKING:
-    from ..engine.table.primitives import Primitive
-    from ..engine.types import Returned
-    from .snapshot_types import OptionalRow, PackedValue, RowFields
+from .snapshot_types import OptionalRow, PackedValue, RowFields
 
 
 @dataclass(slots=True, eq=False)

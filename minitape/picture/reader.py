@@ -7,16 +7,18 @@ from bisect import bisect_right
 from collections.abc import Hashable
 from dataclasses import dataclass
 from types import CodeType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.row_marks import has_differentiable_dtype
+from ..engine.backward.tape import GradientTape
 from ..engine.derivatives.custom_gradient import CUSTOM
 from ..engine.derivatives.forward_mode import ForwardTape
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.record import Record
 from ..engine.record.row_parts import CALL, FLOAT_TYPES, LEAF, Leaf
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.types import Array, Columns, Namespaces, Object, Spans, Structure
 from ..engine.values.dtypes import as_dtype
 from ..recording.graph_nodes import find_operation_and_inputs
 from ..recording.memory_use import count_kept_bytes
@@ -36,12 +38,8 @@ from .readable_formulas import list_array_operation_formulas
 from .reader_base import Reader, merge_parts_and_return_merged
 from .recomputed_values import are_released_values_small, recompute_released_values
 from .shown_values import pack_value, to_value_fields
+from .snapshot_types import EventFields, InsideFields, Kind, RowFields, TapeFields
 from .truncation import shorten_name
-
-if TYPE_CHECKING:
-    from ..engine.backward.tape import GradientTape
-    from ..engine.types import Array, Columns, Namespaces, Object, Spans, Structure
-    from .snapshot_types import EventFields, InsideFields, Kind, RowFields, TapeFields
 
 MAX_LIST_ITEMS = 64  # Longer lists are not searched for named variables.
 _match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # Matches the name of an unnamed variable.

@@ -12,16 +12,14 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import count
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..engine.types import ArraysByRow, Namespaces, Object, Structure
 from ..recording.sites import read_source_lines
 from ..recording.variable_names import iter_public_names_and_values
 from .picture_rows import PictureRows, get_row_number
+from .snapshot_types import EventFields, InsideFields, RowFields, Snapshot, TapeFields
 from .truncation import join_and_truncate_lines
-
-if TYPE_CHECKING:
-    from ..engine.types import ArraysByRow, Namespaces, Object, Structure
-    from .snapshot_types import EventFields, InsideFields, RowFields, Snapshot, TapeFields
 
 EMPTY_RECORD_NAME = "r0"  # The name of a recording without rows.
 _record_numbers = count(1)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..engine.types import Array, Sizes
+from .snapshot_types import OptionalValue, PackedValue, Plain, ValueFields
 from .truncation import shorten_text
-
-if TYPE_CHECKING:
-    from ..engine.types import Array, Sizes
-    from .snapshot_types import OptionalValue, PackedValue, Plain, ValueFields
 
 
 class TextOptions(threading.local):

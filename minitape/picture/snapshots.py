@@ -8,18 +8,15 @@ generates ``docs/snapshot.md`` from that file.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+from ..engine.backward.tape import GradientTape
+from ..engine.types import Structure
 from ..recording.variable_names import use_namespaces_for_names
 from .alarms import build_alarms_and_breaks
+from .picture_rows import PictureRows
 from .reader_base import Reader, collect_namespaces
+from .snapshot_types import Snapshot
 from .source import PictureSource, get_picture_source
-
-if TYPE_CHECKING:
-    from ..engine.backward.tape import GradientTape
-    from ..engine.types import Structure
-    from .picture_rows import PictureRows
-    from .snapshot_types import Snapshot
 
 
 def snapshot(

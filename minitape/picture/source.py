@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence, Sized
+from typing import Protocol, runtime_checkable
 
 from ..engine.backward.tape import GradientTape
 from ..engine.record.kept_arrays import iter_large_arrays
+from ..engine.types import Array, ArraysByRow, Namespaces, Object, Structure
 from .gradient_results import list_gradient_results
 from .reader import TapeReader
 from .reader_base import Reader, unwrap_accumulator
 from .shown_values import to_value_fields
+from .snapshot_types import ResultFields
 from .stepper import SweepSteps, build_tape_stepper
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence, Sized
-
-    from ..engine.types import Array, ArraysByRow, Namespaces, Object, Structure
-    from .snapshot_types import ResultFields
 
 
 @runtime_checkable

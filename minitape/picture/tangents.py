@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.derivatives.forward_mode import ForwardTape
 from ..engine.record.interrupt_safe import suspend_recording
+from ..engine.record.record import Record
 from ..engine.tensor.tensor import wrap_array_with_origin
-
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
-    from ..engine.types import ArraysByRow, Object
+from ..engine.types import ArraysByRow, Object
 
 MAX_ROWS = 2000  # Pictures of longer recordings show no tangents.
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..engine.types import Adjoint
+from ..engine.types import Adjoint
 
 IGNORE_INVALID = np.errstate(invalid="ignore")  # Uninitialized memory may contain a signaling NaN.
 

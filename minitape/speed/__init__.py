@@ -28,16 +28,13 @@ from __future__ import annotations
 
 import functools
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from ..engine.table.accelerator import Accelerator
+from ..engine.table.primitives import Primitive
+from ..engine.types import Function
 from . import array_blocks
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from ..engine.table.primitives import Primitive
-    from ..engine.types import Function
 
 # Maps each plain function or class to the module whose function of the same name builds the fast form.
 _FAST_MODULES = {

@@ -16,14 +16,12 @@ import sys
 import threading
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..engine.table.generated_code import OPERATORS, compile_expression, find_names, parse_expression
-
-if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Array, NumPyType, Object, Sizes
+from ..engine.types import Adjoint, Array, NumPyType, Object, Sizes
 
 LARGE = 65_536  # Arrays with at least this many elements are computed in blocks.
 # The number of elements per block. At this size, inputs and results fit in the cache, and few NumPy calls are needed.

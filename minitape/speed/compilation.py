@@ -11,12 +11,10 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..common.threads import start_thread
-
-if TYPE_CHECKING:
-    from ..engine.types import Function
+from ..engine.types import Function
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
 

@@ -12,35 +12,34 @@ import logging
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from ..engine.record.row_parts import Call
 from ..engine.table.generated_code import replace_operands
+from ..engine.types import Array, ArraysByRow, Function, NumPyType, Object, RowsByRow, ShapeAndDtype, Sizes
 from .compilation import compile_function
 from .kernel_source import format_module_header, to_kernel_formula
 
-if TYPE_CHECKING:
-    from ..engine.record.row_parts import Call
-    from ..engine.types import Array, ArraysByRow, Function, NumPyType, Object, RowsByRow, ShapeAndDtype, Sizes
 
-    class TracedRowsInterface(Protocol):
-        """The part of ``minitape.functions.row_program.TracedRows`` that the program writers use.
+class TracedRowsInterface(Protocol):
+    """The part of ``minitape.functions.row_program.TracedRows`` that the program writers use.
 
-        This class is a protocol, because the package ``functions`` imports ``speed``, and not the other way around.
-        """
+    This class is a protocol, because the package ``functions`` imports ``speed``, and not the other way around.
+    """
 
-        @property
-        def shape_dtypes(self) -> dict[int, ShapeAndDtype]:
-            """The shape and dtype of each row."""
+    @property
+    def shape_dtypes(self) -> dict[int, ShapeAndDtype]:
+        """The shape and dtype of each row."""
 
-        @property
-        def constants(self) -> ArraysByRow:
-            """The values that are the same in every run, keyed by row."""
+    @property
+    def constants(self) -> ArraysByRow:
+        """The values that are the same in every run, keyed by row."""
 
-        @property
-        def calls(self) -> dict[int, Call]:
-            """The call that computes each row, keyed by row. Leaves are not included."""
+    @property
+    def calls(self) -> dict[int, Call]:
+        """The call that computes each row, keyed by row. Leaves are not included."""
 
 
 MIN_CALLS = 6  # A separate loop pays off if there are at least this many array operations.

@@ -8,17 +8,15 @@ the same formulas in the same order, so the results are identical.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..engine.table.generated_code import replace_operands
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.types import Function, NumPyType
 from .fusion import compile_fused_function
 from .kernel_source import to_kernel_formula
-
-if TYPE_CHECKING:
-    from ..engine.types import Function, NumPyType
 
 MAX_PERIOD = 64  # A loop has at most this many operations per iteration.
 MIN_TURNS = 4  # A loop is written only if there are at least this many iterations.

@@ -13,16 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompileResult
 
 from ..engine.record.log_warnings import log_warning_up_to_limit
+from ..engine.types import Object
 from . import code_cache
-
-if TYPE_CHECKING:
-    from ..engine.types import Object
 
 
 @dataclass(eq=False)

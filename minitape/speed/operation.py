@@ -6,7 +6,6 @@ This is the fast form of :func:`minitape.engine.tensor.operation.apply`.
 from __future__ import annotations
 
 from sys import _getframe
-from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
@@ -16,9 +15,7 @@ from ..engine.table.float_warnings import ignore_fp_errors
 from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import select_form_for_kind
 from ..engine.tensor.tensor import EagerTensor, wrap_array
-
-if TYPE_CHECKING:
-    from ..engine.types import Array, Function, Object
+from ..engine.types import Array, Function, Object
 
 
 def apply(plain: Function) -> Function:

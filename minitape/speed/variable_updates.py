@@ -8,7 +8,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from sys import _getframe
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +17,7 @@ from ..engine.record.thread_state import state
 from ..engine.table.float_warnings import ignore_fp_errors
 from ..engine.tensor.tensor import EagerTensor, wrap_array
 from ..engine.tensor.variable import ResourceVariable
-
-if TYPE_CHECKING:
-    from ..engine.types import Array, Function, Object
+from ..engine.types import Array, Function, Object
 
 MAX_ELEMENTS = 50_000  # Copying larger variables to one buffer would take longer than the calls that it saves.
 

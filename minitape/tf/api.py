@@ -12,14 +12,11 @@ from collections.abc import Callable
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from ..common.api_suggestions import build_attribute_error
 from ..common.lazy_names import load_own_object, parse_name_table
+from ..engine.types import Object
 from ..functions.traced_calls import wrap_for_first_runs
-
-if TYPE_CHECKING:
-    from ..engine.types import Object
 
 _SHARED_NAMES = (  # These names are in both tf and tf.math.
     "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv greater greater_equal "

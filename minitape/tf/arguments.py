@@ -7,8 +7,6 @@ them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..engine.record.provenance import log_use_as_size
@@ -16,11 +14,9 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.types import DTypeLike, Object, Result, ShapeLike, Sizes, Tensors, Value
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.shape import TensorShape
-
-if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Object, Result, ShapeLike, Sizes, Tensors, Value
 
 _KIND_NAMES = {"f": "floats", "c": "complex numbers", "i": "integers", "u": "", "b": "bools", "s": "strings"}
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +15,10 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor, stack_tensors
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
+from ..engine.types import DTypeLike, GraphName, ShapeLike, Sizes, Tensors, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, is_tensor_like, normalize_axis, to_integer_vector, to_integers, to_tensor
-
-if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, GraphName, ShapeLike, Sizes, Tensors, Value
 
 newaxis = None
 

@@ -7,21 +7,17 @@ https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..engine.tensor.conversion import constant as dense_constant
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
+from ..engine.types import DTypeLike, Object, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error, check_indices
 from ..engine.values.shape import TensorShape
 from .arguments import apply_primitive, to_integers, to_tensor
 from .products import matmul
-
-if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Object, Value
 
 
 class RaggedTensor:

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.record.provenance import set_origin_of_range
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
+from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Sizes, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_integer, to_sizes, to_tensor
 from .array_functions import concat, expand_dims
 from .elementwise import cast
-
-if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Sizes, Value
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:

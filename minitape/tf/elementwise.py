@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import _getframe
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ..engine.tensor.checked_operators import promote_quotient_operands
 from ..engine.tensor.conversion import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import apply, run_binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.types import DTypeLike, Function, GraphName, Tensors, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
@@ -30,9 +30,6 @@ from .arguments import (
     is_tensor_like,
     to_tensor,
 )
-
-if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Function, GraphName, Tensors, Value
 
 FLOAT_KINDS = "f"
 REAL_KINDS = "fiu"

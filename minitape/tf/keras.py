@@ -30,8 +30,9 @@ from ..engine.table.accelerator import fast
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import TensorOperators
+from ..engine.types import DTypeLike, Function, Index, Object, ShapeLike, TensorOperators, Value
 from ..engine.values import dtypes, nest
+from ..engine.values.shape import TensorShape
 from ..functions.settings import init_scope
 from ..functions.traced_calls import wrap_for_first_runs
 from . import nn
@@ -44,10 +45,6 @@ from .elementwise import cast, pow, sigmoid, softplus, sqrt, square, subtract, t
 from .module import convert_to_snake_case
 from .random import uniform
 from .reductions import reduce_mean
-
-if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Function, Index, Object, ShapeLike, Value
-    from ..engine.values.shape import TensorShape
 
 _NAME_COUNTS: Counter[str] = Counter()
 

@@ -6,16 +6,13 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.provenance import store_creation_stack
 from ..engine.record.thread_state import state
 from ..engine.tensor.variable import ResourceVariable
+from ..engine.types import Decorated, Object
 from ..engine.values import nest
-
-if TYPE_CHECKING:
-    from ..engine.types import Decorated, Object
 
 _WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 _IDENTIFIER = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")

@@ -6,22 +6,19 @@ The functions and their arguments follow TensorFlow (https://www.tensorflow.org/
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.table.accelerator import fast
 from ..engine.table.primitives import TABLE, activation  # noqa: F401 - Importing it fills the table.
 from ..engine.tensor.tensor import Tensor
+from ..engine.types import GraphName, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_tensor
 from .array_functions import squeeze
 from .elementwise import cast
 from .reductions import reduce_mean
-
-if TYPE_CHECKING:
-    from ..engine.types import GraphName, Value
 
 
 def _relu(features: Value, name: GraphName = None) -> Tensor:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import numpy as np
 
 from ..engine.tensor.tensor import EagerTensor
+from ..engine.types import Array, GraphName, Object
 from ..engine.values import nest
 from .arguments import to_tensor
-
-if TYPE_CHECKING:
-    from ..engine.types import Array, GraphName, Object
 
 
 def print_(

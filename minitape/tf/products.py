@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 from sys import _getframe
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ..engine.table.primitives.linear import multiply_matrices, transpose_and_co
 from ..engine.tensor.checked_operators import is_multipliable_matrix_pair
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import Decorated
+from ..engine.types import Decorated, GraphName, Sizes, Value
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
     apply_primitive,
@@ -33,9 +32,6 @@ from .arguments import (
 from .elementwise import abs as absolute
 from .elementwise import conj, maximum, pow
 from .reductions import reduce_max, reduce_sum
-
-if TYPE_CHECKING:
-    from ..engine.types import GraphName, Sizes, Value
 
 
 def _skip_checks_if_matrices_fit(checked_matmul: Decorated) -> Decorated:

@@ -6,17 +6,13 @@ numbers differ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
+from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
 from .arguments import to_integer_vector, to_sizes, to_tensor
-
-if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
 
 _GENERATORS = [np.random.default_rng()]  # This list contains only the shared generator, which `set_seed` replaces.
 

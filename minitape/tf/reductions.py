@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import _getframe
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,10 @@ from ..engine.table.primitives.numerics import get_extreme_value_of_dtype
 from ..engine.tensor.conversion import cast_tensor
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
+from ..engine.types import DTypeLike, GraphName, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_integer, to_integers, to_tensor
-
-if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, GraphName, Value
 
 _DOC_TEMPLATE = """Return {} along the given axes.
 

@@ -5,18 +5,14 @@ The functions and their arguments follow TensorFlow (https://www.tensorflow.org/
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
+from ..engine.types import GraphName, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import to_integer
-
-if TYPE_CHECKING:
-    from ..engine.types import GraphName, Value
 
 
 def length(input: Value, name: GraphName = None) -> Tensor:

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from ..engine.derivatives.py_function import numpy_function
 from ..engine.record.interrupt_safe import make_interrupt_safe
 from ..engine.record.log_warnings import log_warning_up_to_limit
 from ..engine.record.user_frames import find_user_frame
 from ..engine.tensor.variable import ResourceVariable
+from ..engine.types import DTypeLike, GraphName, Object, ShapeLike, Structure, Value
 from ..engine.values import dtypes
 from .keras import create_initial_value
-
-if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, GraphName, Object, ShapeLike, Structure, Value
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"

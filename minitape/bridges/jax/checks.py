@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
@@ -39,11 +39,9 @@ from ..framework_adapter import is_any_name_read_later
 from ..known_errors import find_cause_variant_and_fields_by_message, find_error_site
 from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 from .adapter import JaxQuestion, build_question
+from .program_origin import JaxLeaf
+from .recording import JaxRecording
 from .row_log import STEP_FUNCTIONS
-
-if TYPE_CHECKING:
-    from .program_origin import JaxLeaf
-    from .recording import JaxRecording
 
 TRACER_WORDS = ("Tracer", "traced", "concrete")
 PIECEWISE_LINEAR_OPS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}

@@ -9,13 +9,14 @@ from contextlib import redirect_stdout
 from functools import partial, wraps
 from io import StringIO
 from operator import is_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jax.tree_util import tree_leaves, tree_map
 
 from ...common.translation import format_error
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
+from ...engine.types import Action, ExitProperty
 from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement, list_call_sites
@@ -42,9 +43,6 @@ from .transforms import (
     list_float_arrays,
     take_example_of_vmap,
 )
-
-if TYPE_CHECKING:
-    from ...engine.types import Action, ExitProperty
 
 LARGE_STEP_SIZE = 0.5  # With a larger step size, a moving average takes the larger part of its first argument.
 WATCHED_UPDATES = 20  # After this many updates, it is clear whether the program keeps an optimizer's state.

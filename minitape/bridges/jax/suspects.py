@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +20,7 @@ from ...recording.recorded_rows import RecordedRow
 from ...recording.value_summary import to_float_array
 from .adapter import JaxAdapter
 from .program_origin import JaxOrigin
-
-if TYPE_CHECKING:
-    from .recording import JaxRecording
+from .recording import JaxRecording
 
 OPERATION_NAMES = OperationNames(
     compare_ops={"sub"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -48,6 +48,7 @@ from ...recording.sites import NOWHERE, Site, find_innermost_site
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
 from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_one_call_per_compiled_step
 from .function_graphs import has_gradient_tape
+from .kept_tensors import ReturnedGradient, TapeReference
 from .numpy_calls import find_numpy_use_of_result, map_losses_to_prediction_names
 from .operation_log import (
     find_missing_gradient_cause,
@@ -56,10 +57,7 @@ from .operation_log import (
     is_dataset_op,
     to_handle_or_value,
 )
-
-if TYPE_CHECKING:
-    from .kept_tensors import ReturnedGradient, TapeReference
-    from .recording import TensorFlowRecording
+from .recording import TensorFlowRecording
 
 DATASET_METHODS = ("map", "interleave", "flat_map", "filter", "scan")
 VARIANT_BY_KERAS_FUNCTION = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
@@ -29,11 +28,9 @@ from .function_calls import (
 )
 from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
 from .operation_log import find_handle_id
+from .recording import TensorFlowRecording
 from .suspects import collect_rows_computed_from_gradients
 from .traced_values import find_name_in_program
-
-if TYPE_CHECKING:
-    from .recording import TensorFlowRecording
 
 # A program that matches this pattern adds the losses of layers itself, or lets Keras add them.
 find_use_of_losses = re.compile(r"\.losses\b|\bcompute_loss\(|\bcompiled_loss\(").search

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -32,15 +32,13 @@ from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_fin
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
+from ...recording.value_summary import ValueSummary
 from ..recording import RowNumber
 from .adapter import TorchQuestion, build_question
 from .autograd_graph import strip_node_name
 from .operation_families import SAMPLING_OPS
+from .recording import TorchRecording
 from .row_log import PAUSE_BLOCKS, GradClearing, get_extra
-
-if TYPE_CHECKING:
-    from ...recording.value_summary import ValueSummary
-    from .recording import TorchRecording
 
 # -- errors ----------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -20,9 +19,7 @@ from ...recording.sites import NOWHERE, Site, find_last_return_site
 from .. import known_errors
 from .checks import explain_gradient
 from .model_parameters import find_access_path_in_program
-
-if TYPE_CHECKING:
-    from .recording import TorchRecording
+from .recording import TorchRecording
 
 
 def explain_raised_error(recording: TorchRecording, error: BaseException) -> OptionalExplanation:

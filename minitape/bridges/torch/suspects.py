@@ -10,7 +10,7 @@ import ast
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -39,11 +39,9 @@ from .misused_operations import (
     record_updates_that_are_dropped,
 )
 from .model_parameters import iter_unregistered_parameters
+from .recording import TorchRecording
 from .row_log import PAUSE_BLOCKS, get_extra
 from .wrong_axes import check_selection_along_batch_axis
-
-if TYPE_CHECKING:
-    from .recording import TorchRecording
 
 ENTROPIES = set("nll_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits".split())
 LEAST_EXCESS = 0.05  # Rounding alone does not make the logarithm of a probability this large.

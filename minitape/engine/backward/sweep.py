@@ -7,17 +7,19 @@ The picture's stepper advances the same loop row by row.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..record.record import Record
 from ..record.row_parts import Call, build_elementwise_call
 from ..table.accelerator import fast
 from ..table.float_warnings import OFF, WARNINGS, restore_fp_errors
+from ..table.primitives import Primitive, Rules
 from ..table.primitives.choice import build_complex_rules
 from ..table.primitives.elementwise import select_form_for_kind
 from ..tensor.rule_functions import compile_recorded_rules
 from ..tensor.tensor import wrap_array_with_origin
+from ..types import Adjoint, AdjointLookup, AdjointsByRow
 from .row_marks import ENDS_HERE
 from .row_values import (
     Cells,
@@ -27,11 +29,6 @@ from .row_values import (
     get_row_values,
     iter_operations_backward,
 )
-
-if TYPE_CHECKING:
-    from ..record.record import Record
-    from ..table.primitives import Primitive, Rules
-    from ..types import Adjoint, AdjointLookup, AdjointsByRow
 
 
 class Sweep:

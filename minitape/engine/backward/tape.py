@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import compress, repeat
 from operator import is_
 from sys import _getframe
-from typing import TYPE_CHECKING, overload
+from typing import overload
 from weakref import ref
 
 from ..hooks import hooks
@@ -19,6 +19,7 @@ from ..record.provenance import Place, find_place, set_gradient_origins
 from ..record.row_parts import new_tuple
 from ..record.thread_state import append_to_list_or_tuple, state
 from ..tensor.tensor import EagerTensor, Tensor
+from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource
 from . import tape_errors
 from .gradient import compute_gradients
 from .recording_tape import RecordingTape
@@ -34,9 +35,6 @@ from .targets_and_sources import (
     replace_none_by_zeros,
     should_return_zeros,
 )
-
-if TYPE_CHECKING:
-    from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource
 
 MAX_REQUESTS = 64  # A tape remembers this many gradient calls, so that a picture can show them.
 

@@ -11,7 +11,6 @@ import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,11 +23,9 @@ from ..table.primitives import TABLE, Primitive, Rule
 from ..tensor.conversion import convert_to_tensor
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
+from ..tensor.variable import ResourceVariable
+from ..types import Adjoint, Adjoints, Function, Object, Result, Structure, Tensors
 from ..values.nest import flatten, pack_sequence_as
-
-if TYPE_CHECKING:
-    from ..tensor.variable import ResourceVariable
-    from ..types import Adjoint, Adjoints, Function, Object, Result, Structure, Tensors
 
 # -- state of the thread ---------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from ..backward.gradient import compute_gradients
 from ..backward.reachability import mark_reachable_rows
@@ -31,10 +30,8 @@ from ..record.thread_state import state
 from ..table.primitives import TABLE
 from ..tensor.conversion import convert_to_tensor
 from ..tensor.tensor import Tensor
+from ..types import ExitProperty, Structure, TargetOrSource, TargetsOrSources
 from ..values.nest import flatten, pack_sequence_as
-
-if TYPE_CHECKING:
-    from ..types import ExitProperty, Structure, TargetOrSource, TargetsOrSources
 
 
 class ForwardTape(GradientTape):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,13 +20,11 @@ from ..table.primitives import Primitive
 from ..tensor.conversion import convert_to_tensor, is_numpy_value
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
+from ..types import Adjoint, Adjoints, Function, Object, Structure, Tensors, Value
 from ..values import errors, nest
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType, as_dtype
 from .custom_gradient import convert_share_to_array, pass_adjoints_as_list
-
-if TYPE_CHECKING:
-    from ..types import Adjoint, Adjoints, Function, Object, Structure, Tensors, Value
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)

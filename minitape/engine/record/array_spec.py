@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..types import NumPyType, Sizes
+from ..types import NumPyType, Sizes
 
 
 class ArraySpec:

@@ -7,13 +7,9 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
-from ..types import Params, Returned
+from ..types import ExitProperty, Function, Object, Params, Returned
 from .thread_state import state
-
-if TYPE_CHECKING:
-    from ..types import ExitProperty, Function, Object
 
 
 class InterruptSafeExit(property):

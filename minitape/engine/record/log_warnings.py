@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..values.dtypes import DType
+from ..values.dtypes import DType
 
 _log_counts: dict[str, int] = {}
 

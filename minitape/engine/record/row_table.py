@@ -9,13 +9,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from operator import itemgetter
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from ..types import Array, Columns, ShapeAndDtype
 from .array_spec import ArraySpec
 from .row_parts import CALL_COLUMN, VALUE_COLUMN, WIDTH, Call, Leaf, new_tuple
-
-if TYPE_CHECKING:
-    from ..types import Array, Columns, ShapeAndDtype
 
 _get_first_row = itemgetter(0)
 Span = TypeVar("Span", bound=tuple)  # The first field of a span is its first row.

@@ -8,14 +8,12 @@ returns faster forms. The results are the same with and without it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 
-if TYPE_CHECKING:
-    from ..types import Array, Decorated, Function, NumPyType, Sizes
-    from .primitives import Primitive
+from ..types import Array, Decorated, Function, NumPyType, Sizes
+from .primitives import Primitive
 
 
 class Accelerator:

@@ -25,12 +25,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextvars import Context
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..types import Function, Object
+from ..types import Function, Object
 
 OFF: Object
 restore_fp_errors: Callable[[Object], object]  # The argument of this function is the value of ``WARNINGS[OFF]``.

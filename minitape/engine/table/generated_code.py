@@ -20,10 +20,8 @@ import weakref
 from collections.abc import Sequence
 from itertools import count
 from types import CodeType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..types import Function, FunctionsByName, Object
+from ..types import Function, FunctionsByName, Object
 
 ARGUMENTS = "g, z, x, y=None"  # The arguments of a formula are the output's adjoint, the output and the inputs.
 

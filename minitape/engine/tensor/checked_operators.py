@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from sys import _getframe
-from typing import TYPE_CHECKING
 
 from ..hooks import hooks
 from ..table.primitives import TABLE, Primitive
+from ..types import FunctionsByName, Value
 from ..values import dtypes
 from ..values.argument_errors import build_argument_error
 from .operation import apply, run_binary
 from .tensor import EagerTensor, Tensor
-
-if TYPE_CHECKING:
-    from ..types import FunctionsByName, Value
 
 
 def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:

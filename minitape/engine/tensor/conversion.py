@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -13,15 +12,13 @@ from ..record.provenance import build_origin, get_thread_escapes
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..table.primitives.choice import warn_if_imaginary_discarded
+from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Tensors, Value
 from ..values import dtypes
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType
 from ..values.errors import UnimplementedError
 from ..values.shape import TensorShape
 from .tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
-
-if TYPE_CHECKING:
-    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Tensors, Value
 
 _PYTHON_NUMBERS = {float, int, bool, complex}
 _TEXT = (str, bytes)

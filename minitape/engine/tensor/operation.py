@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from sys import _getframe
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -16,12 +15,10 @@ from ..table.accelerator import fast
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import Primitive
 from ..table.primitives.elementwise import select_form_for_kind
+from ..types import Array, Attributes, Result, Value
 from ..values.argument_errors import build_argument_error, build_dtype_error
 from .conversion import convert_to_tensor
 from .tensor import EagerTensor, Tensor, wrap_array
-
-if TYPE_CHECKING:
-    from ..types import Array, Attributes, Result, Value
 
 
 @fast.replace

@@ -8,12 +8,12 @@ generates faster code for arithmetic on floats of the same dtype.
 from __future__ import annotations
 
 from sys import _getframe
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
+from ..types import Function, FunctionsByName, Result, Value
 from ..values import dtypes
 from ..values.errors import InvalidArgumentError
 from .checked_operators import CHECKED_OPERATORS
@@ -21,9 +21,6 @@ from .conversion import cast_tensor, convert_operand_to_dtype, convert_to_tensor
 from .numbers import convert_number_operand
 from .operation import apply, run_binary
 from .tensor import EagerTensor, Tensor, wrap_array_with_origin
-
-if TYPE_CHECKING:
-    from ..types import Function, FunctionsByName, Result, Value
 
 # The names of the primitives, keyed by Python's name for the operator.
 ARITHMETIC = {

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import operator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ..table.accelerator import fast
 from ..table.generated_code import compile_expression, find_names
+from ..table.primitives import Rule
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, RECORDED_FUNCTIONS, to_recorded_formula
-
-if TYPE_CHECKING:
-    from ..table.primitives import Rule
-    from ..types import Function, FunctionsByName
+from ..types import Function, FunctionsByName
 
 PYTHON_OPERATORS: FunctionsByName = {
     "add": operator.add,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy import ndarray
@@ -17,12 +17,9 @@ from ..hooks import hooks
 from ..record.provenance import build_origin, log_escape
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
-from ..types import TensorMembers
+from ..types import Array, Function, Index, NumPyType, Object, Sizes, TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, find_dtype_of_numpy
 from ..values.shape import TensorShape
-
-if TYPE_CHECKING:
-    from ..types import Array, Function, Index, NumPyType, Object, Sizes
 
 
 class Tensor(TensorMembers):

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
+from ..types import Function, Result, Value
 from .operators import ARITHMETIC
-
-if TYPE_CHECKING:
-    from ..types import Function, Result, Value
-    from .tensor import Tensor
+from .tensor import Tensor
 
 
 class VariableOperators:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..types import Array, Sizes
+from .dtypes import DType
 from .errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    from ..types import Array, Sizes
-    from .dtypes import DType
 
 
 def build_argument_error(message: str, op: str = "", name: str = "") -> Exception:

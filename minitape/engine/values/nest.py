@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, MappingView, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..types import Function, Object, Structure
+from ..types import Function, Object, Structure
 
 # This set caches classes that turned out to be leaves, because `issubclass` is slow.
 _LEAF_TYPES: set[type] = set()

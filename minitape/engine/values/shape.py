@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..types import Object, ShapeLike
+from ..types import Object, ShapeLike
 
 
 def _parse_size(value: Object) -> int | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from ..fixes.fault_site import Edit, Plan
+from ..fixes.fault_site import Edit, Plan
 
 FRAMEWORKS = ("tape", "torch", "tensorflow", "jax")  # "tape" is minitape's own tape.
 PAGES_FOLDER = "causes"  # The folder in `docs/` with a page about each cause.

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ...recording.sites import NOWHERE, find_last_return_site
+from ...engine.types import Function
+from ...recording.recorded_rows import BackwardPass, OptionalArray, RecordedRow
+from ...recording.sites import NOWHERE, Site, find_last_return_site
+from ..fixes.dialects import Dialect
 from . import finding_sentences
-
-if TYPE_CHECKING:
-    from ...engine.types import Function
-    from ...recording.recorded_rows import BackwardPass, OptionalArray, RecordedRow
-    from ...recording.sites import Site
-    from ..fixes.dialects import Dialect
-    from .program_text import Statement
-    from .question import Creation, Finding, Question
+from .program_text import Statement
+from .question import Creation, Finding, Question
 
 NamesAndValues = Iterable[tuple[str, Any]]
 

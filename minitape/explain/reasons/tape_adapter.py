@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from ...engine.backward.tape import GradientTape
 from ...engine.backward.targets_and_sources import find_rows_in_recording
 from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
+from ...engine.table.primitives import Primitive
 from ...engine.tensor.tensor import Tensor
+from ...engine.types import Function, TargetsOrSources
 from ...engine.values.dtypes import find_dtype_of_numpy
 from ...recording.function_bodies import find_outermost_call_or_node_itself
 from ...recording.graph_nodes import (
@@ -51,10 +53,6 @@ from .adapter import Adapter, NamesAndValues
 from .object_names import find_source_name
 from .program_text import LOOP_NODES, Statement, find_last_name_of_call, find_statement
 from .question import Creation, Finding, Question
-
-if TYPE_CHECKING:
-    from ...engine.table.primitives import Primitive
-    from ...engine.types import Function, TargetsOrSources
 
 
 def build_tape_adapter(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> TapeAdapter:

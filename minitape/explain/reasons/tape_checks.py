@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...engine.backward.tape import GradientTape
 from ...engine.backward.targets_and_sources import find_rows_in_recording
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
+from ...engine.types import TargetOrSource, TargetsOrSources
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack, find_origin_place, to_site
 from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
@@ -33,9 +34,6 @@ from .zero_nan import (
     find_cause_of_zero,
     is_row_value_finite,
 )
-
-if TYPE_CHECKING:
-    from ...engine.types import TargetOrSource, TargetsOrSources
 
 FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
 MAX_CALL_DEPTH = 3  # The maximum number of nested calls to enter.

@@ -12,10 +12,8 @@ for NumPy arrays in a plain sweep and for tensors in a sweep that an outer tape 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ...types import Array, Function, Object, Result
+from ...types import Array, Function, Object, Result
 
 # A rule takes the adjoint, the output and the inputs, and the attributes as keyword arguments.
 Rule = Callable

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ...types import Array, Function
 from ...values.argument_errors import build_argument_error
 from ...values.dtypes import find_dtype_of_any
 from . import TABLE, declare
 from .formula import ARRAY
 from .numerics import wrap_half_in_single
-
-if TYPE_CHECKING:
-    from ...types import Array, Function
 
 _sum_axes: Function = np.add.reduce  # Unlike np.sum, this method does not spend time on checking its arguments.
 _max_axes: Function = np.fmax.reduce  # Unlike maximum, fmax ignores NaN.

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...tensor.tensor import Tensor, wrap_array_with_origin
+from ...types import Array
 from ...values.dtypes import DType, find_dtype_of_any
 from . import TABLE, Primitive, Rule, declare
 from .elementwise import RECORDED_FUNCTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...types import Array
 
 
 def _compute_cast(x: Array, *, dtype: DType) -> Array:

@@ -6,17 +6,13 @@ differentiation" (2008).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ...record.thread_state import get_current_first_run
+from ...types import Array, Function
 from ...values.argument_errors import build_argument_error
 from . import TABLE, declare
 from .linear import transpose_and_conjugate
-
-if TYPE_CHECKING:
-    from ...types import Array, Function
 
 
 def _wrap_to_refuse_nonsquare_or_singular(op: str, function: Function) -> Function:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ...types import Array
 from ...values.argument_errors import build_argument_error
 from . import TABLE, declare
-
-if TYPE_CHECKING:
-    from ...types import Array
 
 
 def _compute_diag_part(x: Array) -> Array:

@@ -23,17 +23,15 @@ Attributes:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...types import Array, FunctionsByName
 from ..accelerator import fast
 from ..generated_code import compile_expression, replace_operands, replace_operators_with_calls
 from . import TABLE, Primitive, Rule, declare
 from .formula import ARRAY, SCALAR, find_variables
-
-if TYPE_CHECKING:
-    from ...types import Array, FunctionsByName
 
 DERIVATIVES = """
 identity           Identity  id   | x                    | g

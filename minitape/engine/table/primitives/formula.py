@@ -14,16 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...types import Array, Function, FunctionsByName
 from ..accelerator import create_filled_array
 from ..generated_code import find_names
-
-if TYPE_CHECKING:
-    from ...types import Array, Function, FunctionsByName
-
 
 SINGLE = np.dtype(np.float32)
 DOUBLE = np.dtype(np.float64)

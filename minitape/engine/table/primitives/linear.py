@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy import ndarray
 
+from ...types import Array, Function
 from ...values.argument_errors import build_argument_error
 from ..accelerator import fast
 from . import TABLE, declare
 from .numerics import wrap_half_in_single
 from .shaping import conjugate
-
-if TYPE_CHECKING:
-    from ...types import Array, Function
 
 # For vectors and batches, products with at most this many scalar multiplications add their terms in order.
 MAX_ORDERED_PRODUCTS = 512

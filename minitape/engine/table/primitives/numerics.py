@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ...types import Array, Function, Object
+from ...types import Array, Function, Object
 
 
 def wrap_half_in_single(function: Function) -> Function:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 
+from ...types import Adjoint, Array, Function, Sizes
 from ...values.argument_errors import build_argument_error
 from ...values.dtypes import DType, find_dtype_of_any
 from ..accelerator import create_filled_array
 from . import TABLE, declare
 from .numerics import get_extreme_value_of_dtype
-
-if TYPE_CHECKING:
-    from ...types import Adjoint, Array, Function, Sizes
 
 Axes = tuple[int, ...] | None
 

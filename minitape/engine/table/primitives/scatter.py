@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...types import Array, Index, Sizes
 from ...values.argument_errors import build_argument_error, check_indices
+from ...values.dtypes import DType
 from . import TABLE, declare
-
-if TYPE_CHECKING:
-    from ...types import Array, Index, Sizes
-    from ...values.dtypes import DType
-
 
 # -- along one axis --------------------------------------------------------------------------------
 

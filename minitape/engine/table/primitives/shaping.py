@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 
+from ...types import Array, Index, Sizes
 from . import TABLE, declare
 
-if TYPE_CHECKING:
-    from ...types import Array, Index, Sizes
-
-    Paddings = Sequence[tuple[int, int]]
+Paddings = Sequence[tuple[int, int]]
 
 
 def create_constant_like_adjoint(g: Array, array: ndarray) -> Array:

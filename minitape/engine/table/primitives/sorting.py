@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ...types import Array
 from ...values.argument_errors import build_argument_error
 from . import TABLE, declare, scatter  # noqa: F401 - the rules use its primitives
 from .shaping import create_constant_like_adjoint
-
-if TYPE_CHECKING:
-    from ...types import Array
 
 
 def _sort_descending(x: Array) -> Array:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ...types import Array
 from . import TABLE, declare
 from .shaping import conjugate
-
-if TYPE_CHECKING:
-    from ...types import Array
 
 
 def _compute_div_no_nan(x: Array, y: Array) -> Array:
