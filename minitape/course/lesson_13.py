@@ -18,11 +18,12 @@ from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
 FIRST = 2  # The number of the exercise about bed 1.
+_say_from_this_lesson = partial(say_from_lesson, LESSON)
 HEALTHY = "healthy"
 
 
 def _format_disease(disease: str, line: Answer) -> str:
-    return say_from_lesson(LESSON, "disease in a line", disease=disease, line=line)
+    return _say_from_this_lesson("disease in a line", disease=disease, line=line)
 
 
 def _parse_diagnosis(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, Answer]]:
@@ -38,7 +39,7 @@ def _parse_diagnosis(diagnosis: Answer, patient: Patient | None = None) -> set[t
         # Two pairs of the learner that mean the same disease stay as they are, because one of them would be enough.
         return equivalent_pairs if len(equivalent_pairs) == len(pairs) else pairs
     except (AttributeError, TypeError, ValueError):
-        raise ValueError(say_from_lesson(LESSON, "form of a diagnosis")) from None
+        raise ValueError(_say_from_this_lesson("form of a diagnosis")) from None
 
 
 def _format_diagnosis(pairs: Iterable[tuple[str, Answer]]) -> str:
@@ -73,40 +74,39 @@ def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
     case = ward.find_or_admit_case(bed)
     good_pairs = [pair for pair in _parse_diagnosis(diagnosis) if patient.equivalents.get(pair, pair) in right_pairs]
     if len(good_pairs) > len(right_pairs):
-        return say_from_lesson(LESSON, "one disease twice", pairs=_format_diagnosis(good_pairs))
+        return _say_from_this_lesson("one disease twice", pairs=_format_diagnosis(good_pairs))
     sentences = [
-        say_from_lesson(LESSON, "disease is right", disease=_format_disease(*pair)) for pair in sorted(good_pairs)
+        _say_from_this_lesson("disease is right", disease=_format_disease(*pair)) for pair in sorted(good_pairs)
     ]
     if not claimed_pairs and patient is PATIENTS["larch"]:
         counts = case.gradient_count
-        sentences.append(say_from_lesson(LESSON, "nearly well", learn=counts.with_gradient, numbers=counts.total))
+        sentences.append(_say_from_this_lesson("nearly well", learn=counts.with_gradient, numbers=counts.total))
     elif not claimed_pairs:
         accuracies = {
             "end": f"{case.accuracies[-1]:.0%}",
             "healthy": f"{ward.healthy.accuracies[-1]:.0%}" if ward.healthy else "",
         }
-        sentences.append(say_from_lesson(LESSON, "worse curve", **accuracies))
+        sentences.append(_say_from_this_lesson("worse curve", **accuracies))
     elif claimed_pairs < right_pairs:
-        sentences.append(say_from_lesson(LESSON, "more diseases"))
+        sentences.append(_say_from_this_lesson("more diseases"))
     for disease, line in sorted(claimed_pairs - right_pairs, key=str)[:1]:
         bracket_number = _find_bracket_number(line, patient.program)
         if disease in dict(good_pairs):
-            sentences.append(say_from_lesson(LESSON, "disease too many", part=_format_disease(disease, line)))
+            sentences.append(_say_from_this_lesson("disease too many", part=_format_disease(disease, line)))
         elif disease not in DISEASES:
             sentences.append(
-                say_from_lesson(
-                    LESSON,
+                _say_from_this_lesson(
                     "unknown disease",
                     word=repr(disease),
                 )
             )
         elif (patient.equivalents.get((disease, bracket_number), (disease, bracket_number))) in right_pairs:
-            sentences.append(say_from_lesson(LESSON, "number in brackets", line=line, number=bracket_number))
+            sentences.append(_say_from_this_lesson("number in brackets", line=line, number=bracket_number))
         elif disease in {other_disease for other_disease, _ in [*right_pairs, *patient.equivalents]}:
-            sentences.append(say_from_lesson(LESSON, "other line"))
+            sentences.append(_say_from_this_lesson("other line"))
         else:
             sentences += (
-                [say_from_lesson(LESSON, "line is right")]
+                [_say_from_this_lesson("line is right")]
                 if line in {right_line for _, right_line in right_pairs}
                 else []
             )
@@ -129,50 +129,24 @@ def _describe_counterevidence(disease: str, case: PatientCase) -> str:
     )
     first_loss, *_, last_loss = case.losses
     largest_rise = round(float(np.max(np.diff(case.losses))), 3)
-    if disease == "flat":
-        if w1:
-            return say_from_lesson(LESSON, "flat, but a gradient", w1=w1)
-        return say_from_lesson(LESSON, "flat, but no steps", w1=w1)
-    if disease == "late":
-        if w1 is not None:
-            return say_from_lesson(LESSON, "late, but a gradient", w1=w1)
-        return say_from_lesson(LESSON, "late, but in the block")
-    if disease == "cut":
-        if not w1:
-            return say_from_lesson(LESSON, "cut, but zeros")
-        return say_from_lesson(LESSON, "cut, but all gradients")
-    if disease == "saturated":
-        if w1 is None:
-            return say_from_lesson(LESSON, "saturated, but None")
-        if w1:
-            return say_from_lesson(LESSON, "saturated, but a gradient", w1=w1)
-        return say_from_lesson(
-            LESSON,
-            "saturated only later",
-            first=w1_at_first,
-        )
-    if disease == "sign":
-        if last_loss < first_loss:
-            return say_from_lesson(
-                LESSON,
-                "sign, but falling",
-                first=f"{first_loss:.3f}",
-                last=f"{last_loss:.3f}",
-            )
-        return say_from_lesson(LESSON, "sign, but right signs")
-    if disease == "rate":
-        if largest_rise <= 0.0:
-            return say_from_lesson(LESSON, "rate, but falling")
-        if largest_rise < 1.0:
-            return say_from_lesson(
-                LESSON,
-                "rate, but small rises",
-                rise=largest_rise,
-            )
-        return say_from_lesson(LESSON, "rate, but always rising")
-    if disease == "broadcast":
-        return say_from_lesson(LESSON, "broadcast, but no large table")
-    return say_from_lesson(LESSON, "order, but own gradient", w2=w2)
+    sentence_names = {
+        "flat": "flat, but a gradient" if w1 else "flat, but no steps",
+        "late": "late, but in the block" if w1 is None else "late, but a gradient",
+        "cut": "cut, but all gradients" if w1 else "cut, but zeros",
+        "saturated": "saturated, but a gradient" if w1 else "saturated only later",
+        "sign": "sign, but falling" if last_loss < first_loss else "sign, but right signs",
+        "rate": "rate, but always rising",
+        "broadcast": "broadcast, but no large table",
+        "order": "order, but own gradient",
+    }
+    if w1 is None:
+        sentence_names["saturated"] = "saturated, but None"
+    if largest_rise < 1.0:
+        sentence_names["rate"] = "rate, but small rises" if largest_rise > 0.0 else "rate, but falling"
+    first = w1_at_first if disease == "saturated" else f"{first_loss:.3f}"
+    return _say_from_this_lesson(
+        sentence_names[disease], w1=w1, w2=w2, first=first, last=f"{last_loss:.3f}", rise=largest_rise
+    )
 
 
 def _build_bed_exercise(bed: int, patient_name: str) -> Exercise:
@@ -199,18 +173,18 @@ def _require_and_count_cured_beds(beds: Answer) -> str:
     """
     ward = find_current_ward()
     if ward is None:
-        raise ValueError(say_from_lesson(LESSON, "no ward"))
+        raise ValueError(_say_from_this_lesson("no ward"))
     beds = sorted({*beds} if isinstance(beds, Iterable) else {beds})
     if not all(isinstance(bed, Real) for bed in beds):
-        raise ValueError(say_from_lesson(LESSON, "form of beds"))
+        raise ValueError(_say_from_this_lesson("form of beds"))
     for bed in beds:
         if not ward.get_patient_in_bed(bed).diseases:
-            raise ValueError(say_from_lesson(LESSON, "patient not sick", bed=bed))
+            raise ValueError(_say_from_this_lesson("patient not sick", bed=bed))
         if bed not in ward.cured:
-            raise ValueError(say_from_lesson(LESSON, "patient not well", bed=bed))
+            raise ValueError(_say_from_this_lesson("patient not well", bed=bed))
         if bed not in ward.diagnosed_beds:
-            raise ValueError(say_from_lesson(LESSON, "patient without diagnosis", bed=bed))
-    return say_from_lesson(LESSON, "patients who are well", n=len(beds))
+            raise ValueError(_say_from_this_lesson("patient without diagnosis", bed=bed))
+    return _say_from_this_lesson("patients who are well", n=len(beds))
 
 
 def _scale_measures(seen: np.ndarray, measures: np.ndarray) -> np.ndarray:
@@ -234,8 +208,8 @@ STANDARDIZE = Exercise(
 def _build_exercises(patient_names: tuple[str, ...]) -> tuple[Exercise, ...]:
     cure = Exercise(
         f"{LESSON}.{FIRST + len(patient_names)}",
-        expect=say_from_lesson(
-            LESSON, "patients who are well", n=sum(bool(PATIENTS[name].diseases) for name in patient_names)
+        expect=_say_from_this_lesson(
+            "patients who are well", n=sum(bool(PATIENTS[name].diseases) for name in patient_names)
         ),
         view=_require_and_count_cured_beds,
     )
