@@ -138,16 +138,36 @@ def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_come
 
 
 @pytest.mark.parametrize("keys", [["End", "w"], ["End", "w", "v"]], ids=["page", "presented"])
-def test_what_each_term_of_a_cell_adds_is_in_view_below_the_lower_matrices(keys, show, page):
+def test_what_each_term_of_a_cell_adds_is_in_view_beside_the_matrices_or_above(keys, show, page):
     page.set_viewport_size({"width": 1280, "height": 720} if "v" in keys else {"width": 900, "height": 700})
     page = show(TWELVE["network"]())
     type_keys(page, *keys)
     panel, said = (read_box(page.locator(one)) for one in (".mt-cells", ".mt-cellsum"))
     assert panel["y"] <= said["y"] and said["y"] + said["height"] <= panel["y"] + panel["height"]
     assert panel["y"] + panel["height"] <= page.viewport_size["height"]
-    made, left, right = (read_box(one) for one in page.locator(".mt-cellgrid").all())
-    assert max(made["y"] + made["height"], left["y"] + left["height"]) <= said["y"]
-    assert said["x"] + said["width"] <= right["x"]
+    grids = [read_box(one) for one in page.locator(".mt-cellgrid").all()[:3]]
+    is_above = said["y"] + said["height"] <= min(box["y"] for box in grids)
+    assert is_above or said["x"] + said["width"] <= min(box["x"] for box in grids)
+    assert max(box["y"] + box["height"] for box in grids) <= panel["y"] + panel["height"]
+
+
+@pytest.mark.parametrize("width", [860, 1280])
+def test_both_products_of_a_layer_fit_beside_each_other_with_cells_of_one_size(width, show, page):
+    numbers = np.random.default_rng(3)
+    x, h, w = (tf.constant(numbers.normal(size=size).astype("float32")) for size in ((20, 12), (12, 8), (8, 3)))
+    with tf.GradientTape() as tape:
+        tape.watch([h, w])
+        loss = tf.reduce_mean((tf.nn.relu(x @ h) @ w) ** 2)
+    page.set_viewport_size({"width": width, "height": 620})
+    page = show(tf.snapshot(tape, loss, [h, w]))
+    type_keys(page, "w")
+    panel = read_box(page.locator(".mt-cells"))
+    figures = [read_box(one) for one in page.locator(".mt-cells figure").all()]
+    assert len(figures) == 6
+    assert max(box["y"] + box["height"] for box in figures) <= panel["y"] + panel["height"]
+    assert max(box["x"] + box["width"] for box in figures) <= panel["x"] + panel["width"]
+    for made in page.locator(".mt-cellwise").all():
+        assert len({round(read_box(cell)["width"], 1) for cell in made.locator(".mt-cell").all()}) == 1
 
 
 def test_below_a_tall_graph_the_matrices_of_a_cell_are_in_view(show, page):
@@ -177,8 +197,9 @@ def test_slopes_are_drawn_in_the_nodes_and_bars_beside_nodes_and_on_edges(show):
     snapshot = tf.snapshot(tape, target, source)
     page = show(snapshot)
     type_keys(page, "s")
-    operations = [row["row"] for row in snapshot["rows"] if row["kind"] == "operation"]
-    assert page.locator(".mt-slopes [data-row]").count() == len(operations)
+    operations = {str(row["row"]) for row in snapshot["rows"] if row["kind"] == "operation"}
+    drawn = page.locator(".mt-slopes [data-row]").evaluate_all("all => all.map(one => one.dataset.row)")
+    assert set(drawn) == operations
     rows = len(snapshot["rows"])  # the source moves all of them
     assert (page.locator(".mt-nudge").count(), page.locator(".mt-sentback").count()) == (rows, 0)
     type_keys(page, "End")
@@ -206,7 +227,7 @@ def test_lengths_of_bars_tell_the_numbers_and_curves_name_their_input(show):
     assert largest == 60  # the gradient: what the nudge has become at the target
     for size, width in bars:
         assert width == pytest.approx(max(1, 40 * size / largest), abs=0.01)
-    assert page.locator(".mt-slopes [data-row] text").all_text_contents() == ["x × 2", "x × 5", "④ × 6"]
+    assert page.locator(".mt-slopes [data-row] text").all_text_contents() == ["x × 2", "x × 5", "② × 15", "④ × 6"]
     legend = page.locator(".mt-slopenote").inner_text()
     assert "what a nudge of x by 1 has become" in legend and "what comes back from y" in legend
     assert "∂y/∂x = 60" in legend  # the last blue bar and the sum of the last orange ones
@@ -259,6 +280,23 @@ def test_the_slope_of_an_input_that_is_read_twice_is_that_of_both_edges(show):
     assert float(page.locator(".mt-slopes .mt-nudge").nth(1).get_attribute("data-size")) == pytest.approx(tangent)
 
 
+def test_a_node_with_two_inputs_shows_both_slopes_inside_of_it(show, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    u, v = tf.Variable(1.5, name="u"), tf.Variable(-0.25, name="v")
+    with tf.GradientTape() as tape:
+        y = u / v
+    show(tf.snapshot(tape, y, [u, v]))
+    type_keys(page, "s", "End")
+    slopes = page.locator(".mt-slopes [data-row='2'] text").all_text_contents()
+    by_hand = [("u", 1 / -0.25), ("v", -1.5 / 0.25**2)]
+    assert slopes == [f"{name} × {slope:g}" for name, slope in by_hand]
+    [node] = page.locator(".mt-node[data-id=r2] .mt-box").evaluate_all(BOXES)
+    parts = page.locator(".mt-slopes [data-row='2']").locator(":is(rect, text)").evaluate_all(BOXES)
+    assert len(parts) == 4
+    assert all(node["left"] <= one["left"] and one["right"] <= node["right"] for one in parts)
+    assert all(one["bottom"] <= node["bottom"] for one in parts)
+
+
 def test_slopes_say_the_gradient_with_the_digits_that_the_results_have(show):
     x = tf.Variable(1.0, name="x")
     with tf.GradientTape() as tape:
@@ -308,7 +346,7 @@ def test_a_cell_of_a_gradient_is_the_product_of_a_column_and_a_column(show):
     g = np.array(step["adjoint"]["data"])
     gradient = x.T @ g
     row, column = np.unravel_index(np.abs(gradient).argmax(), gradient.shape)
-    assert page.locator(".mt-cellsum p").first.inner_text().startswith(f"[{row}, {column}] = ")  # the largest one
+    assert page.locator(".mt-cellsum p").first.inner_text().startswith(f"∂w[{row}, {column}] = ")  # the largest one
     for i, j in ((0, 0), (2, 1)):
         page.locator("button.mt-cell").nth(2 * i + j).click()
         text = page.locator(".mt-cellsum p").first.inner_text()
@@ -339,12 +377,12 @@ def test_a_cell_of_a_large_layer_is_a_sum_over_the_examples(show):
     type_keys(page, "End", "w")
     page.locator("button.mt-cell").nth(2 * 20 + 3).click()
     terms = page.locator(".mt-cellsum p").first.inner_text()  # of 100 x 40 cells, 25 x 20 are shown
-    assert terms.startswith("[8, 6] = ") and page.locator(".mt-layer").count() == 8
+    assert terms.startswith("∂w[8, 6] = ") and page.locator(".mt-layer").count() == 8
     assert float(re.split("[=≈] ", terms)[-1]) == pytest.approx(gradient[8, 6], rel=1e-3)
     assert "∂w (100, 40), 1 row in 4, 1 column in 2" in page.locator(".mt-cells").inner_text()
     type_keys(page, "ArrowRight", "ArrowDown")
     terms = page.locator(".mt-cellsum p").first.inner_text()
-    assert terms.startswith("[12, 8] = ")
+    assert terms.startswith("∂w[12, 8] = ")
     assert float(re.split("[=≈] ", terms)[-1]) == pytest.approx(gradient[12, 8], rel=1e-3)
 
 

@@ -31,6 +31,36 @@ def test_states_add_up_and_none_has_its_reason(show):
     page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
 
 
+def test_results_are_shown_at_every_step_and_a_source_has_its_gradient_at_the_opening_and_the_end(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x) * x
+    page = show(tf.snapshot(tape, y, x))
+    gradient = f"{np.cos(3.0) * 3.0 + np.sin(3.0):.4g}"
+    seen = []
+    for key in ("Shift", "ArrowLeft", "ArrowRight", "ArrowRight", "End"):
+        type_keys(page, key)
+        assert f"∂y / ∂x = {gradient}" in page.locator(".mt-result").inner_text()
+        seen.append(gradient in page.locator(".mt-node[data-id=r0]").text_content())
+    assert seen == [True, False, True, False, True]  # at the opening as often as the reader is there
+
+
+def test_compared_tapes_show_their_results_where_they_differ(show):
+    x = tf.Variable(0.8, name="x")
+    tapes = []
+    for function in (tf.sigmoid, tf.tanh):
+        with tf.GradientTape() as tape:
+            y = function(x * 2.0)
+        tape.gradient(y, x)
+        tapes.append(tape)
+    squared = 1 - np.tanh(1.6) ** 2
+    by_hand = [2 * np.exp(1.6) / (1 + np.exp(1.6)) ** 2, 2 * squared]
+    for view, number in zip(TapeView.compare(*tapes).views, by_hand, strict=True):
+        page = show(view._build_snapshot())
+        assert page.locator(".mt-count").inner_text() == "forward 3 / 3"
+        assert float(page.locator(".mt-result b").inner_text()) == pytest.approx(number, rel=1e-3)
+
+
 @pytest.mark.parametrize("watches", ["variable", "watched constant", "two targets", "seeded"])
 def test_a_source_that_is_the_target_has_the_gradient_that_the_call_returned(watches, show):
     x = tf.constant([2.0, 3.0]) if watches == "watched constant" else tf.Variable([2.0, 3.0], name="x")

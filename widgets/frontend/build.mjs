@@ -39,6 +39,19 @@ const shortNames = {
   ...{ sequence: "sq", hover: "hv", pathEdges: "pe", presented: "pr", factors: "fc" },
   ...{ stepping: "sp", touched: "th", failUnexpected: "fu", foldSelect: "fs", arrivals: "av" },
   ...{ takeRoom: "tr", byColumn: "bc", forward: "fw", backward: "bw" },
+  ...{ starts: "sa", modes: "mo", pending: "pn", section: "se", paint: "pa", timer: "ti" },
+  ...{ updates: "up", moves: "mv", planner: "pl", tokens: "tk", frames: "fr", isLineStart: "il" },
+  ...{ parseBinary: "ps", parseIndexPart: "pi", forget: "fo", wanted: "wa", asked: "ak" },
+  ...{ slider: "sl", painter: "pt", stopListening: "si", layOut: "la", patterns: "pc" },
+  ...{ pitch: "ph", depth: "de", indexed: "ie", parseUnary: "pu", saysChosen: "ss" },
+  ...{ parseBoolean: "pd", answered: "an", observer: "ob", recast: "re", listeners: "li" },
+  ...{ backTo: "ba", anchor: "ah", isLineEnd: "ii", reruns: "rr", swept: "sw" },
+  ...{ updateEdges: "ud", stopPlacing: "sc", nextProduct: "ne", opening: "op", wrapped: "wr" },
+  ...{ stepbar: "sb", playing: "pg", readLast: "ra", ports: "pf", edgeAt: "ed", mapped: "ma" },
+  ...{ setGraph: "sg", mover: "me", leftScreen: "le", backwardLines: "bk", forwardLines: "fa" },
+  ...{ parseBrackets: "pk", parseOnly: "pj", parseArguments: "pm", writeTurn: "wi" },
+  ...{ shortcuts: "sh", keepFocus: "ke", parsePostfix: "pp", stepOf: "sj", stepOn: "sn" },
+  ...{ covered: "co", resized: "rs", growth: "gw", moveTo: "mt", refresh: "rh", inspector: "ic" },
 };
 
 const options = {

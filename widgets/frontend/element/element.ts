@@ -220,15 +220,15 @@ export class MiniTape extends HTMLElement {
     const { view } = this;
     if (!view) return this.open(snapshot);
     if (this.store.renew(snapshot)) return this.stepped();
-    const { position, forward, swept, opening, fresh } = view.timeline;
+    const { position, forward, swept, opening } = view.timeline;
     const [back, isAtEnd] = [position - forward, position === swept];
-    const isUntouched = fresh && position === opening;
+    const isOpening = position === opening;
     view.glide(keys?.[0] ?? [], keys?.[1] ?? [], () => {
       this.store.replace(snapshot);
       const now = view.timeline;
       const kept = back > 0 ? now.forward + back : Math.min(position, now.forward);
       const wanted = back > 0 && isAtEnd ? now.swept : Math.min(kept, now.swept);
-      if (!isUntouched && wanted !== now.position) view.go(wanted);
+      if (!isOpening && wanted !== now.position) view.go(wanted);
     });
     this.stepped();
   }
@@ -263,8 +263,8 @@ export class MiniTape extends HTMLElement {
   /** Marks the step in the program. */
   private stepped(): void {
     if (!this.view) return;
-    const { fresh, current, backward } = this.view.timeline;
-    this.code.step(fresh ? -1 : current, backward);
+    const { current, backward } = this.view.timeline;
+    this.code.step(current, backward);
   }
 
   private point(row: number): void {

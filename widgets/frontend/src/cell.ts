@@ -108,50 +108,45 @@ export class Cell {
 
   private paint(): void {
     const made = this.drawn ? madeBy(this.store, this.drawn) : [];
-    const words = t(
-      this.nextProduct(0) < 0
-        ? "No step of this sweep is a product (@) of two matrices."
-        : "Step back to a product (@) of two matrices. Arrays with more axes are not shown here.",
-    );
+    const [number, i, j] = this.chosen ?? [-1, -1, -1];
+    const words = this.chosen
+      ? terms(made[number], i, j)
+      : t(
+          this.nextProduct(0) < 0
+            ? "No step of this sweep is a product (@) of two matrices."
+            : "Step back to a product (@) of two matrices. Arrays with more axes are not shown here.",
+        );
     this.el.replaceChildren(
-      h("b", {}, t("Why this cell? ")),
-      ...(made.length ? made.map((one, k) => this.product(one, k)) : [words]),
+      h("div", { class: "mt-cellsum", role: "status" }, h("b", {}, t("Why this cell? ")), words),
+      h("div", { class: "mt-products" }, ...made.map((one, k) => this.product(one, k))),
     );
   }
 
-  private product(made: Made, number: number): HTMLElement {
-    const cell = this.chosen?.[0] === number ? this.chosen : null;
-    const [i, j] = cell ? [cell[1], cell[2]] : [-1, -1];
-    const { left, right, to } = made;
+  /** One product: all of its cells have one size, so that rows and columns can be compared. */
+  private product({ to, left, right, lines, steps }: Made, number: number): HTMLElement {
+    const [i, j] = this.chosen?.[0] === number ? this.chosen.slice(1) : [-1, -1];
     const pick = (r: number, c: number): void => {
       this.chosen = [number, r, c];
       this.paint();
       this.el.querySelector<HTMLElement>("button.mt-cell-chosen")?.focus({ preventScroll: true });
       this.el.querySelector(".mt-cellsum")?.scrollIntoView({ block: "nearest" });
     };
-    const factors = [
-      grid(
-        { ...made, name: `∂${nameOf(to)}`, shape: to.shape },
-        (r, c) => r === i && c === j,
-        pick,
-      ),
-      " = ",
+    const high = Math.max(lines.length, right.lines.length);
+    const across = [lines, left.lines, right.lines].reduce((all, [line]) => all + line.length, 0);
+    const own = { name: gradientOf(to), shape: to.shape, lines, steps };
+    return h(
+      "div",
+      { class: "mt-cellwise", style: `--mt-high: ${high}; --mt-across: ${across}` },
+      grid(own, (r, c) => r === i && c === j, pick),
+      "=",
       grid(left, (r) => r === i),
-      " @ ",
-    ];
-    const last = grid(right, (_, c) => c === j);
-    const words = cell
-      ? terms(made, i, j)
-      : h("p", { class: "mt-num" }, t("choose a cell of ∂{0}", nameOf(to)));
-    // The words are where the lower matrices leave room.
-    const isHigh = right.lines.length > left.lines.length;
-    const side = h("div", { class: "mt-cellside" }, isHigh ? row(...factors) : last, words);
-    return isHigh ? row(side, last) : row(...factors, side);
+      "@",
+      grid(right, (_, c) => c === j),
+    );
   }
 }
 
-const row = (...parts: (HTMLElement | string)[]): HTMLElement =>
-  h("div", { class: "mt-cellwise" }, ...parts);
+const gradientOf = (to: Row): string => `∂${nameOf(to)}`;
 
 /** The cell of the first product that is farthest from zero: with it the explanation begins. */
 function largestCell([made]: Made[]): [number, number, number] | null {
@@ -162,7 +157,7 @@ function largestCell([made]: Made[]): [number, number, number] | null {
 }
 
 /** The dot product of a cell, term by term: each is what one example, or one unit, adds. */
-function terms({ left, right, lines, steps }: Made, i: number, j: number): HTMLElement {
+function terms({ to, left, right, lines, steps }: Made, i: number, j: number): HTMLElement {
   const pairs = left.lines[i].map((a, k): [number, number] => [a, right.lines[k][j]]);
   const every = left.steps[1]; // of the terms, one in so many was sent
   const most = Math.max(...pairs.map(([a, b]) => Math.abs(a * b)), 1e-30);
@@ -174,17 +169,17 @@ function terms({ left, right, lines, steps }: Made, i: number, j: number): HTMLE
         title: `[${k * every}]: ${number(a)} × ${number(b)}`,
         style: `background: ${diverging((a * b) / most)}`,
       },
-      number(a * b),
+      number(pairs.length > TERMS ? Number((a * b).toPrecision(2)) : a * b),
     ),
   );
   const result = lines[i][j];
   return h(
     "div",
-    { class: "mt-cellsum", role: "status" },
+    {},
     h(
       "p",
       { class: "mt-num" },
-      `[${i * steps[0]}, ${j * steps[1]}] = `,
+      `${gradientOf(to)}[${i * steps[0]}, ${j * steps[1]}] = `,
       ...(every > 1 ? [h("b", {}, number(result))] : inTerms(pairs, result)),
     ),
     pairs.length > 1 &&
@@ -250,8 +245,7 @@ function grid(
       });
     }),
   );
-  const side = Math.max(lines.length, lines[0].length);
-  const style = `--mt-side: ${side}; grid-template-columns: repeat(${lines[0].length}, auto)`;
+  const style = `grid-template-columns: repeat(${lines[0].length}, auto)`;
   const [down, across] = steps; // of the rows and columns, one in so many was sent
   const sent = [
     down > 1 ? t(", 1 row in {0}", down) : "",

@@ -66,7 +66,6 @@ export class Growth {
   private openAtEnd(): void {
     const { timeline, pane, around } = this.view;
     timeline.position = timeline.opening;
-    timeline.fresh = true;
     if (pane.camera.touched) return;
     pane.follow();
     around.table.reveal(timeline.current);

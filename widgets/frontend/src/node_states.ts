@@ -139,7 +139,7 @@ function listStepStates({ store, timeline }: Drawing, node: Node, current: Node 
     [(isHere && timeline.backward) || updated, "backward"],
     [group && node === current && !timeline.backward, "inside"],
     [row && done && isAlarming(store, row), "nan"],
-    [row && !timeline.held && store.gave(row.row), "empty-handed"],
+    [row && timeline.settled && store.gave(row.row), "empty-handed"],
     [adjoint, "has-adjoint"],
     [adjoint && timeline.waits(last), "waits"],
   ];
@@ -192,7 +192,7 @@ function describeAdjoint(drawing: Drawing, node: Node, drawn: DrawnNode, value: 
 
 /** Did the call give None for a row, as the reader may know by now? */
 const gaveNone = ({ store, timeline }: Pick<Drawing, "store" | "timeline">, row: Row): boolean =>
-  !timeline.held && !timeline.updating && store.gave(row.row) === "None";
+  timeline.settled && !timeline.updating && store.gave(row.row) === "None";
 
 /** A row and its gradient at the present step, for those who hear it or rest the pointer on it. */
 export function sayRow(state: Pick<Drawing, "store" | "timeline">, row: Row): string {

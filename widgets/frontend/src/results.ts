@@ -58,11 +58,8 @@ export class Results {
     private pick: (row: number) => void,
   ) {}
 
-  /**
-   * Draws the results; `hide` is what is there in place of the numbers of the call that is shown,
-   * "" for nothing.
-   */
-  draw(hide: string): void {
+  /** Draws the results; of the call that is shown they are asked for with `hide`. */
+  draw(hide: boolean): void {
     const { results, sweep } = this.store;
     const state = [
       results,
@@ -92,12 +89,12 @@ export class Results {
     this.el.hidden = results.length === 0;
   }
 
-  private toggle(hide: string): void {
+  private toggle(hide: boolean): void {
     this.all = !this.all;
     this.draw(hide);
   }
 
-  private line(call: Result, hide: string): HTMLElement {
+  private line(call: Result, hide: boolean): HTMLElement {
     const targets = call.target.map((end) => end.name ?? this.nameOf(end.row)).join(", ");
     const sources = this.all ? call.sources : call.sources.slice(0, FEW);
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
@@ -115,7 +112,7 @@ export class Results {
         ),
       );
     sources.forEach((source, k) =>
-      el.append(this.source(call, targets, source, k, call.shown ? hide : "")),
+      el.append(this.source(call, targets, source, k, hide && !!call.shown)),
     );
     if (call.more && (this.all || call.sources.length <= FEW))
       el.append(t(" and {0} more", call.more));
@@ -145,7 +142,7 @@ export class Results {
     targets: string,
     source: Result["sources"][number],
     k: number,
-    hide: string,
+    hide: boolean,
   ): HTMLElement {
     const row = source.rows.at(-1) ?? source.at ?? -1;
     const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : t("source {0}", k));
@@ -176,7 +173,7 @@ export class Results {
         : h("span", {}, name),
       " = ",
     );
-    if (hide) el.append(h("b", { class: "mt-hidden-number" }, hide));
+    if (hide) el.append(h("b", { class: "mt-hidden-number" }, "?"));
     else if (gradient)
       el.append(
         h(

@@ -14,6 +14,7 @@ import { markOf, rounded, shortName } from "./value";
 import { t } from "./words";
 
 const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of a curve in its node, below its slope
+const [LOW, GAP] = [19, 4]; // the height of each of two curves, and the room between them
 const [ONE, MOST] = [22, 40]; // the most pixels of a bar for 1, and those of the longest
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
@@ -83,32 +84,43 @@ export class Slopes {
   }
 
   /**
-   * The curve of a node by the input through which most of the nudge comes, else by one that is no
-   * constant. An input that is read twice moves at both places, so that its slope says by which
-   * factor the bar of the nudge has grown.
+   * The curves of a node by its inputs that are no constants, of more than two by those through
+   * which most of the nudge comes. An input that is read twice moves at both places, so that its
+   * slope says by which factor the bar of the nudge has grown.
    */
   private curve(node: Node, nudge: Map<string, number>): void {
     const row = node.row;
     if (!row || row.kind !== "operation" || !this.timeline.done(row.row)) return;
-    const varies = row.inputs.map((input, port) => ({
-      port,
-      by: nudge.get(`${row.row}|${port}`) ?? (this.store.rows[input].kind === "constant" ? -1 : 0),
-    }));
-    const best = varies.reduce((a, b) => (b.by > a.by ? b : a), varies[0]);
-    const curve = best && best.by >= 0 ? localCurve(this.store, row, best.port, true) : null;
-    if (curve)
+    const varies = row.inputs.flatMap((input, port) => {
+      const by = nudge.get(`${row.row}|${port}`) ?? 0;
+      const isAgain = row.inputs.indexOf(input) < port;
+      const isFixed = !by && this.store.rows[input].kind === "constant";
+      return isAgain || isFixed ? [] : [{ input, port, by }];
+    });
+    const curves = varies
+      .sort((a, b) => b.by - a.by)
+      .slice(0, 2)
+      .sort((a, b) => a.port - b.port)
+      .flatMap(({ input, port }) => {
+        const curve = localCurve(this.store, row, port, true);
+        return curve ? [{ curve, name: shortName(markOf(this.store.rows[input]), 4) }] : [];
+      });
+    const width = (W + GAP) / curves.length - GAP;
+    const height = curves.length > 1 ? LOW : H; // below two slopes
+    curves.forEach(({ curve, name }, k) =>
       this.el.append(
         s(
           "g",
           { transform: `translate(${node.x + X} ${node.y + Y})`, "data-row": row.row },
-          ...small(curve),
           s(
-            "text",
-            { x: W, y: -2 },
-            `${shortName(markOf(this.store.rows[row.inputs[best.port]]), 4)} × ${short(curve.slope)}`,
+            "g",
+            { transform: `translate(${k * (width + GAP)} ${H - height})` },
+            ...small(curve, width, height),
           ),
+          s("text", { x: W, y: 10 * k - 2 }, `${name} × ${short(curve.slope)}`),
         ),
-      );
+      ),
+    );
   }
 
   /** Beside the node of a row: what the nudge has become there. */
@@ -178,11 +190,12 @@ function legend(source: string, target: string, gradient: number): (string | HTM
 }
 
 /** A curve with its point and tangent, as small as a stamp. */
-function small({ xs, ys, at, y, slope }: Curve): SVGElement[] {
+function small({ xs, ys, at, y, slope }: Curve, width: number, height: number): SVGElement[] {
   const seen = ys.filter(Number.isFinite);
   const [low, high] = [Math.min(y, ...seen), Math.max(y, ...seen)];
-  const px = (x: number): number => ((x - xs[0]) / (xs[xs.length - 1] - xs[0])) * W;
-  const py = (value: number): number => H - 3 - ((value - low) / (high - low || 1)) * (H - 6);
+  const px = (x: number): number => ((x - xs[0]) / (xs[xs.length - 1] - xs[0])) * width;
+  const py = (value: number): number =>
+    height - 3 - ((value - low) / (high - low || 1)) * (height - 6);
   let d = "";
   ys.forEach(
     (value, k) =>
@@ -192,13 +205,13 @@ function small({ xs, ys, at, y, slope }: Curve): SVGElement[] {
   );
   // the tangent is as long as there is room in its box
   const run = Math.min(
-    W / 3,
-    H / 2.4 / Math.max(1e-9, Math.abs((py(y + slope) - py(y)) / (px(at + 1) - px(at)))),
+    width / 3,
+    height / 2.4 / Math.max(1e-9, Math.abs((py(y + slope) - py(y)) / (px(at + 1) - px(at)))),
   );
   const rise = (run * (py(y + slope) - py(y))) / (px(at + 1) - px(at));
   const [x0, y0] = [px(at), py(y)];
   return [
-    s("rect", { width: W, height: H, rx: 3 }),
+    s("rect", { width, height, rx: 3 }),
     s("path", { class: "mt-curve-line", d }),
     s("path", {
       class: "mt-curve-tangent",

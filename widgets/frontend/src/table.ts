@@ -154,9 +154,9 @@ export class Table {
       adjoint
         ? adjointCell(adjoint, row, this.room.adjoint) +
           (this.timeline.waits(row.row) ? " + …" : "")
-        : this.timeline.held || this.store.gave(row.row) !== "None"
-          ? ""
-          : "None",
+        : this.timeline.settled && this.store.gave(row.row) === "None"
+          ? "None"
+          : "",
       row.line === null ? "" : String(row.line),
     ];
     texts.forEach((text, k) => setText(line.children[k + 1], text));

@@ -6,8 +6,6 @@ import type { Store } from "./store";
 
 export class Timeline {
   position = 0;
-  /** the reader has not moved yet: the picture says what came out */
-  fresh = true;
   /** steps that gave this row's adjoint a value: [step number from 1, adjoint after it] in order */
   private history = new Map<number, [number, Value][]>();
   private stepOf = new Map<number, number>();
@@ -90,9 +88,9 @@ export class Timeline {
     );
   }
 
-  /** Is what the gradient gave not to be told yet: the reader is on the way to it? */
-  get held(): boolean {
-    return !this.fresh && this.position < this.swept;
+  /** Does the picture say what came out: where it opens, and from the end of the sweep on? */
+  get settled(): boolean {
+    return this.position === this.opening || this.position >= this.swept;
   }
 
   /** At the optimizer's step. */
@@ -126,10 +124,9 @@ export class Timeline {
     return this.backward ? this.after(row, this.position - this.forward) : null;
   }
 
-  /** The same; before the reader has moved, at a source what the gradient gave. */
+  /** The same; where the picture opens, at a source what the gradient gave. */
   seen(row: number): Value | null {
-    const given =
-      this.fresh && this.position === this.opening && this.store.sweep?.sources.includes(row);
+    const given = this.settled && this.store.sweep?.sources.includes(row);
     return given && !this.unfinished ? this.last(row) : this.adjoint(row);
   }
 
@@ -219,7 +216,6 @@ export class Timeline {
   }
 
   go(position: number): boolean {
-    this.fresh = false;
     const next = Math.max(0, Math.min(this.length, Math.round(position)));
     if (next === this.position) return false;
     this.position = next;

@@ -62,7 +62,7 @@ export class ViewPainter {
     around.stepbar.draw();
     around.strip.draw();
     const isAsked = modes.predict.on && timeline.position < timeline.swept;
-    around.results.draw(isAsked ? "?" : timeline.held ? "…" : "");
+    around.results.draw(isAsked);
     around.inspector.asked = stepping.asked;
     const selected = marks.selected >= 0 ? (pane.graph?.nodeOf(marks.selected) ?? null) : null;
     around.feel.draw(selected?.row ?? null, modes.predict.on);
