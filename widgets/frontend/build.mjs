@@ -40,7 +40,7 @@ const shortNames = {
   ...{ stepping: "sp", touched: "th", failUnexpected: "fu", foldSelect: "fs", arrivals: "av" },
   ...{ takeRoom: "tr", byColumn: "bc", forward: "fw", backward: "bw" },
   ...{ starts: "sa", modes: "mo", pending: "pn", section: "se", paint: "pa", timer: "ti" },
-  ...{ updates: "up", moves: "mv", planner: "pl", tokens: "tk", frames: "fr", isLineStart: "il" },
+  ...{ moves: "mv", planner: "pl", tokens: "tk", frames: "fr", isLineStart: "il" },
   ...{ parseBinary: "ps", parseIndexPart: "pi", forget: "fo", wanted: "wa", asked: "ak" },
   ...{ slider: "sl", painter: "pt", stopListening: "si", layOut: "la", patterns: "pc" },
   ...{ pitch: "ph", depth: "de", indexed: "ie", parseUnary: "pu", saysChosen: "ss" },

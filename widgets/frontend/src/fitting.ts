@@ -21,6 +21,7 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 
 const SIDE = 8; // left and right of a turned graph
+const CAPTIONS = 16; // pixels above a map
 // scales for a projector: the whole graph where it fits at the first, else at the second a part
 // that glides
 const [WHOLE, LEGIBLE, LARGEST] = [1.25, 1.5, 2.6];
@@ -32,7 +33,7 @@ const FAR = 0.4;
 export class Fitting {
   /** how the camera takes the next graph; null: it does not move */
   next: "first" | "all" | null = "first";
-  private fitted = 1; // the camera's scale when all was shown last
+  private fitted = 0; // the camera's scale when all was shown while nodes were being placed
 
   /**
    * `presented` says that the pane is for a projector, `busy` that nodes are being placed, `flat`
@@ -125,12 +126,12 @@ export class Fitting {
 
   private box(graph: Graph) {
     const margin = graph.left < 0 ? SIDE : PAD + SIDE; // frames have margins of their own
-    return {
-      x: graph.left - margin,
-      y: graph.top - PAD,
-      w: graph.right - graph.left + 2 * margin,
-      h: graph.bottom - graph.top + 2 * PAD,
-    };
+    const w = graph.right - graph.left + 2 * margin;
+    const h = graph.bottom - graph.top + 2 * PAD;
+    const { width, height } = this.camera;
+    // on a map captions are above their frames
+    const above = PAD + (this.map ? CAPTIONS * Math.max(w / width, h / height) : 0);
+    return { x: graph.left - margin, y: graph.top - above, w, h: h + above - PAD };
   }
 
   private ready(graph: Graph | null): graph is Graph {
@@ -194,13 +195,13 @@ export class Fitting {
     if (!this.ready(graph)) return;
     this.next = this.busy() ? "all" : null;
     this.camera.fit(this.box(graph));
-    this.fitted = this.camera.scale;
+    this.fitted = this.next ? this.camera.scale : 0;
   }
 
   take(graph: Graph | null): void {
     if (this.next !== "all") return void (this.next && this.first(graph));
     const zoomed = this.camera.scale / this.fitted; // by the reader, who saw an older graph
     this.all(graph);
-    if (zoomed !== 1) this.camera.zoom(zoomed);
+    if (zoomed !== 1 && zoomed < Infinity) this.camera.zoom(zoomed);
   }
 }

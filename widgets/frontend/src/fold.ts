@@ -191,7 +191,8 @@ function repeatGroup(
   const end = tokens.length;
   const first = tokens.slice(0, period);
   const scopes = first.flatMap(({ part }) => (typeof part === "number" ? [] : [part.label]));
-  const name = scopes.length === 1 ? stem(scopes[0]) : ""; // what is beside a layer has no name
+  // what is beside a layer has no name; of several layers that repeat none names them all
+  const name = scopes.length === 1 ? stem(scopes[0]) : scopes.length === period ? "layers" : "";
   const label = /^\d+$/.test(name) ? (parent?.label ?? "") : name; // as in a torch.nn.Sequential
   const group = makeGroup(
     builder,
@@ -298,6 +299,6 @@ export function groupTitle(group: Pick<Group, "kind" | "label" | "count">): stri
   const label = group.label.replace(/[./]+$/, ""); // what the numbers of layers followed: `blocks.`
   const name =
     // a node has no room for more digits
-    group.label === "turn" ? t("turn") : label || (group.count < 100000 ? t("loop") : "");
+    /^(turn|layers)$/.test(label) ? t(label) : label || (group.count < 100000 ? t("loop") : "");
   return `${name} × ${count(group.count)}`.trim();
 }

@@ -461,8 +461,12 @@ function frames(store: Store, graph: Graph): Frame[] {
   return found.length <= NESTED ? nest(found) : found;
 }
 
-/** Of a layer whose weights all have its name, that name, unless it is its label. */
+/**
+ * Of a layer whose weights all have its name, that name, unless it is its label. Weights beside a
+ * folded layer are of that one.
+ */
 function ownerOf(graph: Graph, group: Group): string {
+  if (graph.nodes.some((node) => node.group && node.home === group)) return "";
   const names = graph.nodes.flatMap(({ home, row }) =>
     home === group && row?.kind === "variable"
       ? [/([^/.]+)[/.][^/.]+$/.exec(row.name ?? "")?.[1] ?? ""]

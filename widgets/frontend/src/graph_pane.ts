@@ -48,6 +48,17 @@ export class GraphPane {
     h("i", {}),
     "+max",
   );
+  /** the same of a map */
+  readonly powers = h(
+    "div",
+    {
+      class: "mt-scalebar mt-powers",
+      title: "A row of the map has the colour of its adjoint's order of magnitude",
+    },
+    "∂ 1e-8",
+    h("i", {}),
+    "1",
+  );
   graph: Graph | null = null;
   private layout: Layout | null = null;
   private rooms = new Rooms();

@@ -190,7 +190,8 @@ export async function layoutInSlices(
   }
 }
 
-const LAYERS = 40; // more are not shown side by side
+const LAYERS = 40; // more are not shown side by side,
+const HOLDERS = 3; // unless so few parts hold them that without them nothing would be seen
 
 /** The scopes right below a part, or below what repeats in it. */
 function scopesIn(parts: Part[]): Group[] {
@@ -201,7 +202,8 @@ function scopesIn(parts: Part[]): Group[] {
 
 /**
  * The groups that are open so that layers are seen: those that hold layers, from the outermost
- * inwards, as long as there are not too many layers; with `blocks` only the outermost.
+ * inwards, as long as there are not too many layers or few parts to see; with `blocks` only the
+ * outermost.
  */
 function levels(tree: FoldTree, blocks = false): Set<Group> {
   const found = new Set<Group>();
@@ -211,7 +213,7 @@ function levels(tree: FoldTree, blocks = false): Set<Group> {
     const next = seen.flatMap((scope) =>
       holding.includes(scope) ? scopesIn(scope.children) : [scope],
     );
-    if (!holding.length || next.length > LAYERS) return found;
+    if (!holding.length || (next.length > LAYERS && seen.length > HOLDERS)) return found;
     for (const scope of holding) found.add(scope);
     if (blocks) return found;
     seen = next;

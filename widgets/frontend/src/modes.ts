@@ -110,8 +110,9 @@ export class Modes {
   guess(): void {
     const { position, forward } = this.timeline;
     this.predict.toggle();
+    this.timeline.isPredicted = this.predict.on;
     if (this.predict.on) {
-      const place = Math.min(position, forward); // nothing tells what the gradient gave
+      const place = Math.min(position, forward);
       this.stage.go(place);
       if (!this.predict.ask(place + 1, forward)) this.predict.invite();
     }

@@ -6,6 +6,8 @@ import type { Store } from "./store";
 
 export class Timeline {
   position = 0;
+  /** the reader is to say what comes: the picture does not tell what the gradient gave */
+  isPredicted = false;
   /** steps that gave this row's adjoint a value: [step number from 1, adjoint after it] in order */
   private history = new Map<number, [number, Value][]>();
   private stepOf = new Map<number, number>();
@@ -90,7 +92,7 @@ export class Timeline {
 
   /** Does the picture say what came out: where it opens, and from the end of the sweep on? */
   get settled(): boolean {
-    return this.position === this.opening || this.position >= this.swept;
+    return this.position >= this.swept || (this.position === this.opening && !this.isPredicted);
   }
 
   /** At the optimizer's step. */

@@ -70,7 +70,7 @@ export function arrangeParts(
     around;
   const { cut, slopes, cell, predict, paths } = modes;
   inspector.el.lastElementChild?.before(feel.el);
-  stepbar.el.querySelector(".mt-count")?.before(pane.scalebar);
+  stepbar.el.querySelector(".mt-count")?.before(pane.scalebar, pane.powers);
   pane.scene.over.append(slopes.el, cut.el);
   pane.watchSize(table.el);
   pane.below.append(
