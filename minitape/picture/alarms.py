@@ -163,8 +163,8 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
     sources_by_reason: dict[tuple[object, ...], list[SourceFields]] = {}
     for source in shown_result["sources"]:
         if source["reason"]:
-            # Two reasons are equal if they differ only in the name of the source.
-            reason = re.sub(rf"(?<![\w.]){re.escape(str(source['name']))}(?!\w)", "", source["reason"])
+            # Two reasons are equal if they differ only in the name of the source, or in its place in a list.
+            reason = re.sub(rf"(?<![\w.])({re.escape(str(source['name']))}|\w+\[\d+\])(?!\w)", "", source["reason"])
             sources_by_reason.setdefault((source["none"], source["blame"], reason), []).append(source)
     alarms = []
     for (is_none, blamed_row, _), sources in sources_by_reason.items():

@@ -416,7 +416,7 @@ def test_a_stack_of_equal_layers_has_its_input_beside_it_and_its_adjoints_by_lay
 def deep(layers: int):
     """A snapshot of so many dense layers in one tf.keras.Sequential, and one more."""
     model = tf.keras.Sequential(
-        [*(tf.keras.layers.Dense(3, activation="tanh") for _ in range(layers)), tf.keras.layers.Dense(1)]
+        [*(tf.keras.layers.Dense(3, activation="tanh") for _ in range(layers)), tf.keras.layers.Dense(1)], name="deep"
     )
     x = tf.constant([[0.5, -1.0]])
     model(x)
@@ -429,8 +429,8 @@ def test_a_deep_sequential_opens_with_its_layers_and_a_layer_is_a_node_where_the
     page.set_viewport_size({"width": 1280, "height": 800})
     show(deep(45))
     titles = page.locator(".mt-node .mt-title").all_text_contents()
-    assert "dense × 45" in titles and "sequential" not in titles
-    assert page.locator(".mt-frame-group text").all_text_contents() == ["− sequential"]
+    assert "dense × 45" in titles and "deep" not in titles
+    assert page.locator(".mt-frame-group text").all_text_contents() == ["− deep"]
     page.locator("select").first.select_option("layers")
     type_keys(page, "0")
     page.locator(".mt-plain .mt-group").nth(45).wait_for()  # a node for each

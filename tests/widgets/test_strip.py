@@ -10,7 +10,7 @@ import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
-from tests.jupyterlab_page import wait_for_frame
+from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import build_chain_snapshot, read_position
 
@@ -143,11 +143,29 @@ def test_recordings_of_other_frameworks_have_alarms():
 
 
 @pytest.mark.browser
+def test_sources_in_a_list_with_one_reason_share_an_alarm_that_names_them_once(show, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    vs = [tf.Variable(2.0 + k, name=f"v{k}") for k in range(3)]
+    zero = tf.constant(0.0)
+    with tf.GradientTape() as tape:
+        y = (vs[0] * vs[1]) * zero
+    tape.gradient(y, vs)
+    show(tf.snapshot(tape))
+    page.mouse.move(640, 790)  # an alarm that is pointed at is written out
+    alarms = page.locator(".mt-alarm")
+    texts = alarms.all_inner_texts()
+    assert sum("v0, v1" in text and "vs[" not in text for text in texts) == 1
+    assert len(texts) == 2  # the other one is of v2, which was not used
+    assert [round(read_box(one)["height"]) for one in alarms.all()] == [19, 19]  # a line each
+
+
+@pytest.mark.browser
 def test_many_alarms_leave_the_graph_its_room(show):
     xs = [tf.Variable(float(k), name=f"x{k}") for k in range(5)]
     with tf.GradientTape() as tape:
-        halves = [x * 0.5 for x in xs]
-        y = halves[0] * 2.0
+        y = xs[0]
+        for x in xs[1:]:
+            y = y + tf.stop_gradient(x)
     tape.gradient(y, xs)
     snapshot = tf.snapshot(tape)
     page = show(snapshot)

@@ -5,7 +5,7 @@ import type { Alarm, Difference } from "./schema";
 import type { Store } from "./store";
 import { t } from "./words";
 
-type Place = Omit<Alarm, "kind">;
+type Place = Omit<Alarm, "kind"> & Partial<Alarm>;
 
 const FEW = 2; // that are shown before the reader asks for all: the graph needs the room
 
@@ -60,6 +60,9 @@ export class Strip {
       /\{(\w+)\}/g,
       (_, key: "row" | "line") => String(alarm[key]),
     );
+    // of gradients that are zero, the title names all
+    const text =
+      alarm.kind === "zero" ? alarm.text.replace(/^[^(（]*?(\.\s|。)(?=.*[(（])/, "") : alarm.text;
     const [before, after] = alarm.title.replace(/:$/, "").split(place);
     return h(
       "button",
@@ -70,7 +73,7 @@ export class Strip {
         onclick: () => this.go(alarm),
       },
       h("b", {}, before, after !== undefined && h("u", {}, place), after),
-      ` ${alarm.text}`,
+      ` ${text}`,
     );
   }
 }
