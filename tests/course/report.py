@@ -43,7 +43,7 @@ ACCEPTED_CHANGES = {
     "10.2": ("penalty * x + 1.0", "[f(x) + penalty * x]"),
     "10.4": ("return y + 1.0", "return [y]", "k < times, lambda"),
     "10.6": ("return abs(angle)",),  # The absolute value changes nothing, because no angle is negative.
-    "11.3": ("return [0.5 * upstream]",),
+    "11.3": ("return [tf.clip_by_value(upstream, -most, most)]",),
     "11.6": ("return [tf.where", "where(abs("),
     "12.2": ("g / y", "g / x"),  # The backward pass is needed only in the next step.
     "12.5": ("[::-1]",),  # Reversing a list with one element changes nothing.

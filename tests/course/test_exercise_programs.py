@@ -78,7 +78,7 @@ FORMULAS = {
     "10.4": "lambda f, value, times: 2.0**times * value ** (2**times - 1)",
     "10.6": "lambda throw, target: 0.5 * np.arcsin(target / 10.2)",
     "13.9": "lambda seen, measures: (measures - [44.0, 4200.0]) / [5.0, 800.0]",
-    "11.3": "lambda f, rest, value: value",
+    "11.3": "lambda f, rest, value, most: value",
     "01.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
     "02.6": "lambda rows, values, start: [1.0, 6.0, 7.0]",
     "05.4": "lambda loss_of, starts, steps, rate: [1.0] * len(starts)",
@@ -220,11 +220,6 @@ UNROLLED = solved(
 ).replace("    @tf", "    count = times\n\n    @tf")
 
 WRONG = [
-    (
-        "11.3",
-        SOLUTIONS["11.3"].replace("tf.identity(x)", "0.5 * x").replace("0.5 * up", "up"),
-        ("if the value is halved on the way forward"),
-    ),
     ("01.2", LATE_WATCH, "was used before tape.watch"),
     ("01.2", WATCHED_Y, "x is a tensor that the tape does not watch"),
     ("01.2", WATCHED_Y_FIRST, "x is a tensor that the tape does not watch"),
@@ -690,10 +685,11 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("09.6", "return [a, b]", "return [b, a]", "in reverse order"),
     ("09.6", "        b.assign_sub(db / tf.sqrt(seen_b))\n", "", "only a has moved"),
     ("11.3", "tf.identity(x), grad", "tf.identity(x), grad(1.0)", "Return the function grad itself, without brackets."),
-    ("11.3", "0.5 * upstream", "upstream", "Your slope is twice as large as it should be."),
-    ("11.3", "0.5 * upstream", "0.5", "half of the slope of f"),
-    ("11.3", "0.5 * upstream", "0.25 * upstream", "your result is 0.5 times"),
-    ("11.3", "0.5 * upstream", "0.0 * upstream", "Your slope is 0."),
+    ("11.3", "tf.identity(x), grad", "tf.minimum(x, most), grad", "not yet"),
+    ("11.3", "tf.maximum(-most, tf.minimum(upstream, most))", "upstream", "the whole gradient comes back"),
+    ("11.3", "tf.maximum(-most, tf.minimum(upstream, most))", "tf.minimum(upstream, most)", "negative ones aren't"),
+    ("11.3", "tf.maximum(-most, tf.minimum(upstream, most))", "tf.maximum(-most, upstream)", "and large ones aren't"),
+    ("11.3", "tf.maximum(-most, tf.minimum(upstream, most))", "most * tf.sign(upstream)", "even a small one"),
     ("11.4", "1.0 / (1.0 + tf.exp(-x))", "tf.exp(x) / (1.0 + tf.exp(x))", "infinity divided by infinity"),
     ("11.4", "upstream * (1.0 / (1.0 + tf.exp(-x)))", "tf.sigmoid(x)", "Multiply it by upstream"),
     ("11.4", "tf.exp(-x)", "tf.exp(x)", "The slope of log(1 + exp(x)) rises"),

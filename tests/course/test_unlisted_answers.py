@@ -31,8 +31,15 @@ RIGHT = [
     ("appendix.1", {"A": tf.TensorShape([4, 5]), "B": "error", "C": (4, 5), "D": tf.TensorShape([3, 4, 5])}),
 ]  # fmt: skip
 RIGHT_PROGRAMS = [
-    ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(f(x))\n        y = rest(y)")),
-    ("11.3", solved("11.3", "return 0.5 * upstream", "return [upstream - upstream / 2]")),
+    ("11.3", solved("11.3", "rest(limit(f(x)))", "limit(f(x))\n        y = rest(y)")),
+    (
+        "11.3",
+        solved(
+            "11.3",
+            "return tf.maximum(-most, tf.minimum(upstream, most))",
+            "return [tf.clip_by_value(upstream, -most, most)]",
+        ),
+    ),
     (
         "01.2",
         solved("01.2", "f(x)", "f(x[0])")
@@ -117,11 +124,8 @@ WRONG_PROGRAMS = [
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"),
      "The right result is in tape.gradient(y, x)"),
-    ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "It belongs after f and before rest"),
-    ("11.3", solved("11.3", "rest(halve(f(x)))", "rest(f(halve(x)))"), "It belongs after f and before rest"),
-    ("11.3", solved("11.3", "0.5 * upstream", "upstream").replace("(y, x)", "(y, x) / 2"), (
-        "Let the rule in grad halve the gradient"
-    )),
+    ("11.3", solved("11.3", "rest(limit(f(x)))", "limit(rest(f(x)))"), "is limit called between f and rest?"),
+    ("11.3", solved("11.3", "rest(limit(f(x)))", "rest(f(limit(x)))"), "limit belongs between the two"),
     ("11.6", solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
      "in a network, x holds many numbers"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
@@ -152,7 +156,7 @@ WRONG_PROGRAMS = [
     ("07.1", solved("07.1", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "Divide by the second derivative as it is,"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.maximum(bend(x), 0.1)"), "not yet"),
-    ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "returns None for the input"),
+    ("11.3", SOLUTIONS["11.3"].replace("return tf.maximum", "tf.maximum"), "returns None for the input"),
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "returns None for the input"),
     ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
     ("09.5", SOLUTIONS["09.5"].replace("return best", "return loss"), "That's the smallest loss itself."),
@@ -204,11 +208,15 @@ def slope_of_repeated(f, value, times):
             y = g(y)
     return tape.gradient(y, x)
 #@ 11.3 | your rule wasn't used
-def slope(f, rest, value):
+def slope(f, rest, value, most):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
-        y = rest(f(x))
-    return 0.5 * tape.gradient(y, x)
+        z = f(x)
+    with tf.GradientTape() as other:
+        other.watch(z)
+        y = rest(z)
+    upstream = tf.clip_by_value(other.gradient(y, z), -most, most)
+    return tape.gradient(z, x, output_gradients=upstream)
 #@ 12.5 | not yet
 def rule_of_tanh(g, z, x):
     return (g * (math.tanh(x + 1e-3) - math.tanh(x - 1e-3)) / 2e-3,)
@@ -249,7 +257,7 @@ TOLD = [
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) sends 1.0"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
     ("09.5", solved("09.5", "return best", "return tape.gradient(loss, w)"), "not yet"),
-    ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one value for each input"),
+    ("11.3", solved("11.3", "tf.maximum(-most, tf.minimum(upstream, most))", "(upstream, most)"), "for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), ", not a number"),
     ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "instead of print"),
     ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, but this is neither"),
