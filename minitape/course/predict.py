@@ -88,8 +88,10 @@ class PredictionQuestion:
         if tell_answer := _waiting_reveals.get(self.name):
             tell_answer()
             self.counted_choice = self.counted_choice or choice
-        if self.counted_choice is not None:
-            confirmation = say("You predicted {predicted}.", predicted=self.counted_choice)
+        if self.counted_choice == choice:
+            confirmation = say("You predicted {predicted}.", predicted=choice)
+        elif self.counted_choice is not None:
+            confirmation = say("Your first answer counts: {predicted}.", predicted=self.counted_choice)
         else:
             confirmation = say("You say {choice}. Let's find out: press Shift+Enter twice.", choice=choice)
         return join_sentences(confirmation, describe_unsaved_progress())
@@ -222,7 +224,9 @@ class RevealedAnswer:
             verdict_text = join_sentences(
                 say("You predicted {predicted}.", predicted=emphasize(counted_choice)), answer_line
             )
-        return "\n\n".join(filter(None, [verdict_text, self.beliefs.get(prediction, ""), self.explanation]))
+        # Right choices have no reply. A learner who then presses one keeps the reply to the choice that counted.
+        belief = self.beliefs.get(prediction) or self.beliefs.get(counted_choice, "")
+        return "\n\n".join(filter(None, [verdict_text, belief, self.explanation]))
 
     def __repr__(self) -> str:
         """Return the answer, or a note that a prediction is still needed."""

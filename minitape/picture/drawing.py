@@ -162,7 +162,7 @@ class Picture:
             content = render_digraph(self.figure, ending[1:])
         else:
             raise ValueError(
-                "save() knows the endings .svg, .tex, .dot, .pdf and .png, and for a TapeView also .html and "
+                "save() knows the endings .svg, .tex, .dot, .pdf and .png, and TapeView(tape).save() also .html and "
                 f".json, but received {str(path)!r}."
             )
         write_file(Path(path), content)

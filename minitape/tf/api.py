@@ -13,7 +13,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-from ..common.api_suggestions import build_attribute_error
+from ..common.api_suggestions import build_attribute_error, find_similar_names
 from ..common.lazy_names import load_own_object, parse_name_table
 from ..engine.types import Object
 from ..functions.traced_calls import wrap_for_first_runs
@@ -108,14 +108,15 @@ TOOLS = ("bridges", "cli", "course", "gradient_check")
 _wrap: Callable[[str, Object], Object] = wrap_for_first_runs
 
 
-def describe_missing_name(name: str) -> str:
+def describe_missing_name(name: str, is_misspelled: bool = False) -> str:
     """Return the error message for a name that minitape does not have.
 
     Args:
         name: The name without "tf.", such as "image.resize".
+        is_misspelled: Whether a similar name exists. Python adds it to the message, so no other advice is given.
 
     Returns:
-        Two sentences without a final full stop.
+        One or two sentences without a final full stop.
 
     >>> describe_missing_name("image.resize")
     'minitape has no tf.image.resize, because it has only the TensorFlow names that its lessons use. To see and \
@@ -123,6 +124,8 @@ explain a program with other names, run it in TensorFlow and record it with mini
     """
     from ..common.translation import say
 
+    if is_misspelled:
+        return say("minitape has no tf.{name}", "explain", name=name)
     return say(
         "minitape has no tf.{name}, because it has only the TensorFlow names that its lessons use. To see and explain "
         "a program with other names, run it in TensorFlow and record it with minitape.bridges.tensorflow",
@@ -170,9 +173,8 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
         if not namespace and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
         prefix = f"{namespace}." if namespace else ""
-        raise build_attribute_error(
-            describe_missing_name(prefix + name), name, sys.modules[module_globals["__name__"]], homes, f"tf.{prefix}"
-        )
+        message = describe_missing_name(prefix + name, is_misspelled=bool(find_similar_names(name, homes)))
+        raise build_attribute_error(message, name, sys.modules[module_globals["__name__"]], homes, f"tf.{prefix}")
 
     module_globals |= {"__getattr__": load_attribute, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}
 

@@ -116,7 +116,8 @@ def _check_matrices(a: Tensor, b: Tensor, swaps_a: bool, swaps_b: bool) -> None:
         )
     if (x[-2] if swaps_a else x[-1]) != (y[-1] if swaps_b else y[-2]):
         raise build_argument_error(
-            f"The first matrix must have as many columns as the second has rows, got the shapes {a.shape} and {b.shape}"
+            "The first matrix of tf.matmul must have as many columns as the second has rows, "
+            f"got the shapes {a.shape} and {b.shape}"
         )
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if m != n and 1 not in (m, n):

@@ -720,3 +720,11 @@ def test_a_name_that_no_parameter_has_is_refused_with_the_names_that_there_are()
         model(torch.ones(4, 2)).sum().backward()
     with pytest.raises(ValueError, match=r"no parameter with that name.*encoder\.weight.*head\.bias"):
         recording.explain("decoder")
+
+
+def test_a_softmax_that_runs_on_the_line_of_the_loss_is_named_by_its_layer():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Softmax(dim=1))
+    with bridge.record() as recording:
+        torch.nn.functional.cross_entropy(model(torch.ones(4, 2)), torch.tensor([0, 1, 2, 0])).backward()
+    why = recording.explain(model[0].weight)
+    assert why.cause == "activation_twice" and "the result of a softmax (Sequential.1, " in why.message, why

@@ -511,7 +511,7 @@ def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
     question.commit("6.0")
     reveal("test.p", tf.constant(6.0), "Because.")
     assert capsys.readouterr().out == "You said 6.0, and that's right.\n\nBecause.\n"
-    assert question.commit("None") == "You predicted 6.0."
+    assert question.commit("None") == "Your first answer counts: 6.0."
     reveal("test.p", tf.constant(6.0), "Because.")
     said = capsys.readouterr().out
     assert said == "You said 6.0, and that's right.\n\nBecause.\n", "the first choice counts"
@@ -532,8 +532,12 @@ def test_a_wrong_choice_is_answered_with_what_it_believes(capsys, forgetful):
     reveal("test.p", tf.constant(6.0), "Because.", beliefs)
     assert capsys.readouterr().out == (
         "You predicted 9.0. The answer: 6.0\n\n9.0 is y itself.\n\nBecause.\n"
-        "You predicted 9.0. The answer: 6.0\n\nBecause.\n"
+        "You predicted 9.0. The answer: 6.0\n\n9.0 is y itself.\n\nBecause.\n"
     )
+    question.commit("3.0")
+    reveal("test.p", tf.constant(6.0), "Because.", beliefs)
+    said = capsys.readouterr().out
+    assert said == "You predicted 9.0. The answer: 6.0\n\n3.0 is one factor's share.\n\nBecause.\n"
     forgetful()
     predict("test.p", "What is y?", [3.0, 6.0, 9.0])
     page = RevealedAnswer("test.p", 6.0, "Because.", beliefs)._repr_markdown_()

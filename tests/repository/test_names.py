@@ -69,26 +69,25 @@ def test_a_namespace_is_the_same_by_import_and_by_attribute(path):
     assert getattr(import_namespace(outer), name) is import_namespace(path)
 
 
-@pytest.mark.parametrize(
-    "name", ["image", "variable", "math.sine", "keras.layers.Conv3D", "compat.v1.train", "nn.conv1d"]
-)
+@pytest.mark.parametrize("name", ["image", "signal", "keras.layers.Conv3D", "compat.v1.train", "nn.pool"])
 def test_a_name_that_is_not_there_gets_the_sentence(name):
     outer, _, last = f"tf.{name}".rpartition(".")
     with pytest.raises(AttributeError) as caught:
         getattr(import_namespace(outer), last)
     assert str(caught.value) == describe_missing_name(name)
     assert "minitape.bridges.tensorflow" in str(caught.value) and f"tf.{name}" in str(caught.value)
-    assert (caught.value.name, caught.value.obj) == (
-        last,
-        import_namespace(outer),
-    )  # Python suggests the nearest of these names.
 
 
-def test_python_suggests_the_nearest_name():
+@pytest.mark.parametrize(("name", "ending"), [
+    ("math.sine", "minitape has no tf.math.sine. Did you mean: 'sin'?"),
+    ("matmull", "minitape has no tf.matmull. Did you mean: 'matmul'?"),
+    ("image", "record it with minitape.bridges.tensorflow"),
+])  # fmt: skip
+def test_python_suggests_a_name_only_for_one_that_is_misspelled(name, ending):
     done = subprocess.run(
-        [sys.executable, "-c", "import minitape as tf; tf.math.sine(1.0)"], capture_output=True, text=True
+        [sys.executable, "-c", f"import minitape as tf; tf.{name}(1.0)"], capture_output=True, text=True, check=False
     )
-    assert done.stderr.splitlines()[-1] == f"AttributeError: {describe_missing_name('math.sine')}. Did you mean: 'sin'?"
+    assert done.stderr.splitlines()[-1].endswith(ending), done.stderr
 
 
 def test_a_notebook_is_told_the_nearest_name(monkeypatch):  # Notebooks do not show Python's suggestions.

@@ -113,7 +113,7 @@ def test_save_by_ending(tmp_path):
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg
     picture.save(tmp_path / "a.dot")
     assert (tmp_path / "a.dot").read_text(encoding="utf-8") == picture.source
-    known = r"knows the endings .svg, .tex, .dot, .pdf and .png, and for a TapeView .* received '.*a.bmp'"
+    known = r"knows the endings .svg, .tex, .dot, .pdf and .png, and TapeView\(tape\).save\(\) .* received '.*a.bmp'"
     with pytest.raises(ValueError, match=known):
         picture.save(tmp_path / "a.bmp")
 

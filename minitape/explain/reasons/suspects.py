@@ -23,7 +23,7 @@ import numpy as np
 from ...recording.recorded_rows import BackwardPass, Escape, OptionalArray, RecordedRow, collect_connected_ancestors
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
-from ..caller import format_bracketed_place
+from ..caller import format_bracketed_place, format_place
 from ..causes import get_kind_name
 from ..explanation import Explanation, explain_cause, turn_patch_errors_into_warnings
 from ..fixes.answer_fixes import add_fixes_to_explanation
@@ -434,8 +434,16 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
             continue
         maker, loss_name = _find_row_before_signs_and_shifts(run, logits), _describe_called_loss(row.site)
         if run.find_activation_name(maker) == activation:
-            fields = {"what": loss_name, "one": activation, "other": format_bracketed_place(*maker.site)}
+            fields = {"what": loss_name, "one": activation, "other": _format_place_of_layer(maker, row)}
             yield build_row_suspicion(row, "activation_twice", fields)
+
+
+def _format_place_of_layer(layer_row: RecordedRow, loss_row: RecordedRow) -> str:
+    """Return a layer's place in brackets, with the layer's name if its line also calls the loss."""
+    filename, line = layer_row.site
+    if layer_row.scope and line is not None and layer_row.site == loss_row.site:
+        return fill(" ({place})", place=f"{'.'.join(layer_row.scope)}, {format_place(filename, line)}")
+    return format_bracketed_place(filename, line)
 
 
 def _describe_called_loss(site: Site) -> str:
