@@ -42,7 +42,7 @@ RIGHT = r"""
 12.8 : return (np.matmul(g, w.T), np.matmul(x.T, g))
 12.8 : return (g @ w.T, (g.T @ x).T)
 12.8 : return ((w @ g.T).T, x.T @ g)
-13.9 : return (measures - np.mean(seen, axis=0)) / np.std(seen, axis=0)
+13.9 : m, s = np.median(seen, 0), np.std(seen, 0); return learn((seen - m) / s, labels)((birds - m) / s) > 0
 12.4 ~ (g / y, -g * z / y) ~> (g / y, -g * x / (y * y))
 12.4 ~ return 0.0 - self ~> return self * -1.0
 11.4 : return upstream * tf.sigmoid(x)
