@@ -2,9 +2,11 @@
 there is.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -115,6 +117,21 @@ def test_a_name_is_large_and_its_operation_small_beside_it(show):
     assert (name.text_content(), operation.text_content()) == ("y", "x × x")
     size = "el => parseFloat(getComputedStyle(el).fontSize)"
     assert name.evaluate(size) > operation.evaluate(size)
+
+
+def test_a_step_says_what_adds_up_to_readers_of_the_screen(show):
+    x = tf.Variable(0.7, name="x")
+    with tf.GradientTape() as tape:
+        u = tf.exp(x)
+        y = u * x
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End")
+    heard = page.locator(".mt-said-only").inner_text()
+    parts = [float(one) for one in re.findall(r"-?\d+\.\d+", heard)]
+    assert re.sub(r"-?\d+\.\d+", "?", heard) == "Backward, row 1: u · exp; to x: ?, added up: ?"
+    assert parts == pytest.approx([0.7 * np.exp(0.7), 1.7 * np.exp(0.7)], rel=1e-6)
+    type_keys(page, "s")
+    assert "what a nudge of x by 1 has become" in page.locator(".mt-slopenote[role=status]").inner_text()
 
 
 def test_a_tensors_step_is_said_in_few_words(show):

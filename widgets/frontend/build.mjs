@@ -52,6 +52,7 @@ const shortNames = {
   ...{ parseBrackets: "pk", parseOnly: "pj", parseArguments: "pm", writeTurn: "wi" },
   ...{ shortcuts: "sh", keepFocus: "ke", parsePostfix: "pp", stepOf: "sj", stepOn: "sn" },
   ...{ covered: "co", resized: "rs", growth: "gw", moveTo: "mt", refresh: "rh", inspector: "ic" },
+  ...{ draw: "dr", edge: "eg", profile: "pq", leave: "lv" },
 };
 
 const options = {

@@ -1,7 +1,7 @@
 // Why this cell? A product of matrices, cell by cell: the row of one factor and the column of the
 // other that made it, term by term. Of the gradient of a weight each term is one example of the
 // batch.
-import { h } from "./dom";
+import { focusQuietly, h } from "./dom";
 import { diverging } from "./scale";
 import type { Row, SweepStep, Value } from "./schema";
 import type { Store } from "./store";
@@ -128,7 +128,7 @@ export class Cell {
     const pick = (r: number, c: number): void => {
       this.chosen = [number, r, c];
       this.paint();
-      this.el.querySelector<HTMLElement>("button.mt-cell-chosen")?.focus({ preventScroll: true });
+      focusQuietly(this.el.querySelector<HTMLElement>("button.mt-cell-chosen"));
       this.el.querySelector(".mt-cellsum")?.scrollIntoView({ block: "nearest" });
     };
     const high = Math.max(lines.length, right.lines.length);

@@ -57,6 +57,11 @@ export function focusBeside(el: Element): Element | null {
   return root instanceof ShadowRoot ? root.activeElement : document.activeElement;
 }
 
+/** Gives an element the focus; the page does not move. */
+export function focusQuietly(el: HTMLElement | null | undefined): void {
+  el?.focus({ preventScroll: true });
+}
+
 /** Calls a listener when that happens. */
 export function on<K extends keyof HTMLElementEventMap>(
   el: Element,
@@ -130,7 +135,14 @@ export function button(
 ): HTMLButtonElement {
   return h(
     "button",
-    { type: "button", class: "mt-button", title: label, "aria-label": label, onclick: action },
+    {
+      type: "button",
+      class: "mt-button",
+      "data-does": name,
+      title: label,
+      "aria-label": label,
+      onclick: action,
+    },
     ICONS[name] ? icon(name) : null,
     text,
   );

@@ -1,6 +1,6 @@
 // The rows inside of a call of a function: a view of their own in the place of the one that they
 // were called in.
-import { button, h } from "./dom";
+import { button, focusQuietly, h } from "./dom";
 import type { Inside } from "./schema";
 import { Store } from "./store";
 import type { ViewOptions } from "./options";
@@ -26,14 +26,14 @@ export async function openInside(outer: View, row: number, options: ViewOptions)
     outer.inner?.el.remove();
     outer.inner = null;
     outer.el.classList.remove("mt-entered");
-    outer.el.focus({ preventScroll: true });
+    focusQuietly(outer.el);
   };
   const inner = (outer.inner = new View(store, { bundle: options.bundle, out }, outer.parts));
   inner.el.prepend(crumb(outer, row, found, out));
   inner.theme(outer.el.classList.contains("mt-dark"));
   outer.el.classList.add("mt-entered");
   outer.el.append(inner.el);
-  inner.el.focus({ preventScroll: true });
+  focusQuietly(inner.el);
 }
 
 /** What a store knows, or the kernel. */

@@ -97,10 +97,13 @@ export class Inspector {
     const { step } = timeline;
     if (!step)
       return `${t("Forward, row {0}", row.row)}: ${title(row)}${row.value ? ` = ${inSentence(row.value, row)}` : ""}`;
-    const sent = step.edges.map(
-      (edge) =>
-        `${t("to {0}: ", title(store.rows[edge.input]))}${inSentence(edge.product, store.rows[edge.input])}`,
-    );
+    const sent = step.edges.map(({ input, product, sum }) => {
+      const to = store.rows[input];
+      const added = timeline.addends(input).length
+        ? `, ${t("added up: ")}${inSentence(sum, to)}`
+        : "";
+      return `${t("to {0}: ", title(to))}${inSentence(product, to)}${added}`;
+    });
     const none = store.rows.filter(
       (one) => timeline.position === timeline.swept && store.gave(one.row) === "None",
     );

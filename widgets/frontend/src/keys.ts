@@ -1,6 +1,6 @@
 // The keyboard: which keys are for the view, which for the part of it that has the focus, and which
 // for JupyterLab.
-import { focusBeside, on } from "./dom";
+import { focusBeside, focusQuietly, on } from "./dom";
 
 // in a part of the view that is longer than its room
 const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]);
@@ -41,7 +41,7 @@ export class Keys {
     const holder = focusBeside(el);
     // The reader may have gone to another part of the page.
     if (holder && holder !== document.body && holder !== focused) return false;
-    el.focus({ preventScroll: true });
+    focusQuietly(el);
     return true;
   }
 

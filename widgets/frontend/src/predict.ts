@@ -1,6 +1,6 @@
 // Predict: in the backward sweep the next product is shown when the reader has typed what it will
 // be.
-import { h, on } from "./dom";
+import { focusQuietly, h, on } from "./dom";
 import type { SweepEdge, SweepStep } from "./schema";
 import type { Store } from "./store";
 import { full, localFirst, title, withRows } from "./value";
@@ -76,7 +76,7 @@ export class Predict {
       said,
     );
     this.el.hidden = false;
-    field.focus({ preventScroll: true });
+    focusQuietly(field);
     return true;
   }
 

@@ -24,7 +24,11 @@ export class Slopes {
   on = false;
   readonly el = s("g", { class: "mt-slopes", "aria-hidden": "true" });
   /** what the bars are */
-  readonly note = h("div", { class: "mt-cutnote mt-slopenote", hidden: true });
+  readonly note = h("div", {
+    class: "mt-cutnote mt-slopenote",
+    role: "status",
+    hidden: true,
+  });
   private graph: Graph | null = null; // and where the numbers of a source are in it
   private source = -1;
   private places: ReturnType<typeof sharePlaces> = new Map();

@@ -127,14 +127,18 @@ export class Toolbar {
       this.search,
       this.found,
       this.foldSelect,
-      ...this.modes.map(([, one]) => one),
-      button("minus", "Zoom out (-)", () => actions.zoom(1 / 1.25)),
-      button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
-      button("fit", "Fit (0)", actions.fit),
-      button("full", "Full screen (f)", actions.full),
-      worded("present", "Presentation mode: large type for a projector (v)", actions.present),
-      save,
-      button("help", "Keys (?)", actions.help),
+      h(
+        "span",
+        { class: "mt-tools" },
+        ...this.modes.map(([, one]) => one),
+        button("minus", "Zoom out (-)", () => actions.zoom(1 / 1.25)),
+        button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
+        button("fit", "Fit (0)", actions.fit),
+        button("full", "Full screen (f)", actions.full),
+        worded("present", "Presentation mode: large type for a projector (v)", actions.present),
+        save,
+        button("help", "Keys (?)", actions.help),
+      ),
     );
   }
 

@@ -1,5 +1,5 @@
 // The view: puts the parts together, and goes where the reader goes.
-import { focusBeside, h } from "./dom";
+import { focusBeside, focusQuietly, h } from "./dom";
 import type { Graph, Group, Node } from "./graph";
 import { GraphPane } from "./graph_pane";
 import { Growth } from "./growth";
@@ -77,7 +77,7 @@ export class View {
       trail: this.trail,
       say: (text) => this.say(text),
       go: (position) => this.go(position),
-      focusView: () => this.el.focus({ preventScroll: true }),
+      focusView: () => focusQuietly(this.el),
       reveal: (box) => this.pane.revealBox(box),
       flatten: () => this.pane.flatten(),
       schedule: (...parts) => this.schedule(...parts),
@@ -138,7 +138,7 @@ export class View {
   goBack(to: Place): void {
     if (!to.following) this.go(to.position);
     if (to.selected < this.store.rows.length) this.marks.selected = to.selected;
-    if (to.focused) requestAnimationFrame(() => this.el.focus({ preventScroll: true }));
+    if (to.focused) requestAnimationFrame(() => focusQuietly(this.el));
   }
 
   /** Ends what goes on by itself, while the view is out of its page. */
@@ -189,7 +189,7 @@ export class View {
 
   /** To a turn of a loop: on the way back to its first step, else to its last row. */
   private toTurn(start: number, end: number): void {
-    this.el.focus({ preventScroll: true });
+    focusQuietly(this.el);
     const backs = Array.from({ length: end - start }, (_, k) =>
       this.timeline.backTo(start + k),
     ).filter((step) => step !== null);
@@ -223,7 +223,7 @@ export class View {
   }
 
   private pick(node: Node): void {
-    this.el.focus({ preventScroll: true });
+    focusQuietly(this.el);
     this.select(node.group ? node.group.end - 1 : node.first, false);
   }
 
