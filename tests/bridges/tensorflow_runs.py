@@ -460,6 +460,144 @@ sums = [0.0, 0.0]
 for _ in range(8):
     sums = [total + part for total, part in zip(sums, differentiate(tf.ones((4, 3))))]
 optimizer.apply(sums, layer.trainable_variables)
+#@ gradients_meet_the_wrong_variables not_applied
+import keras
+a, b, optimizer = keras.layers.Dense(2), keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+for _ in range(6):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((b(a(tf.ones((4, 2)))) - 1.0) ** 2)
+    gradients = tape.gradient(loss, a.trainable_variables + b.trainable_variables)
+    layers = b, a  #- layers = a, b
+    variables = layers[0].trainable_variables + layers[1].trainable_variables
+    optimizer.apply_gradients(zip(gradients, variables))  #!
+#@ gradients_of_a_copy_reach_the_model connected
+import keras
+model, copy = keras.layers.Dense(2, use_bias=False), keras.layers.Dense(2, use_bias=False)
+optimizer = keras.optimizers.SGD(0.01)
+model.build((4, 2)), copy.build((4, 2))
+for _ in range(6):
+    copy.set_weights(model.get_weights())
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((copy(tf.ones((4, 2))) - 1.0) ** 2)
+        loss += tf.reduce_sum((copy.kernel - model.kernel - 1.0) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, copy.trainable_variables), model.trainable_variables))
+#@ sums_of_gradients_are_never_reset accumulated
+import keras
+layer, optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+layer.build((4, 3))
+sums = [tf.Variable(tf.zeros_like(v), trainable=False) for v in layer.trainable_variables]
+@tf.function
+def add(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(x) - 1.0) ** 2)
+    for total, gradient in zip(sums, tape.gradient(loss, layer.trainable_variables)):
+        total.assign_add(gradient)
+@tf.function
+def step():
+    optimizer.apply_gradients(zip(sums, layer.trainable_variables))  #!
+    #- [total.assign(tf.zeros_like(total)) for total in sums]
+for number in range(12):
+    add(tf.ones((4, 3)) * number)
+    if number % 3 == 2:
+        step()
+#@ sums_of_gradients_are_reset_before_each_step connected
+import keras
+layer, optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+layer.build((4, 3))
+sums = [tf.Variable(tf.zeros_like(v), trainable=False) for v in layer.trainable_variables]
+for number in range(6):
+    for total in sums:
+        total.assign(tf.zeros_like(total))
+    for part in range(2):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((layer(tf.ones((4, 3)) * part) - 1.0) ** 2)
+        for total, gradient in zip(sums, tape.gradient(loss, layer.trainable_variables)):
+            total.assign_add(gradient)
+    optimizer.apply_gradients(zip(sums, layer.trainable_variables))
+#@ a_function_resets_the_sums connected
+import keras
+layer, optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+layer.build((4, 3))
+sums = [tf.Variable(tf.zeros_like(v), trainable=False) for v in layer.trainable_variables]
+def reset(variables):
+    for variable in variables:
+        variable.assign(tf.zeros_like(variable))
+for number in range(6):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(tf.ones((4, 3))) - 1.0) ** 2)
+    for total, gradient in zip(sums, tape.gradient(loss, layer.trainable_variables)):
+        total.assign_add(gradient)
+    optimizer.apply_gradients(zip(sums, layer.trainable_variables))
+    reset(sums)
+#@ the_first_gradient_of_a_step_replaces_the_sum connected
+import keras
+layer, optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+layer.build((4, 3))
+sums = [tf.Variable(tf.zeros_like(v), trainable=False) for v in layer.trainable_variables]
+for number in range(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(tf.ones((4, 3))) - 1.0) ** 2)
+    for total, gradient in zip(sums, tape.gradient(loss, layer.trainable_variables)):
+        if number % 2 == 0:
+            total.assign(gradient)
+        else:
+            total.assign_add(gradient)
+    if number % 2:
+        optimizer.apply_gradients(zip(sums, layer.trainable_variables))
+#@ a_velocity_decays_and_is_never_reset connected
+import keras
+layer, optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+layer.build((4, 3))
+velocity = [tf.Variable(tf.zeros_like(v), trainable=False) for v in layer.trainable_variables]
+for number in range(6):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(tf.ones((4, 3))) - 1.0) ** 2)
+    for v, gradient in zip(velocity, tape.gradient(loss, layer.trainable_variables)):
+        v.assign(0.9 * v)
+        v.assign_add(gradient)
+    optimizer.apply_gradients(zip(velocity, layer.trainable_variables))
+#@ sums_are_created_for_each_step connected
+import keras
+layer, optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+layer.build((4, 3))
+for number in range(6):
+    sums = [tf.Variable(tf.zeros_like(v), trainable=False) for v in layer.trainable_variables]
+    for part in range(2):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((layer(tf.ones((4, 3)) * part) - 1.0) ** 2)
+        for total, gradient in zip(sums, tape.gradient(loss, layer.trainable_variables)):
+            total.assign_add(gradient)
+    optimizer.apply_gradients(zip(sums, layer.trainable_variables))
+#@ all_batches_are_summed_for_a_single_step connected
+import keras
+layer, optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+layer.build((4, 3))
+sums = [tf.Variable(tf.zeros_like(v), trainable=False) for v in layer.trainable_variables]
+for part in range(6):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((layer(tf.ones((4, 3)) * part) - 1.0) ** 2)
+    for total, gradient in zip(sums, tape.gradient(loss, layer.trainable_variables)):
+        total.assign_add(gradient)
+optimizer.apply_gradients(zip(sums, layer.trainable_variables))
+#@ an_object_resets_its_sums_elsewhere connected
+import keras
+class Trainer:
+    def __init__(self):
+        self.layer, self.optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+        self.layer.build((4, 3))
+        self.sums = [tf.Variable(tf.zeros_like(v), trainable=False) for v in self.layer.trainable_variables]
+    def add(self, x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self.layer(x) - 1.0) ** 2)
+        for total, gradient in zip(self.sums, tape.gradient(loss, self.layer.trainable_variables)):
+            total.assign_add(gradient)
+    def step(self):
+        self.optimizer.apply_gradients(zip(self.sums, self.layer.trainable_variables))
+trainer = Trainer()
+for number in range(6):
+    trainer.add(tf.ones((4, 3)))
+    trainer.step()
+    tf.nest.map_structure(lambda total: total.assign(tf.zeros_like(total)), trainer.sums)
 #@ a_layer_is_created_in_every_call not_optimized
 import keras, warnings
 warnings.simplefilter("ignore")  # Keras warns of a layer without build().

@@ -195,11 +195,13 @@ class ReturnedGradient(NamedTuple):
         target_rows: The targets' rows.
         call_stack: The statements that were running, outermost first.
         row_count: The number of existing rows.
+        source_id: The identity of the tensor or handle that the gradient belongs to.
     """
 
     target_rows: list[int]
     call_stack: list[Site]
     row_count: int
+    source_id: int
 
 
 @dataclass(slots=True, eq=False)

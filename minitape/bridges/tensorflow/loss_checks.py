@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import re
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ import tensorflow as tf
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import (
+    Statement,
+    collect_names_and_attributes,
+    find_last_name_of_path,
     find_statement,
     list_binding_sites,
     list_call_sites,
@@ -151,18 +155,52 @@ def explain_unread_clipping_result(file: str | None) -> OptionalExplanation:
     return None
 
 
+def explain_sums_of_gradients_without_reset(file: str | None) -> OptionalExplanation:
+    """Explain that a step applies variables to which gradients are added, but which nothing resets to zero.
+
+    Args:
+        file: The program's file.
+    """
+    statements = list_statements(file)
+    optimizers = list(iter_living_instances(tf.keras.optimizers.Optimizer))
+    for step in statements if any(int(optimizer.iterations) > 1 for optimizer in optimizers) else ():
+        call = (step.find_call("apply_gradients") and step.find_call("zip")) or step.find_call("apply")
+        sums = next(iter(call.args), None) if call else None
+        if not isinstance(sums, (ast.Name, ast.Attribute)):
+            continue
+        name = find_last_name_of_path(sums)
+        users = [item for item in statements if name in collect_names_and_attributes(item.nodes)]
+        creations = [item for item in users if unparse(sums) in item.bound_names and item.find_call("Variable")]
+        changes = [item for item in users if item not in (step, *creations)]
+        are_added = [
+            all(part.find_call("assign_add") for part in statements if change in part.enclosing)
+            if isinstance(change.node, ast.For)
+            else bool(change.find_call("assign_add"))
+            for change in changes
+        ]
+        if len(creations) == 1 and changes and all(are_added) and _is_created_once(creations[0], step):
+            return explain_cause("tensorflow", "accumulated", step.site, fields={"name": unparse(sums)})
+    return None
+
+
+def _is_created_once(creation: Statement, step: Statement) -> bool:
+    """Return whether a statement creates its values once, before a step that runs many times."""
+    functions = creation.enclosing_functions
+    if functions == step.enclosing_functions:
+        return bool(step.enclosing_loops) and not creation.enclosing_loops
+    return not creation.enclosing_loops and (not functions or functions[0].name == "__init__")
+
+
 def explain_lr_attribute_without_effect(file: str | None) -> OptionalExplanation:
     """Explain that the program sets an attribute ``lr``, which Keras optimizers do not have.
 
     Args:
         file: The program's file.
     """
-    optimizers = [item for item in iter_living_instances(tf.keras.optimizers.Optimizer) if "lr" in vars(item)]
-    sites = list_binding_sites(file, ".lr") if optimizers else []
-    if not sites:
-        return None
-    fields = {"rate": float(optimizers[0].learning_rate)}
-    return explain_cause("tensorflow", "schedule", sites[0], "attribute", fields)
+    for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
+        for site in list_binding_sites(file, ".lr") if "lr" in vars(optimizer) else ():
+            return explain_cause("tensorflow", "schedule", site, "attribute", {"rate": float(optimizer.learning_rate)})
+    return None
 
 
 def explain_early_decay_of_each_schedule() -> Iterator[OptionalExplanation]:

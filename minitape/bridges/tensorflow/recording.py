@@ -142,6 +142,7 @@ class TensorFlowRecording(FrameworkRecording):
             explain_lr_attribute_without_effect,
             explain_misused_call,
             explain_optimizer_remade_each_step,
+            explain_sums_of_gradients_without_reset,
             explain_unread_clipping_result,
             explain_use_of_initial_batchnorm_statistics,
         )
@@ -155,6 +156,7 @@ class TensorFlowRecording(FrameworkRecording):
         yield explain_optimizer_remade_each_step(self)
         file = getattr(sys.modules["__main__"], "__file__", None)
         yield explain_unread_clipping_result(file)
+        yield explain_sums_of_gradients_without_reset(file)
         yield explain_lr_attribute_without_effect(file)
         yield from explain_early_decay_of_each_schedule()
         functions = {call.function for call in self.log.function_calls}

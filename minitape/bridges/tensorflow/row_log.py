@@ -131,17 +131,18 @@ class TensorFlowLog:
         """
         self.tape_history.record_tape_event(event, tape, len(self.rows), self.running_line.find_call_stack())
 
-    def record_returned_gradients(self, gradients: Sequence) -> None:
+    def record_returned_gradients(self, gradients: Sequence, sources: Sequence) -> None:
         """Remember the gradients that the last sweep returned, with their targets.
 
         Args:
             gradients: The gradients. Only those that are tensors are remembered.
+            sources: The tensors and handles that the gradients belong to.
         """
         call_stack = self.running_line.find_call_stack()
-        for gradient in gradients:
+        for gradient, source in zip(gradients, sources, strict=False):
             if isinstance(gradient, tf.Tensor):
                 self.tensor_rows.returned_gradients[gradient] = ReturnedGradient(
-                    self.recording.sweeps[-1].target, call_stack, len(self.rows)
+                    self.recording.sweeps[-1].target, call_stack, len(self.rows), id(source)
                 )
 
     def record_eager_operation(self, op: str, inputs: Sequence, outputs: Sequence, function_call: Any = None) -> None:
@@ -357,6 +358,11 @@ class TensorFlowLog:
         handle_ids = {
             find_handle_id(variable) for gradient, variable in gradients_with_variables if gradient is not None
         }
+        for gradient, variable in gradients_with_variables:
+            returned = self.tensor_rows.returned_gradients.get(gradient)
+            # The gradients of a model's copy may be applied to the model itself, so the variables must be the same.
+            if returned is not None and returned.source_id in handle_ids - {find_handle_id(variable)}:
+                self.misused_call = self.running_line.find_site(), "not_applied", "pairs"
         self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows), new_class))
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
 

@@ -108,6 +108,7 @@ class SweepWatcher:
             self.writer.run_safely(
                 self.log.record_returned_gradients,
                 gradients[: len(sources)],
+                sources,
             )
         return gradients[: len(sources)]
 

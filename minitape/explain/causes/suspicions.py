@@ -215,6 +215,11 @@ CAUSES = (
         uses, so the variable does not change.
         Fix: Change the variable itself: v.assign_sub(rate * gradient).
 
+        [tensorflow: pairs]
+        The optimizer step{line} applies gradients to the wrong variables: the list of gradients and the list of
+        variables contain the same variables in a different order.
+        Fix: Use one list for both: gradients = tape.gradient(loss, variables), and then zip(gradients, variables).
+
         [torch: rounded]
         {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, but no element changed.
         The updates are so small relative to the weights that they are lost to rounding in {dtype}.
@@ -239,6 +244,11 @@ CAUSES = (
         The gradient was not cleared after a step, so the step{line} uses the gradients of earlier steps again, from {n}
         backward passes in total.
         Fix: Call optimizer.zero_grad() before the first backward() of each step.
+
+        [tensorflow]
+        The step{line} applies {name}, to which the program adds gradients, but nothing ever resets {name} to zero. Each
+        step therefore also uses the gradients of all earlier steps.
+        Fix: Reset the variables after each step: for total in {name}: total.assign(tf.zeros_like(total)).
         """,
     ),
     Cause(
