@@ -352,3 +352,20 @@ def test_the_controls_of_each_tape_are_on_one_line(page, tmp_path):
             }"""
         )
         assert max(tops) < min(bottoms)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 620])
+def test_the_first_difference_is_read_whole_on_a_narrow_screen(width, show, page):
+    page.set_viewport_size({"width": width, "height": 844})
+    x, w = tf.Variable(0.8, name="x"), tf.Variable(1.2, name="w")
+    tapes = []
+    for function in (tf.sigmoid, tf.tanh):
+        with tf.GradientTape() as tape:
+            y = (function(w * x) - 1.0) ** 2
+        tape.gradient(y, [x, w])
+        tapes.append(tape)
+    for view in TapeView.compare(*tapes).views:
+        show(view._build_snapshot())
+        hidden = "one => one.scrollHeight - one.clientHeight"
+        assert page.locator(".mt-alarm").first.evaluate(hidden) <= 1
