@@ -1,39 +1,34 @@
 """Group the operations of TensorFlow and minitape's tape by how they make adjoints zero."""
 
 from collections.abc import Collection
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-STEP_OPS = set("Round Floor Ceil Sign Rint FloorDiv FloorMod".split())
-RELU_OPS = {"Relu", "Relu6", "LeakyRelu"}
-SATURATING_OPS = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
-SELECTING_OPS = set(
-    (
-        "Max Min Maximum Minimum SelectV2 Select StridedSlice GatherV2 GatherNd TopKV2 Slice Split Unpack "
-        "MaxPool ResourceGather MatrixBandPart SplitV BooleanMask TensorListGetItem"
-    ).split()
-)
-PRODUCT_OPS = set("Mul MatMul BatchMatMulV2 Einsum Conv2D Prod RealDiv MulNoNan DivNoNan".split())
-CLASS_LOSS_OPS = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
-# Keras layers in which shares can cancel.
-NORMALIZATION_LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}
-CANCELLING_OPS = {"Softmax", "LogSoftmax", "Sub"}
 
-
-def map_zero_causes_to_ops(*ops_by_mechanism: AbstractSet[str]) -> dict[str, AbstractSet[str]]:
+def map_zero_causes_to_ops(**names_by_cause: str) -> dict[str, set[str]]:
     """Map each cause of zeros to the operations that produce zeros in that way.
 
     Args:
-        *ops_by_mechanism: Operation names for six mechanisms, in this order: steps, relus, saturating functions,
-            selections, products, and operations whose shares cancel.
+        **names_by_cause: The names of steps (``zero_derivative``), relus (``dead_relu``), saturating functions
+            (``saturated``), selections (``not_selected``), products (``zero_factor``) and operations whose shares
+            cancel (``zero_cancels``), each separated by blanks.
     """
-    causes = "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels".split()
-    return dict(zip(causes, ops_by_mechanism, strict=True))
+    return {cause: set(names.split()) for cause, names in names_by_cause.items()}
 
 
 ZERO_OPS_BY_CAUSE = map_zero_causes_to_ops(
-    STEP_OPS, RELU_OPS, SATURATING_OPS, SELECTING_OPS, PRODUCT_OPS, CANCELLING_OPS
+    zero_derivative="Round Floor Ceil Sign Rint FloorDiv FloorMod",
+    dead_relu="Relu Relu6 LeakyRelu",
+    saturated="Sigmoid Tanh Erf Exp Softsign ClipByValue",
+    not_selected=(
+        "Max Min Maximum Minimum SelectV2 Select StridedSlice GatherV2 GatherNd TopKV2 Slice Split Unpack "
+        "MaxPool ResourceGather MatrixBandPart SplitV BooleanMask TensorListGetItem"
+    ),
+    zero_factor="Mul MatMul BatchMatMulV2 Einsum Conv2D Prod RealDiv MulNoNan DivNoNan",
+    zero_cancels="Softmax LogSoftmax Sub",
 )
+CLASS_LOSS_OPS = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
+# Keras layers in which shares can cancel.
+NORMALIZATION_LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}
 MOVING_OPS = {"ConcatV2", "Pack", "PadV2", "ScatterNd", "TensorListSetItem", "TensorListStack"}
 FLAT_AT_ZERO_OPS = {"Abs", "Cos", "Cosh"}
 RELU_GRADIENT_OPS = {"ReluGrad", "Relu6Grad", "LeakyReluGrad"}

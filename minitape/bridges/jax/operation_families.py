@@ -3,14 +3,14 @@
 from ...explain.operation_families import map_zero_causes_to_ops
 from .row_log import STEP_OPS
 
-RELU_OPS = {"relu", "relu6", "leaky_relu", "elu", "selu", "hard_tanh"}
-SATURATING_OPS = set("logistic tanh erf erfc exp softplus gelu clamp log1p".split())
-SELECTION_OPS = set(
-    (
+ZERO_MECHANISMS = map_zero_causes_to_ops(
+    zero_derivative=" ".join(STEP_OPS),
+    dead_relu="relu relu6 leaky_relu elu selu hard_tanh",
+    saturated="logistic tanh erf erfc exp softplus gelu clamp log1p",
+    not_selected=(
         "max min reduce_max reduce_min select_n slice dynamic_slice gather top_k sort scatter "
         "dynamic_update_slice reduce_window_max argsort split pad"
-    ).split()
+    ),
+    zero_factor="mul dot_general conv_general_dilated div reduce_prod integer_pow pow square",
+    zero_cancels="sub reduce_precision softmax",
 )
-PRODUCT_OPS = set("mul dot_general conv_general_dilated div reduce_prod integer_pow pow square".split())
-CANCELLING_OPS = {"sub", "reduce_precision", "softmax"}
-ZERO_MECHANISMS = map_zero_causes_to_ops(STEP_OPS, RELU_OPS, SATURATING_OPS, SELECTION_OPS, PRODUCT_OPS, CANCELLING_OPS)

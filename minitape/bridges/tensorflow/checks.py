@@ -12,7 +12,7 @@ import tensorflow as tf
 from ...explain.causes import CAUSES
 from ...explain.explanation import Explanation
 from ...explain.layer_lookup import iter_living_instances
-from ...explain.operation_families import STEP_OPS
+from ...explain.operation_families import ZERO_OPS_BY_CAUSE
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
 from ...explain.reasons.checks import (
     does_escape_reach_target,
@@ -470,7 +470,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row
     elif finding.cause == "nondifferentiable":
         if not row.cause:
             finding.cause = find_missing_gradient_cause(row.extra.op) or finding.cause
-        is_step = finding.cause == "nondifferentiable" and row.op in STEP_OPS
+        is_step = finding.cause == "nondifferentiable" and row.op in ZERO_OPS_BY_CAUSE["zero_derivative"]
         finding.variant = "steps" if is_step else ""
 
 
