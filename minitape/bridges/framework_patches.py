@@ -62,6 +62,16 @@ class FrameworkPatches:
         """
         self._undo_actions.append(undo_action)
 
+    def wrap_functions(self, owner: Any, /, **handlers: Callable) -> None:
+        """Replace several functions or methods of one module or class, as :meth:`wrap_function` does.
+
+        Args:
+            owner: The module or class that defines the functions.
+            **handlers: The handlers, keyed by the functions' names in the owner.
+        """
+        for function_name, handler in handlers.items():
+            self.wrap_function(owner, function_name, handler)
+
     def wrap_function(self, owner: Any, function_name: str, handler: Callable) -> None:
         """Replace a function or method of the framework until :meth:`undo_all` is called.
 

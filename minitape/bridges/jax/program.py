@@ -144,14 +144,18 @@ class FirstGradients:
         """Replace ``jax.grad``, ``jax.value_and_grad`` and ``jax.jit`` until the block ends."""
         self._entered = True
         self._patches.activate_in_this_thread()
-        for name in ("grad", "value_and_grad"):
-            self._patches.wrap_function(jax, name, self._build_recording_gradient_function)
-        self._patches.wrap_function(jax, "jit", self._compile_and_wrap_function)
-        self._patches.wrap_function(jax, "vmap", self._build_recording_mapped_function)
-        for name in ("jacrev", "jacfwd", "jacobian", "hessian"):
-            self._patches.wrap_function(
-                jax, name, partial(self._build_recording_jacobian_function, is_second=name == "hessian")
-            )
+        record_jacobian = partial(self._build_recording_jacobian_function, is_second=False)
+        self._patches.wrap_functions(
+            jax,
+            grad=self._build_recording_gradient_function,
+            value_and_grad=self._build_recording_gradient_function,
+            jit=self._compile_and_wrap_function,
+            vmap=self._build_recording_mapped_function,
+            jacrev=record_jacobian,
+            jacfwd=record_jacobian,
+            jacobian=record_jacobian,
+            hessian=partial(self._build_recording_jacobian_function, is_second=True),
+        )
         self._watch_update_functions()
         self._repeated_statistics.watch_models(self._patches)
         return self

@@ -158,17 +158,16 @@ class TorchRunWatch:
         """Start following the program."""
         patches = self.patches
         patches.activate_in_this_thread()
-        patches.wrap_function(Tensor, "backward", self._run_backward_and_record_pass)
-        patches.wrap_function(torch.autograd, "backward", self._run_backward_and_record_pass)
-        patches.wrap_function(torch.autograd, "grad", self._count_and_run_gradient_call)
-        patches.wrap_function(torch.optim.Optimizer, "__init__", self._create_and_follow_optimizer)
-        patches.wrap_function(torch.optim.Optimizer, "zero_grad", self._record_and_clear_gradients)
-        patches.wrap_function(nn.Module, "zero_grad", self._record_and_clear_gradients)
+        run_backward, clip = self._run_backward_and_record_pass, self._record_and_clip_gradients
+        clear = self._record_and_clear_gradients
+        patches.wrap_functions(Tensor, backward=run_backward)
+        patches.wrap_functions(torch.autograd, backward=run_backward, grad=self._count_and_run_gradient_call)
+        patches.wrap_functions(torch.optim.Optimizer, __init__=self._create_and_follow_optimizer, zero_grad=clear)
         for owner in (nn.utils, nn.utils.clip_grad):
-            patches.wrap_function(owner, "clip_grad_norm_", self._record_and_clip_gradients)
-            patches.wrap_function(owner, "clip_grad_value_", self._record_and_clip_gradients)
-        patches.wrap_function(torch.set_grad_enabled, "__init__", self._record_pause_and_switch_grad_mode)
-        patches.wrap_function(nn.Module, "load_state_dict", partial(load_state_and_record_if_own, self.accounts))
+            patches.wrap_functions(owner, clip_grad_norm_=clip, clip_grad_value_=clip)
+        patches.wrap_functions(torch.set_grad_enabled, __init__=self._record_pause_and_switch_grad_mode)
+        load_state = partial(load_state_and_record_if_own, self.accounts)
+        patches.wrap_functions(nn.Module, zero_grad=clear, load_state_dict=load_state)
         self._scaler_watch.install_hooks(patches)
         ScheduleWatch(self).install_hooks(patches)
         for registry, hook in (

@@ -41,10 +41,13 @@ class ScalerWatch:
         Args:
             patches: The collection of changes to PyTorch. These wrappers are added to it.
         """
-        patches.wrap_function(GradScaler, "scale", self._scale_and_record_losses)
-        patches.wrap_function(GradScaler, "unscale_", self._unscale_and_record_gradients)
-        patches.wrap_function(GradScaler, "step", self._step_and_record_skip)
-        patches.wrap_function(GradScaler, "update", self._count_and_run_update)
+        patches.wrap_functions(
+            GradScaler,
+            scale=self._scale_and_record_losses,
+            unscale_=self._unscale_and_record_gradients,
+            step=self._step_and_record_skip,
+            update=self._count_and_run_update,
+        )
 
     def find_loss_scale(self, roots: Tensors) -> float | None:
         """Return the scale of the first scaled loss, or None if no loss was scaled.
