@@ -7,11 +7,12 @@ statistics.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..common.grouping import group_values_by_key
 from ..explain.caller import format_place
 from ..explain.explanation import FROZEN_CAUSES, Explanation
 from ..explain.explanation_page import ExplanationPage
@@ -118,12 +119,14 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
 
     def group_names_by_explanation(self) -> list[list[str]]:
         """Return groups of names that share one explanation, worst first."""
-        names_by_key: dict[Any, list[str]] = {}
-        for name, explanation in self.items():
+
+        def build_key(explanation: Explanation) -> Hashable:
             is_healthy = explanation.connected and not is_problem(explanation)
             is_untrained = explanation.intended and explanation.kind == "connected"
-            names_by_key.setdefault(is_untrained if is_healthy else explanation.build_group_key(), []).append(name)
-        return sorted(names_by_key.values(), key=lambda names: rank_severity(self[names[0]]))
+            return is_untrained if is_healthy else explanation.build_group_key()
+
+        groups = group_values_by_key((build_key(explanation), name) for name, explanation in self.items())
+        return sorted(groups.values(), key=lambda names: rank_severity(self[names[0]]))
 
     def as_json(self) -> list[dict]:
         """Return the page as a list of plain dictionaries, one for each source.
@@ -252,12 +255,10 @@ def join_parameter_names(parameter_names: Iterable[str]) -> str:
     >>> join_parameter_names(f"net.{k}.weight" for k in range(6))
     'net.0.weight, net.1.weight, net.2.weight, net.3.weight and 2 more'
     """
-    layers: dict[str, list[str]] = {}
-    for name in parameter_names:
-        layer, dot, leaf_name = name.rpartition(".")
-        layers.setdefault(layer + dot, []).append(leaf_name)
-    texts = [layer + ", ".join(leaf_name) for layer, leaf_name in layers.items()]
-    count = sum(len(leaf_name) for leaf_name in list(layers.values())[MAX_NAMED_LAYERS:])
+    parts = (name.rpartition(".") for name in parameter_names)
+    layers = group_values_by_key((layer + dot, leaf_name) for layer, dot, leaf_name in parts)
+    texts = [layer + ", ".join(leaf_names) for layer, leaf_names in layers.items()]
+    count = sum(map(len, list(layers.values())[MAX_NAMED_LAYERS:]))
     return ", ".join(texts[:MAX_NAMED_LAYERS]) + (fill(" and {n} more", n=count) if count else "")
 
 

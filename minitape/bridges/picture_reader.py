@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from ..common.grouping import group_values_by_key
 from ..explain.reasons.object_names import share_searches_between_questions
 from ..picture.gradient_results import MAX_EXPLAINED, MAX_SOURCES, find_reason_and_blamed_line
 from ..picture.known_rules import KnownRule, find_known_rule
@@ -236,10 +237,8 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
 
 def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> Iterator[int]:
     """Yield the last row of each source that the block trained but the sweep did not reach."""
-    rows: dict[int, list[int]] = {}
-    for row, (_, source) in map_rows_to_trained_sources(recording).items():
-        rows.setdefault(id(source), []).append(row)
-    return (max(source_rows) for source_rows in rows.values() if not any(row in sweep.adjoints for row in source_rows))
+    rows = group_values_by_key((id(source), row) for row, (_, source) in map_rows_to_trained_sources(recording).items())
+    return (max(source_rows) for source_rows in rows.values() if sweep.adjoints.keys().isdisjoint(source_rows))
 
 
 def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: BackwardPass) -> None:

@@ -7,6 +7,7 @@ from statistics import median
 
 from minitape.course.exercise import collect_built_in_exercises
 
+from ..common.grouping import group_values_by_key
 from .handins import ExerciseRecord, HandIn
 
 
@@ -135,9 +136,7 @@ def _list_exercises_of_seen_lessons(seen_exercise_names: Iterable[str]) -> dict[
     Exercises that were added in this process are ignored, because they may belong to a different lesson with the same
     name.
     """
-    names_by_lesson: dict[str, set[str]] = {}
-    for name in seen_exercise_names:
-        names_by_lesson.setdefault(_get_lesson_of_exercise(name), set()).add(name)
+    names_by_lesson = group_values_by_key((_get_lesson_of_exercise(name), name) for name in {*seen_exercise_names})
     return {
         lesson: list(collect_built_in_exercises(lesson)) or sorted(names, key=_build_exercise_sort_key)
         for lesson, names in sorted(names_by_lesson.items())

@@ -6,10 +6,11 @@ which prints as a page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ..common.grouping import group_values_by_key
 from .translated_sentences import fill
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ def group_explanations_by_reason(explanations: Iterable[Explanation]) -> list[li
     Returns:
         The groups, starting with those without a gradient and ending with those in which nothing is wrong.
     """
-    groups: dict[Hashable, list[Explanation]] = {}
-    for answer in explanations:
-        groups.setdefault(answer.build_group_key(), []).append(answer)
+    groups = group_values_by_key((answer.build_group_key(), answer) for answer in explanations)
     return sorted(groups.values(), key=lambda same: (same[0].connected, same[0].cause == "connected"))
 
 

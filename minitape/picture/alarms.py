@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ..common.grouping import group_values_by_key
 from ..common.translation import join_sentences
 from .path_breaks import list_path_breaks_and_set_blame
 from .picture_texts import translate
@@ -160,12 +161,16 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
     """List an alarm for each reason for None or zero gradients, with the names of the affected sources."""
     if shown_result is None:
         return []
-    sources_by_reason: dict[tuple[object, ...], list[SourceFields]] = {}
-    for source in shown_result["sources"]:
-        if source["reason"]:
-            # Two reasons are equal if they differ only in the name of the source, or in its place in a list.
-            reason = re.sub(rf"(?<![\w.])({re.escape(str(source['name']))}|\w+\[\d+\])(?!\w)", "", source["reason"])
-            sources_by_reason.setdefault((source["none"], source["blame"], reason), []).append(source)
+
+    def build_key(source: SourceFields) -> tuple[bool, int | None, str]:
+        # Two reasons are equal if they differ only in the name of the source, or in its place in a list.
+        name = re.escape(str(source["name"]))
+        reason = re.sub(rf"(?<![\w.])({name}|\w+\[\d+\])(?!\w)", "", source["reason"] or "")
+        return source["none"], source["blame"], reason
+
+    sources_by_reason = group_values_by_key(
+        (build_key(source), source) for source in shown_result["sources"] if source["reason"]
+    )
     alarms = []
     for (is_none, blamed_row, _), sources in sources_by_reason.items():
         row = rows[blamed_row] if isinstance(blamed_row, int) and blamed_row >= 0 else None

@@ -13,6 +13,7 @@ from html import escape
 from itertools import chain, groupby
 from math import ceil, inf
 
+from ..common.grouping import group_values_by_key
 from .assignment_curves import choose_assignment_curve
 from .edge_labels import (
     CROSS_SHIFTS,
@@ -517,10 +518,9 @@ class Figure:
         """
         node = self.nodes[index]
         row = node.row or {"row": -1, "cut": False}
-        ports_by_start: dict[int, list[int]] = {}
-        for port, (start, _) in enumerate(node.inputs):
-            if (start, index, port) not in self.curves:
-                ports_by_start.setdefault(start, []).append(port)
+        ports_by_start = group_values_by_key(
+            (start, port) for port, (start, _) in enumerate(node.inputs) if (start, index, port) not in self.curves
+        )
         references = [(format_reference(self.nodes[start].row), ports) for start, ports in ports_by_start.items()]
         if len(references) > MAX_REFERENCES:
             references = [(translate("{n} rows", n=len(references)), [*chain(*ports_by_start.values())])]

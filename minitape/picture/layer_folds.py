@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
+from ..common.grouping import group_values_by_key
 from ..engine.types import RowsByRow
 from .expressions import LAYER_OPERATION, format_row_title
 from .figure import collect_final_adjoints
@@ -86,10 +87,7 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> RowsByRow:
         if source.get("none")
     }
     visible_rows = {*none_rows, *snapshot.get("broken", ())}
-    consumers: dict[int, set[int]] = {}
-    for row in rows:
-        for input_row in row["inputs"]:
-            consumers.setdefault(input_row, set()).add(row["row"])
+    consumers = group_values_by_key((input_row, row["row"]) for row in rows for input_row in row["inputs"])
     operations = [row for row in rows if row["kind"] == "operation"]
 
     def find_fold_key(row: RowFields) -> tuple[object, ...]:
@@ -107,7 +105,7 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> RowsByRow:
             for row in rows
             if row["kind"] != "operation"
             and row["row"] not in visible_rows
-            and consumers.get(row["row"], {-1}) <= inside  # A leaf that nothing reads is in no layer.
+            and inside.issuperset(consumers.get(row["row"], [-1]))  # A leaf that nothing reads is in no layer.
             and (row["kind"] == "variable" or row.get("literal"))
         ]
         if len(numbers) + len(leaves) > 1:

@@ -13,10 +13,12 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.grouping import group_values_by_key
 from ..common.threads import start_thread
 from ..engine.table.accelerator import fast
 from ..engine.table.generated_code import execute_definitions, replace_operands
@@ -309,13 +311,8 @@ class ProgramWriter:
 
         -1 means that the caller fetches the row.
         """
-        consumers: RowsByRow = {}
-        for call in self.calls:
-            for row in self._list_unaliased_inputs(call):
-                consumers.setdefault(row, []).append(call.row)
-        for row in self.fetch_rows:
-            consumers.setdefault(self._find_alias(row), []).append(-1)
-        return consumers
+        reads = ((row, call.row) for call in self.calls for row in self._list_unaliased_inputs(call))
+        return group_values_by_key(chain(reads, ((self._find_alias(row), -1) for row in self.fetch_rows)))
 
     # -- single lines ------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
+from ...common.grouping import group_values_by_key
 from ...explain.caller import format_bracketed_place
 from ...explain.reasons.suspects import format_step_count
 from ...explain.translated_sentences import fill
@@ -363,11 +364,12 @@ def find_optimizers_remade_each_step(run: RunAccounts) -> RunFindings:
     Args:
         run: The accounts of the run.
     """
-    by_line: dict[Site, list[OptimizerAccount]] = {}
-    for optimizer in run.optimizers:
-        if optimizer.made_at != NOWHERE and optimizer.kind != "SGD":
-            by_line.setdefault(optimizer.made_at, []).append(optimizer)
-    for site, optimizers in by_line.items():
+    optimizers_by_line = group_values_by_key(
+        (optimizer.made_at, optimizer)
+        for optimizer in run.optimizers
+        if optimizer.made_at != NOWHERE and optimizer.kind != "SGD"
+    )
+    for site, optimizers in optimizers_by_line.items():
         held_keys = {frozenset(account.key for account in optimizer.accounts) for optimizer in optimizers}
         if len(optimizers) > 2 and len(held_keys) == 1 and all(each.steps == 1 for each in optimizers):
             yield RunFinding("optimizer_remade", "", site, {"n": len(optimizers)}, next(iter(held_keys)))

@@ -5,6 +5,7 @@ The line begins with "Healthy:" only if no problem was observed. Otherwise, it b
 
 from collections.abc import Callable, Collection
 
+from ...common.grouping import group_values_by_key
 from ...explain.translated_sentences import fill, format_range
 from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
@@ -50,11 +51,11 @@ def _group_accounts_by_missing_gradient_or_update(
     run: RunAccounts, keys_with_findings: Collection[int]
 ) -> dict[str, list[Account]]:
     """Return the accounts of trained parameters without findings, keyed by what their gradients lack."""
-    groups: dict[str, list[Account]] = {}
-    for account in run.accounts.values():
-        if _is_trained(account) and account.key not in keys_with_findings:
-            groups.setdefault(_describe_missing_gradient_or_update(account), []).append(account)
-    return groups
+    return group_values_by_key(
+        (_describe_missing_gradient_or_update(account), account)
+        for account in run.accounts.values()
+        if _is_trained(account) and account.key not in keys_with_findings
+    )
 
 
 def _is_trained(account: Account) -> bool:

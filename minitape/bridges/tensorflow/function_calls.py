@@ -19,6 +19,7 @@ from tensorflow.python.data.ops.iterator_ops import OwnedIterator
 from tensorflow.python.eager import context
 from tensorflow.python.ops import gen_resource_variable_ops
 
+from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import find_user_call_stack
@@ -216,11 +217,12 @@ def replay_one_call_per_compiled_step(recording: TensorFlowRecording) -> list[St
     Steps without a backward pass are left out.
     """
     log = recording.log
-    calls_by_function = dict[Any, list[FunctionCall]]()
-    for call in log.function_calls:
-        is_step = call.graph is None or has_gradient_tape(call.graph)
-        if is_step or (not log.tape_history.tapes and is_replayable(call.graph)):
-            calls_by_function.setdefault(call.function, []).append(call)
+    has_tapes = bool(log.tape_history.tapes)
+    calls_by_function = group_values_by_key(
+        (call.function, call)
+        for call in log.function_calls
+        if call.graph is None or has_gradient_tape(call.graph) or (not has_tapes and is_replayable(call.graph))
+    )
     last_calls = [_select_last_finite_or_last_call(recording, calls) for calls in calls_by_function.values()]
     for call in last_calls:
         if call not in log.replayed_calls:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
+from ...common.grouping import group_values_by_key
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import TENSORFLOW_OPERATIONS
 from ...explain.reasons.program_text import Statement, find_statement, list_binding_sites, list_statements, unparse
@@ -228,10 +229,11 @@ def _check_variables_remade_for_each_target(run: CheckedRun, candidates: list[tu
     """
     targets = dict.fromkeys(row for sweep in run.sweeps for row in sweep.target)
     ancestors_by_target = [collect_connected_ancestors(run.rows, [row]) for row in targets]
-    variables_by_site = dict[Site, list[tuple[int, Any]]]()
-    for key, variable in candidates:
-        for site in run.recording.log.find_variable_creation(to_handle_or_value(variable)).call_stack[-1:]:
-            variables_by_site.setdefault(site, []).append((key, variable))
+    variables_by_site = group_values_by_key(
+        (site, (key, variable))
+        for key, variable in candidates
+        for site in run.recording.log.find_variable_creation(to_handle_or_value(variable)).call_stack[-1:]
+    )
     for site, variables in variables_by_site.items():
         groups = [
             group

@@ -12,6 +12,7 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import backprop, imperative_grad
 from tensorflow.python.eager.polymorphic_function.concrete_function import _TapeGradientFunctions
 
+from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...recording.recorded_rows import BackwardPass
 from .guard import SafeWriter
@@ -214,11 +215,10 @@ class ShareRecorder:
         self.log = log
         self.sweep = sweep
         self.adjoints = adjoints
-        self.waiting_rows_by_op: dict[str, list[int]] = {}
-        for row in sorted(adjoints):
-            recorded_row = log.rows[row]
-            if recorded_row.kind == "operation" and recorded_row.output == 0:
-                self.waiting_rows_by_op.setdefault(recorded_row.extra.op, []).append(row)
+        recorded_rows = (log.rows[row] for row in sorted(adjoints))
+        self.waiting_rows_by_op: dict[str, list[int]] = group_values_by_key(
+            (row.extra.op, row.index) for row in recorded_rows if row.kind == "operation" and row.output == 0
+        )
         self.partial_sums: dict = {}
         self.last_share_positions: dict[int, tuple] = {}
 

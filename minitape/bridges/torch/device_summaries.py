@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...common.grouping import group_values_by_key
 from ...picture.shown_values import ArraySummary, compute_thumbnail_steps
 
 if TYPE_CHECKING:
@@ -68,10 +69,11 @@ def fetch_summaries_from_devices(values: Iterable[TorchValue]) -> None:
     Args:
         values: The values. Those whose summary is not on a device are ignored.
     """
-    groups: dict[tuple[torch.device, torch.dtype], list[tuple[TorchValue, DeviceSummary]]] = {}
-    for value in values:
-        if (summary := value.device_summary) is not None:
-            groups.setdefault((summary.numbers.device, summary.numbers.dtype), []).append((value, summary))
+    groups = group_values_by_key(
+        ((summary.numbers.device, summary.numbers.dtype), (value, summary))
+        for value in values
+        if (summary := value.device_summary) is not None
+    )
     for group in groups.values():
         copied = torch.cat([summary.numbers for _, summary in group]).cpu().numpy()
         for value, summary in group:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ...common.grouping import group_values_by_key
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
 from ...explain.reasons.program_text import (
@@ -273,14 +274,19 @@ def check_state_detached_in_each_loop_step(run: CheckedRun) -> Suspicions:
     steps, nothing is lost.
     """
     reached_sites = {(run.rows[row].op, run.rows[row].site) for row in run.reached_operations}
-    cuts: dict[Site, list[RecordedRow]] = {}
-    for row in run.rows:
-        cut_inputs = [run.rows[edge.input_row] for edge in row.edges if edge.cause in ("detach", "data")]
-        for state in cut_inputs:
-            is_lost = state.kind == "operation" and state.tracked and state.index not in run.reached_operations
-            if is_lost and (state.op, state.site) in reached_sites:
-                cuts.setdefault(row.site, []).append(state)
-    for site, states in cuts.items():
+    cuts = (
+        (row.site, run.rows[edge.input_row])
+        for row in run.rows
+        for edge in row.edges
+        if edge.cause in ("detach", "data")
+    )
+    lost_states = group_values_by_key(
+        (site, state)
+        for site, state in cuts
+        if state.kind == "operation" and state.tracked and state.index not in run.reached_operations
+        if (state.op, state.site) in reached_sites
+    )
+    for site, states in lost_states.items():
         last = max(run.reached_operations, default=0)
         repeated = [state for state in states if state.index < last and state.site == states[-1].site]
         # A state that is carried from one backward pass to the next is cut off once in each pass.

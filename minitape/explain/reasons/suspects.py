@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...common.grouping import group_values_by_key
 from ...recording.recorded_rows import BackwardPass, Escape, OptionalArray, RecordedRow, collect_connected_ancestors
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
@@ -708,12 +709,12 @@ def check_strongest_repeated_scaling(run: CheckedRun) -> Suspicions:
 
 def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
     """Yield the repetitions of each operation that runs at least `MIN_REPETITIONS` times, starting at the target."""
-    groups: dict[Any, list[RowSize]] = {}
-    for index in sorted(run.reached_operations, reverse=True):
-        row, size = run.rows[index], compute_root_mean_square(run.find_adjoint(index))
-        if 0 < size < math.inf:
-            key = (id(run.reached_operations[index]), row.op, row.site, tuple(row.shape))
-            groups.setdefault(key, []).append(RowSize(index, size))
+    rows = (run.rows[index] for index in sorted(run.reached_operations, reverse=True))
+    groups = group_values_by_key(
+        ((id(run.reached_operations[row.index]), row.op, row.site, tuple(row.shape)), RowSize(row.index, size))
+        for row in rows
+        if 0 < (size := compute_root_mean_square(run.find_adjoint(row.index))) < math.inf
+    )
     for group in groups.values():
         if len(group) < MIN_REPETITIONS:
             continue
