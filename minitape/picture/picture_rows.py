@@ -11,7 +11,7 @@ from types import CodeType
 from typing import Literal, NamedTuple
 
 from ..engine.table.primitives import Primitive
-from ..engine.types import Returned
+from ..engine.types import Returned, Scope
 from .readable_formulas import format_readable_formula
 from .shown_values import unpack_value
 from .snapshot_types import OptionalRow, PackedValue, RowFields
@@ -95,7 +95,7 @@ class RowContext(NamedTuple):
     end: int
     place: tuple[CodeType, int | None] | None
     writer: int | None
-    scope: tuple[str, ...]
+    scope: Scope
     recording_tapes: int
     is_paused: bool
     forms: dict[Hashable, RowFields]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from ..engine.record.row_parts import LEAF, Call, build_elementwise_call
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import DType, find_dtype_of_numpy
-from .sites import NOWHERE, Site, find_site_of_bytecode
+from .sites import NOWHERE, CallStack, Site, find_site_of_bytecode
 
 if TYPE_CHECKING:
     from ..engine.record.provenance import Stack
@@ -84,7 +84,7 @@ def to_site(place: CodePlace | None) -> Site:
     return site
 
 
-def build_call_stack(place: CodePlace | None) -> list[Site]:
+def build_call_stack(place: CodePlace | None) -> CallStack:
     """Return the call stack at a code location as statements, outermost first.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
-from .sites import NOWHERE, Site
+from .sites import NOWHERE, CallStack, Site
 from .value_summary import to_float_array
 
 OTHER_RECORDING = -1  # The position of a row, or the row count of an escape, that belongs to another recording.
@@ -29,7 +29,7 @@ class TapeStateChange(NamedTuple):
 
     kind: str
     row: int
-    call_stack: Sequence[Site]
+    call_stack: CallStack
     tape: Any
 
 
@@ -55,7 +55,7 @@ class RowDetails(Protocol):
     def find_site(self, row: RecordedRow) -> Site:
         """Return the line of the user's program that created a row."""
 
-    def find_call_stack(self, row: RecordedRow) -> Sequence[Site]:
+    def find_call_stack(self, row: RecordedRow) -> CallStack:
         """Return the statements that were running when a row was created, outermost first."""
 
     def find_value(self, row: RecordedRow) -> Any:
@@ -179,7 +179,7 @@ class RecordedRow:
         return NOWHERE if self.details is None else self.details.find_site(self)
 
     @cached_property
-    def call_stack(self) -> Sequence[Site]:
+    def call_stack(self) -> CallStack:
         """The statements that were running when the row was created, outermost first."""
         return [self.site] if self.details is None else self.details.find_call_stack(self)
 
@@ -304,7 +304,7 @@ class BackwardPass:
         self.function_name = ""
         self.tape: Any = None
         self.site: Site = NOWHERE
-        self.call_stack: list[Site] = []
+        self.call_stack: CallStack = []
         self.row_count = 0
         self.keeps_graph = False
         self.source_results: list[tuple[Any, bool]] = []

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from ..engine.types import Function
 
 Site = tuple[str | None, int | None]
+CallStack = Sequence[Site]  # The statements that were running, outermost first.
 NOWHERE: Site = (None, None)
 
 
-def find_innermost_site(call_stack: Sequence[Site], default: Site = NOWHERE) -> Site:
+def find_innermost_site(call_stack: CallStack, default: Site = NOWHERE) -> Site:
     """Return the last statement of a call stack.
 
     Args:
@@ -36,7 +37,7 @@ def find_innermost_site(call_stack: Sequence[Site], default: Site = NOWHERE) -> 
     return call_stack[-1] if call_stack else default
 
 
-def find_user_call_stack() -> list[Site]:
+def find_user_call_stack() -> CallStack:
     """Return the (file, line) of each running statement in the user's code, outermost first.
 
     >>> find_user_call_stack()[-1] == find_user_site()

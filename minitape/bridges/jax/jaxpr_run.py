@@ -20,6 +20,7 @@ from jax.extend.core import Literal
 
 from ...engine.record.interrupt_safe import make_interrupt_safe
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...engine.types import Scope
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..framework_patches import FrameworkPatches
 from ..recording import ROW_LIMIT
@@ -41,7 +42,6 @@ except ImportError:  # If JAX lacks one of these names, it refuses conditions on
 
 # A loop with more rows than this would take a minute to record, and its page would be 100 MB in size.
 LOOP_ROW_LIMIT = 3_000
-Scope = tuple[str, ...]
 # If Ctrl-C arrives, this block is undone immediately, unlike the block of ``jax.disable_jit`` itself.
 disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)
 CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}

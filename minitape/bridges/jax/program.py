@@ -21,7 +21,7 @@ from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement, list_call_sites
 from ...explain.translated_sentences import fill
-from ...recording.sites import Site, find_user_call_stack, find_user_site
+from ...recording.sites import CallStack, Site, find_user_call_stack, find_user_site
 from ..framework_adapter import is_any_name_read_later
 from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
@@ -63,7 +63,7 @@ class StateFacts(NamedTuple):
     has_raw_updates: bool = False
 
 
-def find_result_dropping_or_innermost_site(call_stack: list[Site]) -> Site:
+def find_result_dropping_or_innermost_site(call_stack: CallStack) -> Site:
     """Return the innermost line that drops a part of its result, or the innermost line if none does.
 
     Args:

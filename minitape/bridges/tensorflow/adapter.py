@@ -17,7 +17,7 @@ from ...explain.reasons import checks
 from ...explain.reasons.program_text import Statement, find_last_name_of_path
 from ...explain.reasons.question import Creation, Question
 from ...recording.recorded_rows import InputEdge, OptionalArray, RecordedRow, TapeStateChange
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, CallStack, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import FrameworkAdapter
 from .function_calls import filter_sweeps_by_source
@@ -227,7 +227,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             if reference() is to_handle_or_value(source)
         ]
 
-    def find_block_begin_call_stack(self) -> list[Site]:
+    def find_block_begin_call_stack(self) -> CallStack:
         """Return the statements that were running when the tape's block began, outermost first."""
         for span in self.log.tape_history.state_changes:
             if span.tape is self.tape and span.call_stack:

@@ -6,7 +6,6 @@ A recording keeps tensors for later display, and the facts about rows, tapes and
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from tensorflow.python.eager import record
 
 from ...engine.record.interrupt_safe import make_interrupt_safe
 from ...recording.recorded_rows import TapeStateChange
-from ...recording.sites import Site
+from ...recording.sites import CallStack, Site
 from ..kept_values import KeptValue
 
 # TensorFlow's stop_recording() resumes recording immediately after Ctrl-C.
@@ -80,7 +79,7 @@ class TensorFlowExtra:
     op: str = ""
     is_watched_late: bool = False
     function_call: FunctionCall | None = None
-    call_stack: Sequence[Site] = ()
+    call_stack: CallStack = ()
     row_count: int | None = None
 
     def find_object(self) -> Any:
@@ -144,7 +143,7 @@ class TapeHistory:
                 return reference
         return TapeReference(tape)
 
-    def record_tape_event(self, event: str, tape: Any, row_count: int, call_stack: list[Site]) -> None:
+    def record_tape_event(self, event: str, tape: Any, row_count: int, call_stack: CallStack) -> None:
         """Record a tape event.
 
         Args:
@@ -199,7 +198,7 @@ class ReturnedGradient(NamedTuple):
     """
 
     target_rows: list[int]
-    call_stack: list[Site]
+    call_stack: CallStack
     row_count: int
     source_id: int
 
@@ -219,7 +218,7 @@ class FunctionCall:
 
     function: Any
     arguments: Any
-    call_stack: Sequence[Site]
+    call_stack: CallStack
     sweep_count: int
     graph: Any = None
     variable_states: list[tuple[Any, int]] = field(default_factory=list)

@@ -6,7 +6,6 @@ These functions determine whether a gradient passes through an operation, which 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -15,7 +14,7 @@ from tensorflow.python.autograph.impl import api
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
-from ...recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
+from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
 
 LABELS = {
     "AddV2": "+",
@@ -84,7 +83,7 @@ class RunningLine:
 
     def __init__(self) -> None:
         """Start outside any replayed call or function."""
-        self.replayed_call: tuple[Sequence[Site], int] | None = None
+        self.replayed_call: tuple[CallStack, int] | None = None
         self.function_names: list[str] = []
 
     def find_site(self) -> Site:
@@ -94,7 +93,7 @@ class RunningLine:
             return site
         return next(reversed(self.find_call_stack()), NOWHERE)
 
-    def find_call_stack(self) -> list[Site]:
+    def find_call_stack(self) -> CallStack:
         """Return the line that the program is running and the calls that led to it, outermost first."""
         outer_stack, skipped_count = self.replayed_call or ((), 0)
         inner_sites = map(to_site_before_autograph, find_user_call_stack()[skipped_count:])

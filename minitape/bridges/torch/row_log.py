@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.autograd.function import BackwardCFunction
 
 from ...common.shared_results import get_shared_result
-from ...recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
+from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
 from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT, RecordedRow
 from .autograd_graph import TorchGraph, find_autograd_node, strip_node_name
@@ -50,7 +50,7 @@ class TorchExtra:
 
     __slots__ = "tensor_ref node_name custom_rule call_stack is_wrapped".split()
 
-    def __init__(self, tensor: Tensor, call_stack: Sequence[Site] = (), is_wrapped: bool = False) -> None:
+    def __init__(self, tensor: Tensor, call_stack: CallStack = (), is_wrapped: bool = False) -> None:
         """Store the facts about a tensor's row."""
         self.tensor_ref = weakref.ref(tensor)
         self.call_stack = call_stack

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...engine.types import Function
 from ...recording.recorded_rows import BackwardPass, OptionalArray, RecordedRow
-from ...recording.sites import NOWHERE, Site, find_last_return_site
+from ...recording.sites import NOWHERE, CallStack, Site, find_last_return_site
 from ..fixes.dialects import Dialect
 from . import finding_sentences
 from .program_text import Statement
@@ -103,7 +103,7 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def find_block_begin_call_stack(self) -> list[Site]:
+    def find_block_begin_call_stack(self) -> CallStack:
         """Return the statements that were running when the tape began, outermost first."""
         raise NotImplementedError
 

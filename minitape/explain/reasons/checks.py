@@ -11,7 +11,7 @@ import numpy as np
 
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
-from ...recording.sites import NOWHERE, Site, find_innermost_site
+from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
 from ..causes import find_kind_or_error_kind
 from .object_names import find_name_bound_at_site
 from .program_text import (
@@ -339,7 +339,7 @@ def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
     return statement.site if place is None else to_site(place.copy_with_line(statement.line))
 
 
-def find_divergent_or_deeper_storing_site(call_stack: Sequence[Site], other_stack: Sequence[Site]) -> Site:
+def find_divergent_or_deeper_storing_site(call_stack: CallStack, other_stack: CallStack) -> Site:
     """Return the statement at which two call stacks diverge.
 
     If a call further down the stack stores its result in an object, the statement containing that call is returned.
@@ -469,7 +469,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
     return None
 
 
-def _list_assignments_up_to_first_outside_setup(call_stack: Sequence[Site]) -> list[tuple[Statement, Site]]:
+def _list_assignments_up_to_first_outside_setup(call_stack: CallStack) -> list[tuple[Statement, Site]]:
     """Return the assignments on a call stack, innermost first, up to the first one outside a set-up method."""
     statements: list[tuple[Statement, Site]] = []
     for site in reversed(call_stack):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...common.shared_results import get_shared_result
 from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_ancestors
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, CallStack, Site
 from ..causes import Kind, find_kind_or_error_kind, get_kind_name
 from .program_text import find_statement, unparse
 
@@ -57,7 +57,7 @@ class Creation(NamedTuple):
     """
 
     clock: int
-    call_stack: Sequence[Site] = ()
+    call_stack: CallStack = ()
 
 
 @dataclass(eq=False)

@@ -38,7 +38,7 @@ from ...recording.recorded_rows import (
     RecordedRow,
     RowKind,
 )
-from ...recording.sites import NOWHERE, Site, find_innermost_site
+from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
 from ...recording.tape_reachability import TapeReachability, read_given_variable_name, unwrap_to_base_variable
 from ...recording.value_origins import ValueRef
 from ...recording.value_summary import ValueSummary
@@ -196,7 +196,7 @@ class TapeRowDetails:
         """Return the file and line of the statement that ``find_place`` returns."""
         return to_site(self.find_place(row))
 
-    def find_call_stack(self, row: RecordedRow) -> Sequence[Site]:
+    def find_call_stack(self, row: RecordedRow) -> CallStack:
         """Return the statements that were running when the row was computed, outermost first."""
         return build_call_stack(self.find_place(row))
 
@@ -420,7 +420,7 @@ class TapeAdapter(Adapter):
         """
         return self.reachability.was_watched(row.extra)
 
-    def find_block_begin_call_stack(self) -> list[Site]:
+    def find_block_begin_call_stack(self) -> CallStack:
         """Return the statements that were running when the tape began, outermost first."""
         begins = self.reachability.block_begins
         if not begins or not begins[-1].frames:

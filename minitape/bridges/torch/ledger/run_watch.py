@@ -25,7 +25,14 @@ from torch.optim import optimizer as optimizers
 
 from ....common.translation import format_error
 from ....engine.record.user_frames import find_user_frame
-from ....recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site, get_site_running_in_frame
+from ....recording.sites import (
+    NOWHERE,
+    CallStack,
+    Site,
+    find_user_call_stack,
+    find_user_site,
+    get_site_running_in_frame,
+)
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
 from ...run_watch.accounts import (
@@ -150,7 +157,7 @@ class TorchRunWatch:
         self._input_keys = set[int]()  # The keys of the inputs whose derivatives the program requests.
         self._late_losses: list[tuple[Tensor, float | None, Site, int]] = []
         self._last_pause: Site = NOWHERE
-        self._optimizer_stack: list[Site] = []  # The lines that were running when the last optimizer was created.
+        self._optimizer_stack: CallStack = []  # The lines that were running when the last optimizer was created.
 
     # -- the block ---------------------------------------------------------------------------------
 
@@ -428,7 +435,7 @@ class TorchRunWatch:
         self.leaf_search.pass_counts.clear()  # The next passes may reach the new parameter.
         self._end_rest_if_lines_are_new(stack)
 
-    def _end_rest_if_lines_are_new(self, stack: list[Site]) -> None:
+    def _end_rest_if_lines_are_new(self, stack: CallStack) -> None:
         """End the rest after the next pass, unless the same lines have already ended a rest.
 
         A program may create a layer or an optimizer in each step. If each of them ended the rest, the watch would
@@ -442,7 +449,7 @@ class TorchRunWatch:
             self._rest_ending_stacks.add(lines)
             self._resting_passes = 1
 
-    def _find_line_in_optimizer_creator(self, stack: list[Site]) -> Site:
+    def _find_line_in_optimizer_creator(self, stack: CallStack) -> Site:
         """Return the line that is running in the function that created the last optimizer, or NOWHERE if none exists.
 
         In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
