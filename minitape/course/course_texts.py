@@ -5,8 +5,6 @@ only source, a Markdown file in ``lessons``. Python that exercises need, such as
 ``lesson_NN.py``, which names the sentences that it uses.
 """
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass, field
 from functools import cache

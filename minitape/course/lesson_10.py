@@ -1,7 +1,5 @@
 """The answers of lesson 10, branches, loops and traced programs."""
 
-from __future__ import annotations
-
 import ast
 import re
 

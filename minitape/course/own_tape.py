@@ -1,7 +1,5 @@
 """Define small programs that try a learner's own tape in the four steps of lesson 12, and again in lesson 14."""
 
-from __future__ import annotations
-
 from .course_texts import read_lesson
 from .exercise import Answer, NamedValues
 from .trials import AnswerTrial

@@ -1,7 +1,5 @@
 """Define the live form of a series of pictures, a widget or a page with a slider and a play button."""
 
-from __future__ import annotations
-
 from html import escape
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 One comparison, `minitape.picture.tape_difference`, gives the sentence and the marks in both pictures.
 """
 
-from __future__ import annotations
-
 import linecache
 import re
 import sys

@@ -5,8 +5,6 @@ reason for a None gradient to an error, and ``hooks.draw(tape)`` draws a tape. A
 these functions. Each function is loaded when it is first used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Explain None gradients automatically, in warnings and in notes on the errors that follow from them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from contextlib import suppress

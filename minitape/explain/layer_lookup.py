@@ -4,8 +4,6 @@ The search selects objects by their class. ``gc.get_referrers`` could find the o
 visits the objects of all libraries and can crash the process if TensorFlow is loaded.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 import types

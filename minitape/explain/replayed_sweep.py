@@ -4,8 +4,6 @@ A ``tf.function`` call is rerun as individual operations on a separate tape, so 
 can be blamed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable
 from contextlib import redirect_stdout

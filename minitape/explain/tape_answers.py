@@ -4,8 +4,6 @@ An explanation must not disturb the user's program. If explain itself fails, the
 its message reports the failure.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from ..common.translation import join_sentences

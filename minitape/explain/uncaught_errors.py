@@ -5,8 +5,6 @@ that moment, so minitape adds its note when the error is displayed. A hook runs 
 handler of IPython and Jupyter. Otherwise, these handlers behave as before. ``python -X dev`` shows all frames.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from contextlib import suppress

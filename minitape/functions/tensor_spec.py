@@ -1,7 +1,5 @@
 """Describe tensors with ``tf.TensorSpec``, and build the keys that ``tf.function`` uses to distinguish calls."""
 
-from __future__ import annotations
-
 import weakref
 from dataclasses import dataclass
 from typing import Any

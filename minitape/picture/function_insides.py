@@ -6,8 +6,6 @@ module replays the call under a new tape, and the snapshot of that tape becomes 
 not change the recording, and does not run any of the program's Python functions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ framework's share from the adjoint. The picture marks a share that differs, beca
 framework uses a different rule.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

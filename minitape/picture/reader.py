@@ -1,7 +1,5 @@
 """Read the rows of a tape for a picture."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Hashable

@@ -4,8 +4,6 @@ A reader converts each row once, in order, to the fields of a snapshot (:mod:`.s
 different thread than the program, because it reads only complete rows. It never changes the recording.
 """
 
-from __future__ import annotations
-
 import sys
 from abc import ABC, abstractmethod
 from bisect import bisect_left

@@ -5,8 +5,6 @@ the format. ``snapshot_types`` declares and documents its fields. The program ``
 generates ``docs/snapshot.md`` from that file.
 """
 
-from __future__ import annotations
-
 import sys
 
 from ..engine.backward.tape import GradientTape

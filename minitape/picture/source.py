@@ -1,7 +1,5 @@
 """Define the interface through which pictures read recordings of minitape's tape and other frameworks."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence, Sized
 from typing import Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """Compute the tangents of a recording made under a ``ForwardAccumulator``."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import numpy as np

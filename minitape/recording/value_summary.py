@@ -1,7 +1,5 @@
 """Summarize recorded values: their elements, and whether all of them are zero or finite."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..engine.types import Adjoint

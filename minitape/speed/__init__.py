@@ -24,8 +24,6 @@ Training: ``variable_updates`` updates all variables of an optimizer's step toge
 Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once and store its machine code.
 """
 
-from __future__ import annotations
-
 import functools
 from importlib import import_module
 from types import ModuleType

@@ -6,8 +6,6 @@ In every iteration, an operation must read the same row, or rows that are a fixe
 the same formulas in the same order, so the results are identical.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A single loop, :meth:`Sweep.iter_steps`, handles scalars, arrays and calls, and 
 The picture's stepper advances the same loop row by row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Log the same warnings as TensorFlow."""
 
-from __future__ import annotations
-
 from ..values.dtypes import DType
 
 _log_counts: dict[str, int] = {}

@@ -3,8 +3,6 @@
 The docstring of :mod:`minitape.engine.record.record`, which writes the rows, describes their six cells.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from operator import itemgetter

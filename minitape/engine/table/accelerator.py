@@ -5,8 +5,6 @@ plain forms. If the package :mod:`minitape.speed` exists, ``minitape/__init__.py
 returns faster forms. The results are the same with and without it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -20,8 +20,6 @@ instead:
 arrived between a call and the ``try``, the warnings would remain off.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from contextvars import Context

@@ -11,8 +11,6 @@ A debugger can step into the compiled functions, because ``linecache`` contains 
 lambda g, x: g * cos(x)
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import linecache

@@ -1,7 +1,5 @@
 """Define the operators that first check the dtypes or shapes of their operands, such as division."""
 
-from __future__ import annotations
-
 from sys import _getframe
 
 from ..hooks import hooks

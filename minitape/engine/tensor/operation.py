@@ -1,7 +1,5 @@
 """Run and record operations on tensors, after checking their operands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from sys import _getframe
 from types import FrameType

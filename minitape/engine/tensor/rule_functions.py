@@ -1,7 +1,5 @@
 """Compile the rules of the table for a recorded sweep, in which they call recorded operations."""
 
-from __future__ import annotations
-
 import operator
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Build the errors for arguments that an operation cannot process."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..types import Array, Sizes

@@ -4,8 +4,6 @@ Sequences and dictionaries are structures, and everything else is a leaf. As in
 https://www.tensorflow.org/api_docs/python/tf/nest, dictionaries are traversed in the order of their sorted keys.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Mapping, MappingView, Sequence
 

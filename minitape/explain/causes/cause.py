@@ -1,7 +1,5 @@
 """Define the record of a cause, and the kinds into which causes are grouped."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Declare the interface through which the checks learn everything about a framework except its rows."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any

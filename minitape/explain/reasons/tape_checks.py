@@ -1,7 +1,5 @@
 """Explain why a gradient of minitape's own tape is None, zero, nonfinite or wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

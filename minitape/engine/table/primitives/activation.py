@@ -1,7 +1,5 @@
 """Declare primitives for neural networks, such as softmax and cross entropies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...types import Array, Function

@@ -1,7 +1,5 @@
 """Declare primitives for matrix diagonals. The last two axes of an array are the rows and columns."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...types import Array

@@ -21,8 +21,6 @@ Attributes:
         module ``choice`` adds them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Declare matrix products, sums of products, and sums of tensors."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy import ndarray
 

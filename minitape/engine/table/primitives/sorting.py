@@ -1,7 +1,5 @@
 """Declare the primitive that finds the largest elements along the last axis."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...types import Array

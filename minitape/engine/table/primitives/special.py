@@ -1,7 +1,5 @@
 """Declare elementwise primitives outside the table of derivatives, such as safe division."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...types import Array
