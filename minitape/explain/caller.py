@@ -6,7 +6,7 @@ from types import FrameType
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.user_frames import find_user_frame
-from ..recording.sites import map_cell_files_to_execution_counts
+from ..recording.sites import Site, map_cell_files_to_execution_counts
 from ..recording.variable_names import list_collected_namespaces
 from .translated_sentences import fill
 
@@ -81,19 +81,17 @@ def format_place(filename: str | None, line: int) -> str:
     return fill("{file}, line {line}", file=file, line=line) if file else fill("line {line}", line=line)
 
 
-def format_bracketed_place(filename: str | None, line: int | None) -> str:
-    """Format a code location in brackets with a leading space, or return "" if `line` is None.
+def format_bracketed_place(site: Site) -> str:
+    """Format a code location in brackets with a leading space, or return "" if its line is unknown.
 
     Args:
-        filename: The name of the file or notebook cell.
-        line: The line number.
+        site: The file or notebook cell, and the line number.
 
-    >>> format_bracketed_place("/home/me/train.py", 3), format_bracketed_place(None, None)
+    >>> format_bracketed_place(("/home/me/train.py", 3)), format_bracketed_place((None, None))
     (' (train.py, line 3)', '')
     """
-    if line is None:
-        return ""
-    return fill(" ({place})", place=format_place(filename, line))
+    filename, line = site
+    return "" if line is None else fill(" ({place})", place=format_place(filename, line))
 
 
 def _find_cell_label(filename: str) -> str | None:

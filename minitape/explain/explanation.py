@@ -212,7 +212,7 @@ def explain_cause(
         fields: The values of the sentences' fields, except the line.
     """
     text = CAUSES[cause].find_text(framework, variant)
-    values = {"line": format_bracketed_place(*site), **(fields or {})}
+    values = {"line": format_bracketed_place(site), **(fields or {})}
     return Explanation(cause, fill(text.message, **values), fill(text.fix, **values), *site)
 
 

@@ -309,7 +309,7 @@ class FirstGradients:
                 remarks.append(
                     fill(
                         "The optimizer step{line} did not change {which} ({n} of {all}).",
-                        line=format_bracketed_place(*still[min(still)].site),
+                        line=format_bracketed_place(still[min(still)].site),
                         which=join_parameter_names(recording.map_names_to_rows(sorted(still))),
                         n=len(still),
                         all=len(recording.updates),

@@ -76,7 +76,7 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
         fields = {"what": schedule.kind, "n": calls, "all": steps, "one": schedule.period}
         others = [other for other in run.optimizers if other.steps and other.accounts == optimizer.accounts]
         if calls and not steps and others:
-            fields["other"] = format_bracketed_place(*others[-1].made_at)
+            fields["other"] = format_bracketed_place(others[-1].made_at)
             yield RunFinding("schedule", "other", schedule.made_at, fields, keys)
         elif steps < FEW_STEPS:
             continue

@@ -36,7 +36,7 @@ def check_selection_along_batch_axis(run: CheckedRun) -> Suspicions:
             # The batch of a recurrent layer may hold the joints or the agents of one sequence.
             is_attention = makers[given].op not in RECURRENT_OPS
             if is_only_selection and is_along_batch and (is_attention or _is_last_example(run, row, given)):
-                fields = {"one": tuple(sizes), "n": sizes[1], "other": format_bracketed_place(*makers[given].site)}
+                fields = {"one": tuple(sizes), "n": sizes[1], "other": format_bracketed_place(makers[given].site)}
                 yield build_row_suspicion(row, "wrong_axis", fields, "sequence")
 
 

@@ -138,7 +138,7 @@ def to_explanation_without_edits(question: Question, finding: Finding) -> Explan
         detail = adapter.describe_operation(question, finding.row)
     fields = {
         "x": question.name,
-        "line": format_bracketed_place(*finding.site),
+        "line": format_bracketed_place(finding.site),
         "what": detail,
         "other": finding.other_name,
         "code": "",

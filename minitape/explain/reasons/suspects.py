@@ -444,7 +444,7 @@ def _format_place_of_layer(layer_row: RecordedRow, loss_row: RecordedRow) -> str
     filename, line = layer_row.site
     if layer_row.scope and line is not None and layer_row.site == loss_row.site:
         return fill(" ({place})", place=f"{'.'.join(layer_row.scope)}, {format_place(filename, line)}")
-    return format_bracketed_place(filename, line)
+    return format_bracketed_place(layer_row.site)
 
 
 def _describe_called_loss(site: Site) -> str:
