@@ -158,9 +158,7 @@ def find_result_other_than_real_scalar(question: JaxQuestion) -> OptionalFinding
     value = recording.value
     if not isinstance(recording.error, TypeError) or recording.sweeps:
         return None
-    site = question.adapter.origin.find_return_site(
-        question.rows[question.target_rows[0]].site if question.target_rows else NOWHERE
-    )
+    site = question.adapter.origin.find_return_site(question.first_target.site if question.target_rows else NOWHERE)
     if value is None:
         return Finding("not_scalar", site, variant="none")
     if not hasattr(value, "shape"):

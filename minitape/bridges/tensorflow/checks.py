@@ -106,7 +106,7 @@ def find_left_out_or_non_float_source(question: TensorFlowQuestion) -> OptionalF
     if question.adapter.is_left_out_by_keras:
         return Finding("not_trainable", find_freezing_or_use_site(question), variant="left out")
     finding = find_non_float_source(question)
-    if finding is None or question.adapter.find_creation(question.source).call_stack:
+    if finding is None or question.source_call_stack:
         return finding
     name = question.name
     names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
@@ -154,8 +154,7 @@ def find_creating_or_first_line_that_fits(
     Returns:
         The line, or None if no line matches.
     """
-    call_stack = question.adapter.find_creation(question.source).call_stack
-    creating_statements = [find_statement(site) for site in reversed(call_stack)]
+    creating_statements = [find_statement(site) for site in reversed(question.source_call_stack)]
     for statement in creating_statements:
         if fits(statement):
             return statement.site
@@ -808,7 +807,7 @@ def find_missing_tape(question: TensorFlowQuestion) -> OptionalFinding:
         or log.tape_history.tapes
         or replay_one_call_per_compiled_step(question.adapter.recording)
         or not question.target_rows
-        or question.rows[question.target_rows[0]].tracked
+        or question.first_target.tracked
     )
     return None if has_tape else Finding("no_backward", variant="tape")
 

@@ -60,8 +60,7 @@ def find_cause_of_backward_error(question: TorchQuestion) -> OptionalFinding:
     if "second time" in message:
         return Finding("backward_twice", site)
     if "only for scalar outputs" in message:
-        target = question.rows[question.target_rows[0]]
-        return Finding("not_scalar", site, detail=str(math.prod(target.shape)))
+        return Finding("not_scalar", site, detail=str(math.prod(question.first_target.shape)))
     return None
 
 
@@ -86,7 +85,7 @@ def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Fin
         return build_row_finding(question, "in_place", row_after)
     if not assigned_lines:
         return Finding("in_place", variant="parameter")
-    file = question.rows[question.target_rows[0]].site[0]
+    file = question.first_target.site[0]
     return Finding("in_place", (file, assigned_lines[-1]), variant="parameter")
 
 

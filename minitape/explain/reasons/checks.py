@@ -57,7 +57,7 @@ def find_non_float_source(question: Question) -> OptionalFinding:
     if not dtype.startswith((*INTEGER_DTYPES, "string")):
         return None
     first_row = question.rows[question.source_rows[0]] if question.source_rows else None
-    call_stack = question.adapter.find_creation(question.source).call_stack
+    call_stack = question.source_call_stack
     site = find_innermost_site(call_stack, NOWHERE if first_row is None else first_row.site)
     return Finding("integer_dtype", site, None if first_row is None else first_row.index, dtype, "source")
 
@@ -519,7 +519,7 @@ def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
     if is_swapped:  # The target is an ancestor of the source. A different check reports that.
         return None
     first_row = question.source_rows[0]
-    call_stack = question.rows[first_row].call_stack or question.adapter.find_creation(question.source).call_stack
+    call_stack = question.rows[first_row].call_stack or question.source_call_stack
     return Finding("wrong_object", find_innermost_site(call_stack), first_row)
 
 

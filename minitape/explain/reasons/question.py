@@ -156,11 +156,7 @@ class Question:
     @cached_property
     def path(self) -> list[PathStep]:
         """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
-        row, path = self.cheapest_source_row, list[PathStep]()
-        while row is not None and (step := self.cheapest_steps_to_target[row]) is not None:
-            path.append(step)
-            row = step.row
-        return path
+        return self._follow_steps_from_source(self.cheapest_steps_to_target)
 
     @cached_property
     def path_breaks(self) -> list[PathStep]:
@@ -168,11 +164,24 @@ class Question:
         next_breaks = self.get_or_compute_shared_result(
             "breaks", lambda: map_rows_to_next_break(self.cheapest_steps_to_target)
         )
-        path, row = list[PathStep](), self.cheapest_source_row
-        while row is not None and (step := next_breaks[row]) is not None:
+        return list_distinct_breaks(self._follow_steps_from_source(next_breaks))
+
+    def _follow_steps_from_source(self, next_steps: Mapping[int, PathStep | None]) -> list[PathStep]:
+        row, path = self.cheapest_source_row, list[PathStep]()
+        while row is not None and (step := next_steps[row]) is not None:
             path.append(step)
             row = step.row
-        return list_distinct_breaks(path)
+        return path
+
+    @property
+    def first_target(self) -> RecordedRow:
+        """The target's first row. A question without a target has none."""
+        return self.rows[self.target_rows[0]]
+
+    @property
+    def source_call_stack(self) -> CallStack:
+        """The statements that were running when the source was created, outermost first."""
+        return self.adapter.find_creation(self.source).call_stack
 
     @cached_property
     def readers(self) -> Mapping[int, list[int]]:

@@ -13,7 +13,7 @@ from ...engine.tensor.variable import UnreadVariable
 from ...engine.types import TargetOrSource, TargetsOrSources
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack, find_origin_place, to_site
 from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, RecordedRow
-from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
+from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ...recording.value_origins import find_origin
 from ...recording.value_summary import ValueSummary
 from ..causes import get_kind_name
@@ -208,10 +208,7 @@ def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
     ):
         return None
     frames = find_creation_stack(owner)
-    if frames:
-        call_stack: CallStack = build_call_stack(CodePlace(frames))
-    else:
-        call_stack = question.adapter.find_creation(question.source).call_stack
+    call_stack = build_call_stack(CodePlace(frames)) if frames else question.source_call_stack
     name = getattr(owner, "name", None)
     class_name = type(owner).__name__
     detail = f"{name} ({class_name})" if isinstance(name, str) else class_name

@@ -286,7 +286,7 @@ def describe_last_use_of_unreached_source(blamed: BlamedPlace) -> Fields:
     question = blamed.question
     if not question.target_rows:
         return {}
-    target_row = question.rows[question.target_rows[0]]
+    target_row = question.first_target
     if not blamed.adapter.is_variable(question.source) and any(
         row in question.find_ancestors(question.source_rows) for row in question.target_rows
     ):
