@@ -111,6 +111,8 @@ class Break(NamedTuple):
 
 # An input node, with the break on the edge that leads to it, if any.
 NodeAndBreak: TypeAlias = "tuple[ValueNode, Break | None]"
+# The operation, the two operands and the call of a row.
+RowCells: TypeAlias = "tuple[int, int, int, Call | None]"
 
 
 @dataclass(slots=True, eq=False)
@@ -135,10 +137,10 @@ class ValueNode:
     variable: ResourceVariable | None = None
     enclosing_call: EnclosingCall | None = None
     _edges: list[NodeAndBreak] | None = field(default=None, init=False)
-    _cells: tuple[int, int, int, Call | None] | None = field(default=None, init=False)
+    _cells: RowCells | None = field(default=None, init=False)
 
     @property
-    def row_cells(self) -> tuple[int, int, int, Call | None]:
+    def row_cells(self) -> RowCells:
         """The operation, the two operands and the call of the row, read from the recording only once."""
         if self._cells is None:
             self._cells = self._read_cells()
@@ -150,7 +152,7 @@ class ValueNode:
         assert self.record is not None
         return self.record
 
-    def _read_cells(self) -> tuple[int, int, int, Call | None]:
+    def _read_cells(self) -> RowCells:
         op, left, right, call, *_ = self.required_record.read_all_cells(self.row)
         return op, left, right, call
 

@@ -388,7 +388,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFin
     Args:
         question: The question about the source.
     """
-    if question.sweep is None or not question.used_source_rows or question.adapter.is_variable(question.source):
+    if question.sweep is None or not question.used_source_rows or question.is_source_variable:
         return None
     row = question.rows[question.used_source_rows[0]]
     if row.kind != "variable":
@@ -708,7 +708,7 @@ def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Optiona
         question: The question about the source.
     """
     finding = find_leaf_equal_to_source(question) or _find_namesake_replacing_source(question)
-    if finding is None or question.adapter.is_variable(question.source):
+    if finding is None or question.is_source_variable:
         return finding
     source_array = np.asarray(question.adapter.find_array(question.source))
     escapes_with_values = (

@@ -48,6 +48,9 @@ class PathStep(NamedTuple):
     edge: InputEdge
 
 
+StepsByRow = dict[int, PathStep | None]  # A path may end at a row, which then maps to None.
+
+
 class Creation(NamedTuple):
     """The creation of an object.
 
@@ -139,7 +142,7 @@ class Question:
         return self.find_descendants(self.source_rows)
 
     @cached_property
-    def cheapest_steps_to_target(self) -> dict[int, PathStep | None]:
+    def cheapest_steps_to_target(self) -> StepsByRow:
         """The first step of each row's cheapest path to the target."""
         # A path ends at the first row of the source, so it does not use any edge that only this question changes.
         question = self if self.shared_rows is None else replace(self, rows=self.shared_rows, source_rows=[])
@@ -166,7 +169,7 @@ class Question:
         )
         return list_distinct_breaks(self._follow_steps_from_source(next_breaks))
 
-    def _follow_steps_from_source(self, next_steps: Mapping[int, PathStep | None]) -> list[PathStep]:
+    def _follow_steps_from_source(self, next_steps: StepsByRow) -> list[PathStep]:
         row, path = self.cheapest_source_row, list[PathStep]()
         while row is not None and (step := next_steps[row]) is not None:
             path.append(step)
@@ -244,9 +247,14 @@ class Question:
         return self.sweep
 
     @property
+    def is_source_variable(self) -> bool:
+        """Whether the source is a variable in the program."""
+        return self.adapter.is_variable(self.source)
+
+    @property
     def is_source_unwatched_tensor(self) -> bool:
         """Whether the source is a tensor that no tape watches."""
-        return not self.adapter.is_variable(self.source) and not any(self.rows[row].tracked for row in self.source_rows)
+        return not self.is_source_variable and not any(self.rows[row].tracked for row in self.source_rows)
 
     def list_leaves_besides_source(self) -> list[RecordedRow]:
         """Return the leaves among the target's ancestors, except the source's own leaves."""
@@ -259,7 +267,7 @@ class Question:
         return [self.rows[row] for row in sorted(self.ancestors) if not used_rows.isdisjoint(self.rows[row].inputs)]
 
 
-def find_cheapest_steps_to_target(question: Question) -> dict[int, PathStep | None]:
+def find_cheapest_steps_to_target(question: Question) -> StepsByRow:
     """Return the first step of each ancestor's path to the target, or None for the target itself.
 
     The breaks on this path have the lowest total cost. Edges that pass gradients are free, and the cost of every other
@@ -273,7 +281,7 @@ def find_cheapest_steps_to_target(question: Question) -> dict[int, PathStep | No
     """
     costs = dict.fromkeys(question.target_rows, 0.0)
     next_steps = dict[int, PathStep]()
-    finished_steps = dict[int, PathStep | None]()
+    finished_steps = StepsByRow()
     heap = [(0.0, row) for row in question.target_rows]
     while heap:
         cost, row = heapq.heappop(heap)
@@ -292,13 +300,13 @@ def find_cheapest_steps_to_target(question: Question) -> dict[int, PathStep | No
     return finished_steps
 
 
-def map_rows_to_next_break(cheapest_steps: Mapping[int, PathStep | None]) -> dict[int, PathStep | None]:
+def map_rows_to_next_break(cheapest_steps: StepsByRow) -> StepsByRow:
     """Return the first break on each row's path to the target, so that a long path is not searched for each source.
 
     Args:
         cheapest_steps: The first step of each row's path. Rows nearer to the target come first.
     """
-    next_breaks: dict[int, PathStep | None] = {}
+    next_breaks: StepsByRow = {}
     for row, step in cheapest_steps.items():
         next_breaks[row] = step if step is None or step.edge.cause else next_breaks[step.row]
     return next_breaks

@@ -74,7 +74,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
     if isinstance(source, UnreadVariable):
         place = find_origin_place(find_origin(source._state))
         return Finding("rebound", site if place is None else to_site(place), detail="of the variable")
-    if not adapter.is_variable(source):
+    if not question.is_source_variable:
         return checks.find_rebound_name(question) or Finding("not_watched", site, row)
     if not source.trainable:
         return Finding("not_trainable", find_innermost_site(adapter.find_creation(source).call_stack, site))
@@ -195,7 +195,7 @@ def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    if not question.adapter.is_variable(question.source):
+    if not question.is_source_variable:
         return None
     reachability = question.adapter.reachability
     owner = question.adapter.owners.find_owner(question.source)
@@ -226,13 +226,12 @@ def find_leaf_of_same_kind_equal_to_source(question: TapeQuestion) -> OptionalFi
     Returns:
         The finding, or None if this is not the cause.
     """
-    is_variable = question.adapter.is_variable(question.source)
-    if is_variable and question.adapter.owners.find_owner(question.source) is not None:
+    if question.is_source_variable and question.adapter.owners.find_owner(question.source) is not None:
         return None
     finding = checks.find_leaf_equal_to_source(question)
     if finding is None or finding.row is None:
         return None
-    is_same_kind = is_variable == (question.rows[finding.row].kind == "variable")
+    is_same_kind = question.is_source_variable == (question.rows[finding.row].kind == "variable")
     return finding if is_same_kind else None
 
 

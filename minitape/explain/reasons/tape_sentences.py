@@ -228,7 +228,7 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
         old_name = find_name_bound_at_site(blamed.finding.site)
     elif names and old_name == "of the variable":
         old_name = names[0]
-    is_tensor = not blamed.adapter.is_variable(blamed.question.source)
+    is_tensor = not blamed.question.is_source_variable
     is_new_object = isinstance(blamed.statement.value, ast.Call) and not {*names} & blamed.statement.read_names
     name, instead = find_assigned_name_and_update_call(blamed)
     source_is_new_tensor = (
@@ -287,7 +287,7 @@ def describe_last_use_of_unreached_source(blamed: BlamedPlace) -> Fields:
     if not question.target_rows:
         return {}
     target_row = question.first_target
-    if not blamed.adapter.is_variable(question.source) and any(
+    if not question.is_source_variable and any(
         row in question.find_ancestors(question.source_rows) for row in question.target_rows
     ):
         return {"kind": "swapped"}
