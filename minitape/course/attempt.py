@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..common.syntax import select_nodes
 from ..common.translation import say
 from ..engine.record import log_warnings
 from .answer_comparison import compare_answers, has_blank_part
@@ -181,10 +182,10 @@ def may_have_blank(source: str) -> bool:
     """Return whether a function's source still contains a `...` as a blank, or True if it is not available."""
     nodes = list(ast.walk(ast.parse(source)))
     # In `y is ...` and `y[..., 0]`, the dots are not a blank.
-    expressions = [node for node in nodes if isinstance(node, (ast.Compare, ast.Subscript))]
+    expressions = select_nodes(nodes, ast.Compare, ast.Subscript)
     nested_nodes = [nested_node for node in expressions for nested_node in ast.walk(node)]
     return not source or any(
-        isinstance(node, ast.Constant) and node.value is ... and node not in nested_nodes for node in nodes
+        node.value is ... and node not in nested_nodes for node in select_nodes(nodes, ast.Constant)
     )
 
 

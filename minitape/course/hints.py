@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..common.syntax import list_nodes
 from ..common.translation import say
 from .answer_comparison import (
     MAX_PARTS,
@@ -343,7 +344,7 @@ def has_unconditional_loop_return(source: str) -> bool:
     """
     loops = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.For, ast.While))]
     return any(
-        isinstance(statement, ast.Return) and not any(isinstance(node, ast.Continue) for node in ast.walk(loop))
+        isinstance(statement, ast.Return) and not any(list_nodes(loop, ast.Continue))
         for loop in loops
         for statement in loop.body
     )

@@ -3,6 +3,7 @@
 import ast
 import re
 
+from ..common.syntax import list_nodes
 from ..engine.types import Function
 from .attempt import find_function_source
 from .call_log import ObservedRuns
@@ -57,8 +58,8 @@ def _find_tracing_hint(answer: Function, observed_runs: ObservedRuns) -> str:
         sum(question.sweep_count for question in run.questions if question.is_answered) < 2 for run in observed_runs
     ):
         return "penalty outside the loss"
-    loops = [node for node in ast.walk(ast.parse(find_function_source(answer))) if isinstance(node, ast.For)]
-    if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for loop in loops for node in ast.walk(loop)):
+    loops = list_nodes(ast.parse(find_function_source(answer)), ast.For)
+    if any(list_nodes(loop, ast.FunctionDef, ast.Lambda) for loop in loops):
         return "traced in the loop"
     return _find_repeated_run_hint(answer, observed_runs) and "traced for each number"
 

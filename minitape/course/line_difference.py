@@ -5,6 +5,8 @@ import textwrap
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from ..common.syntax import list_nodes, select_nodes
+
 MIN_SIMILARITY = 0.5
 """Programs that are less similar take different approaches, so comparing their lines would explain nothing."""
 MAX_LINES = 2
@@ -83,11 +85,10 @@ def rename_as_learner(solution: str, source: str) -> str:
     )
     names = dict(zip(solution_names, own_names, strict=False)) if len(own_names) == len(solution_names) else {}
     tree = ast.parse(solution)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-        elif isinstance(node, ast.arg):
-            node.arg = names.get(node.arg, node.arg)
+    for name in list_nodes(tree, ast.Name):
+        name.id = names.get(name.id, name.id)
+    for argument in list_nodes(tree, ast.arg):
+        argument.arg = names.get(argument.arg, argument.arg)
     return ast.unparse(tree)
 
 
@@ -101,7 +102,7 @@ def find_function(program: str) -> ast.FunctionDef | None:
         tree = ast.parse(program)
     except SyntaxError:
         return None
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    functions = select_nodes(tree.body, ast.FunctionDef)
     return functions[-1] if functions else None
 
 
@@ -114,6 +115,6 @@ def _list_body_lines(function: ast.FunctionDef) -> list[str]:
 def _list_names_in_order(function: ast.FunctionDef) -> list[str]:
     """List a function's arguments, followed by the names that it assigns, in the order of its lines."""
     arguments = [argument.arg for argument in function.args.args]
-    stored = [node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    stored = [node for node in list_nodes(function, ast.Name) if isinstance(node.ctx, ast.Store)]
     stored.sort(key=lambda node: (node.lineno, node.col_offset))
     return [*dict.fromkeys([*arguments, *(node.id for node in stored)])]

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ..common.syntax import list_nodes, select_nodes
 from ..common.translation import say
 from .line_difference import find_function
 
@@ -30,7 +31,7 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
         if isinstance(node, ast.Name) and node.id not in read_names | {"_"} and source.count(f"{node.id} = "):
             return say("You compute {name} but never use it.", name=repr(node.id))
     for name, solution_name in zip(
-        *([node.arg for node in nodes if isinstance(node, ast.arg)] for nodes in (own_nodes, solution_nodes)),
+        *([node.arg for node in select_nodes(nodes, ast.arg)] for nodes in (own_nodes, solution_nodes)),
         strict=False,
     ):
         if name not in read_names and solution_name in solution_names:
@@ -52,8 +53,8 @@ def find_uncalled_method_hint(source: str) -> str:
     Returns:
         The sentence, or "" if no such line exists.
     """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute):
+    for node in list_nodes(ast.parse(source), ast.Expr):
+        if isinstance(node.value, ast.Attribute):
             return say("The line {line} has no parentheses, so it does not call anything.", line=ast.unparse(node))
     return ""
 
@@ -79,16 +80,16 @@ def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
 
 def _has_tape_question_in_loop(source: str, has_block: bool) -> bool:
     """Return whether a loop asks a tape for gradients and, depending on `has_block`, contains a `with` block."""
-    for loop in (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.For, ast.While))):
-        asks_tape = any(isinstance(node, ast.Attribute) and node.attr == "gradient" for node in ast.walk(loop))
-        if asks_tape and any(isinstance(node, ast.With) for node in ast.walk(loop)) == has_block:
+    for loop in list_nodes(ast.parse(source), ast.For, ast.While):
+        asks_tape = any(node.attr == "gradient" for node in list_nodes(loop, ast.Attribute))
+        if asks_tape and any(list_nodes(loop, ast.With)) == has_block:
             return True
     return False
 
 
 def _collect_read_names(nodes: list[ast.AST]) -> set[str]:
     """Collect the names that are read."""
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {node.id for node in select_nodes(nodes, ast.Name) if isinstance(node.ctx, ast.Load)}
 
 
 def iter_programs_with_other_results(source: str) -> Iterator[tuple[str, str]]:
@@ -111,7 +112,7 @@ def iter_programs_with_other_results(source: str) -> Iterator[tuple[str, str]]:
         return
     variables = [node for node in ast.walk(function) if isinstance(node, (ast.Name, ast.Tuple))]
     names = [node for node in variables if isinstance(node.ctx, ast.Store)]
-    parts = [node for node in ast.walk(last_line.value) if isinstance(node, (ast.Name, ast.Call, ast.BinOp))]
+    parts = list_nodes(last_line.value, ast.Name, ast.Call, ast.BinOp)
     first_item = ast.Subscript(last_line.value, ast.Constant(0))
     for text in dict.fromkeys(map(ast.unparse, [*names, *parts, first_item])):
         function.body[-1] = ast.parse(f"return {text}").body[0]

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
 
+from ..common.syntax import list_nodes
 from ..common.translation import say
 
 VALUE_PATTERN = (
@@ -61,7 +62,7 @@ def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
     """
     head = solution[: solution.find(":")]
     body = solution[solution.find(":") :]
-    names = [node.arg for node in ast.walk(ast.parse(solution)) if isinstance(node, ast.arg)]
+    names = [node.arg for node in list_nodes(ast.parse(solution), ast.arg)]
     name_variants = {
         rf"\b{name}\b(?!\()=>{replacement}": say(
             "You get this result if you use {other} instead of {name}.", other=replacement, name=name

@@ -5,6 +5,7 @@ from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
+from ..common.syntax import select_nodes
 from .sites import read_source_lines, suppress_syntax_warnings
 
 Span = tuple[int | None, int | None, int | None, int | None]
@@ -114,7 +115,7 @@ def _list_operands_or_arguments(node: ast.AST) -> list[ast.expr]:
         return [node.operand]
     if isinstance(node, ast.Subscript):
         return [node.value]
-    if isinstance(node, ast.Call) and not any(isinstance(argument, ast.Starred) for argument in node.args):
+    if isinstance(node, ast.Call) and not any(select_nodes(node.args, ast.Starred)):
         return node.args
     return []
 

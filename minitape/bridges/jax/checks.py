@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...common.syntax import select_nodes
 from ...explain.explanation import Explanation
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
 from ...explain.reasons.finding_sentences import find_access_path, to_explanation_with_fixes
@@ -117,10 +118,7 @@ def find_attribute_that_keeps_tracer(read_site: Site) -> OptionalFinding:
         *(candidate for name in statement.read_names for candidate in find_binding_statements(name, statement)),
     ]
     attributes = {
-        ast.unparse(node)
-        for candidate in nearby_statements
-        for node in candidate.nodes
-        if isinstance(node, ast.Attribute)
+        ast.unparse(node) for candidate in nearby_statements for node in select_nodes(candidate.nodes, ast.Attribute)
     }
     for candidate in list_statements(read_site[0]):
         kept_attributes = attributes & {ast.unparse(target) for target in candidate.targets}

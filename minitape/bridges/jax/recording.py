@@ -12,6 +12,7 @@ import jax
 import numpy as np
 from jax.tree_util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
+from ...common.syntax import list_nodes
 from ...common.translation import format_error
 from ...explain.reasons.program_text import find_statement, unparse
 from ...recording.recorded_rows import Escape
@@ -155,7 +156,7 @@ class JaxRecording(FrameworkRecording):
         if isinstance(self.value, tuple) and isinstance(target, ast.Tuple):
             # The statement has the form ``(value, aux), gradient = ...`` or ``gradient, aux = ...``.
             gradient = target.elts[-1 if isinstance(target.elts[0], ast.Tuple) else 0]
-            names &= {unparse(node) for node in ast.walk(gradient) if isinstance(node, ast.expr)}
+            names &= {unparse(node) for node in list_nodes(gradient, ast.expr)}
         return names
 
     def copy_updates_and_count_unchanged_arguments(self, previous: JaxRecording) -> None:

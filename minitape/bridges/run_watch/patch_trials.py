@@ -8,6 +8,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from ...common.syntax import list_nodes
 from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
@@ -42,7 +43,7 @@ def apply_patch(source: str, line: int, patch: str) -> str | None:
     'if a:\n    y = x\n'
     """
     try:
-        statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+        statements = list_nodes(ast.parse(source), ast.stmt)
         around = [node for node in statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
         statement = max(around, key=lambda node: node.lineno)
         last_line = statement.lineno if hasattr(statement, "body") else statement.end_lineno or statement.lineno

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from itertools import count
 from types import CodeType
 
+from ...common.syntax import list_nodes
 from ..types import Function, FunctionsByName, Object
 
 ARGUMENTS = "g, z, x, y=None"  # The arguments of a formula are the output's adjoint, the output and the inputs.
@@ -113,7 +114,7 @@ def find_names(text: str) -> set[str]:
     Returns:
         The set of names.
     """
-    return {node.id for node in ast.walk(parse_expression(text)) if isinstance(node, ast.Name)}
+    return {node.id for node in list_nodes(parse_expression(text), ast.Name)}
 
 
 class Substitution(ast.NodeTransformer):

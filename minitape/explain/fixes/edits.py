@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from ...common.syntax import select_nodes
 from ..reasons.program_text import (
     find_both_operand_expressions,
     find_last_name_of_path,
@@ -46,7 +47,7 @@ def unwrap_call(*names: str) -> Edit:
         if is_named_attribute:
             if is_module(fault, node.value):
                 return None
-            changes = [n for n in fault.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
+            changes = [n for n in select_nodes(fault.statement.nodes, ast.Attribute) if n.value is node]
             return None if changes or fault.statement.targets[:1] == [node] else unparse(node.value)
         receiver = find_call_operand(fault, node)
         if receiver is None or any(argument is not receiver for argument in node.args):
@@ -81,7 +82,7 @@ def _is_straight_through(nodes: Iterable[ast.AST], call: ast.AST, operand: ast.A
     if not isinstance(operand, ast.BinOp) or not isinstance(operand.op, ast.Sub):
         return False
     subtracted = ast.dump(operand.right)
-    sums = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)]
+    sums = [node for node in select_nodes(nodes, ast.BinOp) if isinstance(node.op, ast.Add)]
     return any(
         (node.right is call and ast.dump(node.left) == subtracted)
         or (node.left is call and ast.dump(node.right) == subtracted)

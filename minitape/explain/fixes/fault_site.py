@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ...common.shared_results import get_shared_result
+from ...common.syntax import select_nodes
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
 from ..reasons.object_names import find_access_path
@@ -122,7 +123,7 @@ class FaultSite:
             statement
             for statement in others
             if assigned_names
-            & {find_last_name_of_path(n) or unparse(n) for n in statement.nodes if isinstance(n, ast.expr)}
+            & {find_last_name_of_path(n) or unparse(n) for n in select_nodes(statement.nodes, ast.expr)}
         ]
 
 
@@ -188,7 +189,7 @@ def spell_path_for_program(fault: FaultSite, path: str) -> str | None:
     module = fault.dialect.modules.get(root, root)
     imported = fault.program.imported_modules
     used_names = {
-        n.id for statement in fault.program.statements for n in statement.nodes if isinstance(n, ast.Name)
+        n.id for statement in fault.program.statements for n in select_nodes(statement.nodes, ast.Name)
     } | set(imported)
     if root in used_names and imported.get(root, module) in (module, module.rpartition(".")[0]):
         return path

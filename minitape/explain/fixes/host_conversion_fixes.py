@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.syntax import list_nodes, select_nodes
 from ...engine.tensor.tensor import wrap_array
 from ..reasons.program_text import (
     BINDABLE_NODES,
@@ -103,18 +104,16 @@ def convert_expression_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr
     Returns:
         The new expression, or None if nothing leaves the framework, or if the expression cannot be rewritten.
     """
-    for part in ast.walk(node):
-        if isinstance(part, _NESTED_NODES) and any(_convert_leaving_call(fault, n) is not None for n in ast.walk(part)):
-            # Other statements read the items after their conversion, so a rewrite of this line would break them.
-            return None
+    nested_nodes = (n for part in list_nodes(node, *_NESTED_NODES) for n in ast.walk(part))
+    if any(_convert_leaving_call(fault, n) is not None for n in nested_nodes):
+        # Other statements read the items after their conversion, so a rewrite of this line would break them.
+        return None
     converted = ast.fix_missing_locations(copy_tree_with_replacements(node, lambda n: _convert_leaving_call(fault, n)))
     makes_text = any(
         isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call_of(n, *FLAT_FUNCTIONS, "format", "predict")
         for n in ast.walk(converted)
     )
-    is_foreign = any(
-        _does_function_reject_tensors(fault, n) for n in ast.walk(converted) if isinstance(n, (ast.Call, ast.Attribute))
-    )
+    is_foreign = any(_does_function_reject_tensors(fault, n) for n in list_nodes(converted, ast.Call, ast.Attribute))
     return None if makes_text or is_foreign or unparse(converted) == unparse(node) else converted
 
 
@@ -191,7 +190,7 @@ def find_convertible_call_and_new_text(fault: FaultSite) -> tuple[ast.expr, str]
     Returns:
         The call and its new text, or None if no call can be rewritten or if an enclosing call accepts only arrays.
     """
-    calls = [n for n in fault.statement.nodes if isinstance(n, ast.Call)]
+    calls = select_nodes(fault.statement.nodes, ast.Call)
     for call in [n for n in calls if fault.call is None or fault.call in ast.walk(n)]:
         converted = convert_expression_to_framework(fault, call)
         if converted is not None or _does_function_reject_tensors(fault, call):
@@ -235,7 +234,7 @@ def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_re
     if isinstance(node, ast.Subscript):
         part: ast.AST = node if isinstance(node.ctx, ast.Store) else node.slice
     elif isinstance(node, ast.Call):
-        has_list = any(isinstance(n, (ast.List, ast.Tuple)) for n in node.args)
+        has_list = any(select_nodes(node.args, ast.List, ast.Tuple))
         rebuilds = is_call_of(node, *TENSOR_BUILDERS, "clamp", "clip") and (
             is_reference or has_list or fault.dialect.name != "tf"
         )
@@ -246,4 +245,4 @@ def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_re
         part = node.value
     else:
         return False
-    return any((find_last_name_of_path(n) or unparse(n)) in names for n in ast.walk(part) if isinstance(n, ast.expr))
+    return any((find_last_name_of_path(n) or unparse(n)) in names for n in list_nodes(part, ast.expr))

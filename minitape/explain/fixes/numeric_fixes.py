@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.syntax import list_nodes
 from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
 from .fault_site import (
     Change,
@@ -34,7 +35,7 @@ def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand:
     """
     if operand is None:
         return None
-    calls = [n.func for n in ast.walk(operand) if isinstance(n, ast.Call)]
+    calls = [n.func for n in list_nodes(operand, ast.Call)]
     # A second call to a random function returns different numbers, and the program's own functions may have side
     # effects.
     if any(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...common.syntax import select_nodes
 from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
 from ..translated_sentences import fill
 from .fault_site import FaultSite, find_call_operand, is_call_of, is_result_used_as_index, spell_path_for_program
@@ -69,7 +70,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
     op_name = "" if fault.row is None else _normalize_name(fault.row.op)
     rows = [row for row in OPERATION_FIXES if fault.cause in row.causes.split()]
     rows.sort(key=lambda row: not re.fullmatch(row.name_pattern, op_name))
-    nodes: list[Any] = [n for n in fault.statement.nodes if isinstance(n, (ast.expr, ast.stmt))]
+    nodes: list[Any] = select_nodes(fault.statement.nodes, ast.expr, ast.stmt)
     if fault.call is not None:  # Only the expression that ran, or an expression that encloses it, can be to blame.
         call_nodes = [*ast.walk(fault.call)]
         nodes = [node for node in nodes if node in call_nodes or fault.call in ast.walk(node)]

@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from ...common.syntax import list_nodes, select_nodes
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
@@ -221,10 +222,8 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
 
 def _does_convert_only_to_compare(statement: Statement) -> bool:
     """Return whether a statement converts values to plain numbers only to compare them."""
-    compared = {
-        node for compare in ast.walk(statement.node) if isinstance(compare, ast.Compare) for node in ast.walk(compare)
-    }
-    calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
+    compared = {node for compare in list_nodes(statement.node, ast.Compare) for node in ast.walk(compare)}
+    calls = list_nodes(statement.node, ast.Call)
     conversions = [call for call in calls if find_last_name_of_path(call.func) in CONVERSIONS]
     return bool(conversions) and all(call in compared for call in conversions)
 
@@ -325,7 +324,7 @@ def is_name_bound_to_variable_elsewhere(question: Question, statement: Statement
     reads_own_name = bool(set(statement.bound_names) & statement.read_names)
     values = [other.value for other in others if reads_own_name or other.file == statement.file]
     parts = [part for value in values for part in getattr(value, "elts", [value])]
-    return any(isinstance(part, ast.Call) and find_last_name_of_path(part.func) in VARIABLE_MAKERS for part in parts)
+    return any(find_last_name_of_path(part.func) in VARIABLE_MAKERS for part in select_nodes(parts, ast.Call))
 
 
 def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
@@ -397,9 +396,7 @@ def _does_rebind_variable(question: Question, row: RecordedRow, statement: State
     binds_part = not all(name.isidentifier() for name in statement.bound_names)
     if not (updates_itself or binds_part):
         return False
-    target_names = {
-        ast.unparse(node) for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.expr)
-    }
+    target_names = {ast.unparse(node) for target in statement.targets for node in list_nodes(target, ast.expr)}
     other_reads = statement.read_names.difference(binds, target_names)
     leaves = [question.rows[leaf] for leaf in _iter_leaves_read_in_statement(question, row, statement)]
     states = [leaf for leaf in leaves if leaf.kind in ("variable", "source")]
@@ -488,7 +485,7 @@ def _did_statement_create_both(
     """Return whether the same statement created both the source and a leaf, for the same purpose."""
     if leaf_statement is not statement or not isinstance(statement.value, ast.Call):
         return False
-    is_same_kind = question.adapter.is_variable(question.source) == (leaf.kind == "variable")
+    is_same_kind = question.is_source_variable == (leaf.kind == "variable")
     # ``weights[i] = ...`` creates another object for each key.
     return is_same_kind and not statement.sets_computed_item
 
@@ -538,7 +535,7 @@ def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     adapter = question.adapter
     arrays = [adapter.find_array(question.source), *(question.rows[row].array for row in question.source_rows)]
     source_arrays = [array.ravel() for array in arrays if array is not None]
-    is_tensor = not adapter.is_variable(question.source)
+    is_tensor = not question.is_source_variable
     source_is_watched = is_tensor and any(adapter.is_watched(question.rows[row]) for row in question.source_rows)
     for leaf in question.list_leaves_besides_source():
         values = leaf.array

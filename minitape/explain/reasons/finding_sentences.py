@@ -4,6 +4,7 @@ import ast
 
 import numpy as np
 
+from ...common.syntax import select_nodes
 from ...common.translation import join_sentences
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE
@@ -66,7 +67,7 @@ def describe_operation(question: Question, row: int) -> str:
         row: The row of the operation.
     """
     statement = find_statement(question.rows[row].site if question.rows[row].op in COMPARE_OPS else NOWHERE)
-    comparisons = [ast.unparse(node) for node in statement.nodes if isinstance(node, ast.Compare)]
+    comparisons = [ast.unparse(node) for node in select_nodes(statement.nodes, ast.Compare)]
     if len(comparisons) == 1 and len(comparisons[0]) <= 60:
         return comparisons[0]
     return question.rows[row].op

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
+from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.recorded_rows import RecordedRow, collect_ancestors
 from ...recording.sites import (
@@ -123,8 +124,7 @@ class Statement:
         """The names, attributes and items that the statement assigns, with tuples unpacked."""
         comprehension_ids = {
             id(n)
-            for comprehension in self.nodes
-            if isinstance(comprehension, ast.comprehension)
+            for comprehension in select_nodes(self.nodes, ast.comprehension)
             for n in ast.walk(comprehension.target)
         }
         stores = [n for n in self.nodes if isinstance(n, BINDABLE_NODES) and isinstance(n.ctx, ast.Store)]
@@ -133,7 +133,7 @@ class Statement:
     @property
     def sets_computed_item(self) -> bool:
         """Whether the statement assigns to an item whose key or index is computed, as in ``weights[i] = w``."""
-        items = (target for target in self.targets if isinstance(target, ast.Subscript))
+        items = select_nodes(self.targets, ast.Subscript)
         return any(not isinstance(item.slice, ast.Constant) for item in items)
 
     @cached_property
@@ -179,8 +179,8 @@ class Statement:
         first_line, last_line, first_column, last_column = span
         candidates = [
             n
-            for n in self.nodes
-            if isinstance(n, ast.expr) and (n.end_lineno, n.end_col_offset) == (last_line, last_column)
+            for n in select_nodes(self.nodes, ast.expr)
+            if (n.end_lineno, n.end_col_offset) == (last_line, last_column)
         ]
         exact = [n for n in candidates if (n.lineno, n.col_offset) == (first_line, first_column)]
         return next((n for n in exact + candidates if n in exact or isinstance(n, ast.Call)), None)
@@ -418,11 +418,9 @@ def find_both_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow)
     """
     nodes = find_statement(row.site).nodes
     operator_sides = [
-        [n.left, n.right]
-        for n in nodes
-        if isinstance(n, ast.BinOp) and type(n.op).__name__.lower()[:3] in row.op.lower()
+        [n.left, n.right] for n in select_nodes(nodes, ast.BinOp) if type(n.op).__name__.lower()[:3] in row.op.lower()
     ]
-    candidates = operator_sides or [n.args[:2] for n in nodes if isinstance(n, ast.Call) and len(n.args) > 1]
+    candidates = operator_sides or [n.args[:2] for n in select_nodes(nodes, ast.Call) if len(n.args) > 1]
     if len(candidates) != 1:
         return []
     first, second = candidates[0]
@@ -511,9 +509,9 @@ def find_attribute_assignment_site(owner: object, name: str) -> Site:
 @lru_cache(512)
 def _find_local_names(function: ast.FunctionDef) -> set[str]:
     """Return the names of a function's parameters and of the variables that it assigns, except global ones."""
-    stored_names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    stored_names = {n.id for n in list_nodes(function, ast.Name) if isinstance(n.ctx, ast.Store)}
     outer_names = {name for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    return {n.arg for n in ast.walk(function.args) if isinstance(n, ast.arg)} | stored_names - outer_names
+    return {n.arg for n in list_nodes(function.args, ast.arg)} | stored_names - outer_names
 
 
 def to_scoped_name(name: str, statement: Statement) -> ScopedName:
@@ -643,7 +641,7 @@ def may_depend_on_statement(source_statement: Statement, statement: Statement, p
     """
     nodes = [n for part in parts for n in ast.walk(part)]
     if statement is source_statement:
-        return any(isinstance(n, (ast.Call, ast.Name)) for n in nodes)
+        return any(select_nodes(nodes, ast.Call, ast.Name))
     _, flow = _trace_value(source_statement, (read_program(source_statement.file),), True)
     return _does_code_read_value(flow, nodes, statement)
 
@@ -734,7 +732,7 @@ def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool)
     node, function_name = statement.node, statement.enclosing_function_name
     if isinstance(node, FUNCTION_NODES):
         receivers |= {((node, argument.arg), "") for argument in node.args.args + node.args.kwonlyargs}
-    if isinstance(node, ast.Return) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in statement.nodes):
+    if isinstance(node, ast.Return) or any(select_nodes(statement.nodes, ast.Yield, ast.YieldFrom)):
         receivers |= {((CALL_RESULTS, function_name), ""), ((ATTRIBUTES, function_name), "")}
         if function_name in CALL_METHODS:
             receivers.add(((CALL_RESULTS, ""), ""))
