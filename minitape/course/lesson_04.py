@@ -3,14 +3,12 @@
 from .answer_comparison import append_colon_zero_to_names
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, complete_exercises
-from .unknown_functions import UnknownFunction
+from .unknown_functions import UnknownFunction, compile_unknown_function
 
-F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
-G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
-BOWL = UnknownFunction(
-    "(a * b - 1) ** 2", lambda a, b: (a * b - 1) ** 2, lambda a, b: [2 * b * (a * b - 1), 2 * a * (a * b - 1)]
-)
-TILTED = UnknownFunction("a * b * b + b", lambda a, b: a * b * b + b, lambda a, b: [b * b, 2 * a * b + 1])
+F = compile_unknown_function("a * a * b", "[2 * a * b, a * a]")
+G = compile_unknown_function("a * b + b * b * b", "[b, a + 3 * b * b]")
+BOWL = compile_unknown_function("(a * b - 1) ** 2", "[2 * b * (a * b - 1), 2 * a * (a * b - 1)]")
+TILTED = compile_unknown_function("a * b * b + b", "[b * b, 2 * a * b + 1]")
 
 
 def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
@@ -35,7 +33,6 @@ def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int, 
     Returns:
         The head at the end.
     """
-    assert loss_of.compute_derivatives
     for _ in range(steps):
         b -= rate * loss_of.compute_derivatives(a, b)[1]
     return b
@@ -54,7 +51,6 @@ def _find_trunk_hint(value: Answer, loss_of: UnknownFunction, a: float, b: float
     Returns:
         The name of a sentence, or "".
     """
-    assert loss_of.compute_derivatives
     trunk, head = (float(part) for part in value)
     if abs(trunk - a) > 1e-6 and abs(head - a) > 1e-6:  # Otherwise, the two numbers may only be swapped.
         return "trunk moved"

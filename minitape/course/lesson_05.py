@@ -9,26 +9,24 @@ import numpy as np
 from .answer_comparison import to_numpy_value
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, raise_error
-from .unknown_functions import Polynomial, UnknownFunction
+from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
-VALLEY = UnknownFunction(
+VALLEY = compile_unknown_function(
     "(a - 1)**2 + 2 (a - b)**2",
-    lambda a, b: (a - 1.0) * (a - 1.0) + 2.0 * (a - b) * (a - b),
-    lambda a, b: [2.0 * (a - 1.0) + 4.0 * (a - b), -4.0 * (a - b)],
+    "[2.0 * (a - 1.0) + 4.0 * (a - b), -4.0 * (a - b)]",
+    "(a - 1.0) * (a - 1.0) + 2.0 * (a - b) * (a - b)",
 )
-BEND = UnknownFunction(
+BEND = compile_unknown_function(
     "a**2 + (b c - 1)**2",
-    lambda a, b, c: a * a + (b * c - 1.0) * (b * c - 1.0),
-    lambda a, b, c: [2.0 * a, 2.0 * c * (b * c - 1.0), 2.0 * b * (b * c - 1.0)],
+    "[2.0 * a, 2.0 * c * (b * c - 1.0), 2.0 * b * (b * c - 1.0)]",
+    "a * a + (b * c - 1.0) * (b * c - 1.0)",
 )
-TILTED = UnknownFunction(
+TILTED = compile_unknown_function(
     "(x[0] - 2 * x[1]) ** 2 + x[0]",
-    lambda x: (x[0] - 2.0 * x[1]) ** 2 + x[0],
-    lambda x: [2.0 * (x[0] - 2.0 * x[1]) + 1.0, -4.0 * (x[0] - 2.0 * x[1])],
+    "[2.0 * (x[0] - 2.0 * x[1]) + 1.0, -4.0 * (x[0] - 2.0 * x[1])]",
+    "(x[0] - 2.0 * x[1]) ** 2 + x[0]",
 )
-CURVED = UnknownFunction(
-    "x[0] * x[1] + x[2] ** 2", lambda x: x[0] * x[1] + x[2] ** 2, lambda x: [x[1], x[0], 2.0 * x[2]]
-)
+CURVED = compile_unknown_function("x[0] * x[1] + x[2] ** 2", "[x[1], x[0], 2.0 * x[2]]")
 F = Polynomial(0, 0, 1)
 G = Polynomial(1, 2, 0, -1)
 FIT_CASES = [(VALLEY, [2.0, -1.0], 1, 0.1), (VALLEY, [0.5, 3.0], 4, 0.2), (BEND, [1.0, 2.0, -1.0], 3, 0.05)]
@@ -53,7 +51,6 @@ def _run_descent(
     f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, by_turns: bool = False
 ) -> list[float]:
     """Return where steps down the slopes of `f` lead. With `by_turns`, each number's step sees the steps before it."""
-    assert f.compute_derivatives
     numbers = list(starts)
     for _ in range(steps):
         slopes = f.compute_derivatives(*numbers)
@@ -64,7 +61,6 @@ def _run_descent(
 
 def _build_adversarial_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
     """Return the input after each of its numbers has moved by `step` up the slope of `f`."""
-    assert f.compute_derivatives
     return np.array(x) + step * np.sign(f.compute_derivatives(x))
 
 

@@ -2,10 +2,10 @@
 
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, complete_exercises
-from .unknown_functions import Polynomial, UnknownFunction
+from .unknown_functions import Polynomial, compile_unknown_function
 
-SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
-OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
+SQUARE = compile_unknown_function("(a - b) ** 2", "[2 * (a - b), -2 * (a - b)]")
+OTHER = compile_unknown_function("a * b + a * a", "[b + 2 * a, a]")
 REST = Polynomial(0, 1, 0, 2)
 
 

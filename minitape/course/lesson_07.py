@@ -7,18 +7,17 @@ import numpy as np
 
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, complete_exercises
-from .unknown_functions import Polynomial, UnknownFunction, run_newton_step
+from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function, run_newton_step
 
 F = Polynomial(0, 1, 0, -2, 0, 1)
 G = Polynomial(1, 0, 3, 1, 1)
-BENT = UnknownFunction("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
-STEEP = UnknownFunction("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * x[1])
+BENT = compile_unknown_function("x[0] * x[1] * x[1]", "[[0.0, 2 * x[1]], [2 * x[1], 2 * x[0]]]")
+STEEP = compile_unknown_function("x[0] ** 3 + x[0] * x[1]", "[[6 * x[0], 1.0], [1.0, 0.0]]")
 Pair = Sequence[float]
 
 
 def _compute_hessian(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
-    x, y = point
-    return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
+    return np.array(f.compute_derivatives(point))
 
 
 def _compute_hessian_product(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:

@@ -8,7 +8,7 @@ from .answer_comparison import sort_distinct_parts
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
 from .forty_lines import CUT_LINE, describe_cut_direction
-from .unknown_functions import Polynomial, UnknownFunction
+from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
 F = Polynomial(0, 0, 1)
 G = Polynomial(1, -2, 0, 1)
@@ -48,8 +48,8 @@ def _find_unsafe_input_hint(function: Answer, observed_runs: ObservedRuns) -> st
     return ""
 
 
-INVERSE = UnknownFunction("1 / x", lambda x: 1.0 / x, lambda x: -1.0 / x**2)
-ROOT = UnknownFunction("x ** 0.5 + x ** 8", lambda x: x**0.5 + x**8, lambda x: 0.5 * x**-0.5 + 8.0 * x**7)
+INVERSE = compile_unknown_function("1 / x", "-1.0 / x**2", "1.0 / x")
+ROOT = compile_unknown_function("x ** 0.5 + x ** 8", "0.5 * x**-0.5 + 8.0 * x**7")
 
 
 EXERCISES = complete_exercises(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error
-from .unknown_functions import Polynomial, UnknownFunction
+from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
 F = Polynomial(0, 0, 1)
 G = Polynomial(1, -2, 0, 1)
@@ -11,15 +11,11 @@ STEEP = Polynomial(45, -30, 5)
 
 
 BUMPY = Polynomial(2, -4, -1, 0, 0.25)
-VALLEY = UnknownFunction(
-    "(a - 3) ** 2 + 30 * (b - 2) ** 2",
-    lambda a, b: (a - 3.0) ** 2 + 30.0 * (b - 2.0) ** 2,
-    lambda a, b: (2.0 * a - 6.0, 60.0 * b - 120.0),
+VALLEY = compile_unknown_function(
+    "(a - 3) ** 2 + 30 * (b - 2) ** 2", "(2.0 * a - 6.0, 60.0 * b - 120.0)", "(a - 3.0) ** 2 + 30.0 * (b - 2.0) ** 2"
 )
-TWISTED = UnknownFunction(
-    "a * a + a * b + b * b + a - 8 * b",
-    lambda a, b: a * a + a * b + b * b + a - 8.0 * b,
-    lambda a, b: (2.0 * a + b + 1.0, a + 2.0 * b - 8.0),
+TWISTED = compile_unknown_function(
+    "a * a + a * b + b * b + a - 8 * b", "(2.0 * a + b + 1.0, a + 2.0 * b - 8.0)", "a * a + a * b + b * b + a - 8.0 * b"
 )
 
 
@@ -39,7 +35,6 @@ def _find_best_point(loss_of: Polynomial, steps: int, rate: float = 0.25) -> flo
 def _descend(loss_of: UnknownFunction, steps: int, remembers: float = 1.0, rate: float = 1.0) -> list[float]:
     """Take steps of Adagrad or, if `remembers` is 0, of plain gradient descent."""
     place, squares = np.zeros(2), np.zeros(2)
-    assert loss_of.compute_derivatives is not None
     for _ in range(steps):
         slopes = np.array(loss_of.compute_derivatives(*place))
         squares += slopes**2

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.translation import say
+from ..engine.table.generated_code import compile_expression, find_names
 from ..engine.tensor.conversion import convert_to_tensor
 from .call_log import note_unknown_function_call
 
@@ -24,14 +25,14 @@ class UnknownFunction:
 
     The function accepts only tensors and variables.
 
-    >>> UnknownFunction("x * x", lambda x: x * x)(3.0)
+    >>> compile_unknown_function("x * x", "2 * x")(3.0)
     Traceback (most recent call last):
         ...
     TypeError: this function accepts only values that a tape can follow: tensors and variables
     """
 
-    def __init__(self, formula: str, compute: Program, compute_derivatives: Program | None = None):
-        """Store the formula, the function, and optionally a function that returns its derivatives."""
+    def __init__(self, formula: str, compute: Program, compute_derivatives: Program):
+        """Store the formula, the function, and a function that returns the derivatives that an exercise asks for."""
         self.formula = formula
         self._compute = compute
         self.compute_derivatives = compute_derivatives
@@ -59,6 +60,24 @@ class UnknownFunction:
     def __repr__(self) -> str:
         """Return the formula."""
         return self.formula
+
+
+def compile_unknown_function(formula: str, derivatives: str, expression: str = "") -> UnknownFunction:
+    """Compile an unknown function from texts. Its arguments are the names in the texts, in alphabetical order.
+
+    >>> compile_unknown_function("a b", "[b, a]", "a * b").compute_derivatives(2.0, 3.0)
+    [3.0, 2.0]
+
+    Args:
+        formula: The formula that the feedback shows.
+        derivatives: The derivatives that an exercise asks for, as a Python expression.
+        expression: The Python expression that computes the function, if it is not the formula.
+    """
+    arguments = ", ".join(sorted(find_names(expression or formula)))
+    compute, compute_derivatives = (
+        compile_expression(text, {}, arguments) for text in (expression or formula, derivatives)
+    )
+    return UnknownFunction(formula, compute, compute_derivatives)
 
 
 def _is_tensor(value: Answer) -> bool:
@@ -96,7 +115,7 @@ class Polynomial(UnknownFunction):
         terms = [
             _format_term(coefficient, exponent) for exponent, coefficient in enumerate(coefficients) if coefficient
         ]
-        super().__init__(" + ".join(terms).replace("+ -", "- "), self._evaluate_horner)
+        super().__init__(" + ".join(terms).replace("+ -", "- "), self._evaluate_horner, self.derivative)
         self.coefficients = coefficients
 
     def _evaluate_horner(self, x: Answer) -> Answer:
