@@ -6,5 +6,5 @@ user's language. ``lazy_names`` loads names on first use. ``threads`` starts wor
 them. ``notebook`` detects whether the program is running in a notebook. ``api_suggestions`` suggests minitape's
 counterparts for names from other libraries. ``shared_results`` stores results that several parts of a task need, such
 as the explanations of a model's parameters. ``garbage_collection`` switches off the garbage collector while a large
-result is built.
+result is built. ``grouping`` groups values that have the same key. ``syntax`` finds the nodes of a syntax tree by type.
 """
