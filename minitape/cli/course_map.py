@@ -6,7 +6,13 @@ from pathlib import Path
 
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
-from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
+from .lesson_files import (
+    find_lessons_folder,
+    get_exercise_prefix,
+    list_notebook_files,
+    map_names_to_titles,
+    rename_linked_notebooks,
+)
 from .lesson_pages import build_page_translator
 
 MAP_FILE = "00-course-map.ipynb"
@@ -29,7 +35,9 @@ def write_missing_course_map(learner_folder: Path, language: str) -> bool:
     path = learner_folder / MAP_FILE
     if path.exists():
         return False
-    write_file(path, json.dumps(build_course_map(find_lessons_folder(language)), indent=1, ensure_ascii=False) + "\n")
+    lessons_folder = find_lessons_folder(language)
+    text = json.dumps(build_course_map(lessons_folder), indent=1, ensure_ascii=False)
+    write_file(path, rename_linked_notebooks(text, map_names_to_titles(lessons_folder, learner_folder)) + "\n")
     return True
 
 

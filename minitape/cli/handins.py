@@ -18,7 +18,13 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
 from ..common.read_data import read_json
 from ..course.progress import Progress
-from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
+from .lesson_files import (
+    LEARNER_FOLDER,
+    find_lesson_folders_by_language,
+    find_lessons_folder,
+    list_notebook_files,
+    map_names_to_titles,
+)
 from .messages import say
 from .notebook_rules import Notebook, strip_colors, translate_verdicts_to_english
 
@@ -106,6 +112,8 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
         A dict that maps each learner's name to the learner's files. The names are sorted.
     """
     lessons = [path.stem for path in list_notebook_files(find_lessons_folder())]
+    for lessons_folder in find_lesson_folders_by_language().values():
+        lessons += [Path(name).stem for name in map_names_to_titles(lessons_folder).values()]
     files_by_learner: dict[str, list[Path]] = {}
     learner_folders = []
     for folder in folders:

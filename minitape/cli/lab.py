@@ -84,7 +84,7 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
     find_lessons_folder(chosen_language)
     folder, code = _choose_folder_and_language(chosen_folder, chosen_language)
     try:
-        copied_names, kept_names = copy_missing_lessons(folder, language=code)
+        copied_names, kept_names = copy_missing_lessons(folder, language=code, is_named_by_title=True)
         (copied_names if write_missing_course_map(folder, code) else kept_names).append(MAP_FILE)
     except OSError as error:
         raise create_failure(

@@ -120,7 +120,44 @@ def find_notebook_to_open(folder: Path) -> Path | None:
     return next(matches, notebooks[0] if notebooks else None)
 
 
-def copy_missing_lessons(target_folder: Path, with_outputs: bool = False, language: str | None = None) -> CopiedLessons:
+def map_names_to_titles(lessons_folder: Path, learner_folder: Path | None = None) -> dict[str, str]:
+    """Return the names of a learner's copies of lessons, which are their titles in languages other than English.
+
+    Glossary and credits keep their names, because replies to answers link to the glossary, and so do lessons that the
+    learner already has under the course's name.
+
+    Args:
+        lessons_folder: The folder of the course's lessons in one language.
+        learner_folder: The learner's folder, which need not exist, or None for all names.
+
+    Returns:
+        A dict that maps the name of each renamed lesson, such as "03_variables.ipynb", to a name like "03_变量.ipynb".
+    """
+    new_names = {}
+    for path in list_notebook_files(lessons_folder) if lessons_folder.name != translation.ENGLISH else ():
+        if get_exercise_prefix(path) and not (learner_folder and (learner_folder / path.name).exists()):
+            heading = "".join(read_json(path, MAX_NOTEBOOK_SIZE)["cells"][0]["source"]).partition("\n")[0]
+            title = re.sub(r"[\W\d]*", "", heading, count=1)
+            new_names[path.name] = re.sub(r"\W+", "_", f"{get_exercise_prefix(path)}_{title}") + path.suffix
+    return new_names
+
+
+def rename_linked_notebooks(text: str, new_names: dict[str, str]) -> str:
+    """Let the links of a Markdown text lead to notebooks that were renamed.
+
+    >>> rename_linked_notebooks("在[第 3 课](03_variables.ipynb#cell-id=w)", {"03_variables.ipynb": "03_变量.ipynb"})
+    '在[第 3 课](03_变量.ipynb#cell-id=w)'
+
+    Args:
+        text: The text.
+        new_names: The new name for each old name.
+    """
+    return re.sub(r"(?<=\]\()[\w.-]+", lambda link: new_names.get(link[0], link[0]), text)
+
+
+def copy_missing_lessons(
+    target_folder: Path, with_outputs: bool = False, language: str | None = None, is_named_by_title: bool = False
+) -> CopiedLessons:
     """Copy the lessons that a folder does not contain yet.
 
     Existing files are never opened for writing. Translation files are not copied, because they belong to the installed
@@ -131,6 +168,7 @@ def copy_missing_lessons(target_folder: Path, with_outputs: bool = False, langua
         with_outputs: Whether to keep the notebooks' outputs. Learners receive notebooks without outputs, because an
             output would reveal the answer to the question above it.
         language: The language of the lessons. None means English.
+        is_named_by_title: Whether the copies have the names that `map_names_to_titles` returns.
 
     Returns:
         The names of the copied files and the kept files.
@@ -141,12 +179,14 @@ def copy_missing_lessons(target_folder: Path, with_outputs: bool = False, langua
     lessons_folder = find_lessons_folder(language)
     copied_names: list[str] = []
     kept_names: list[str] = []
+    new_names = map_names_to_titles(lessons_folder, target_folder) if is_named_by_title else {}
     for path in _iter_lesson_files(lessons_folder):
         name = path.relative_to(lessons_folder)
+        name = name.with_name(new_names.get(name.name, name.name))
         destination = target_folder / name
         destination.parent.mkdir(parents=True, exist_ok=True)
         is_unchanged = with_outputs or path.suffix != ".ipynb"
-        content = path.read_bytes() if is_unchanged else _read_notebook_without_outputs(path)
+        content = path.read_bytes() if is_unchanged else _read_notebook_without_outputs(path, new_names)
         if destination.exists():
             kept_names.append(str(name))
         else:
@@ -164,11 +204,13 @@ def _iter_lesson_files(lessons_folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read_notebook_without_outputs(path: Path) -> bytes:
-    """Return the bytes of a notebook without outputs, as if no cell had been run."""
+def _read_notebook_without_outputs(path: Path, new_names: dict[str, str]) -> bytes:
+    """Return the bytes of a notebook without outputs, as if no cell had been run, with links to renamed notebooks."""
     notebook = read_json(path, MAX_NOTEBOOK_SIZE)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"] = []
             cell["execution_count"] = None
+        else:
+            cell["source"] = [rename_linked_notebooks(line, new_names) for line in cell["source"]]
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()

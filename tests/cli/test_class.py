@@ -127,7 +127,10 @@ def test_returned_notebooks_tell_the_last_answer(tmp_path):
         "Exercise 01.3: not answered yet.",
     )
     write_notebook(tmp_path / "doe_jane_4711_01_the_first_tape.ipynb", "Exercise 01.1: correct.")
-    ann, jane = read_hand_ins(find_hand_in_files_by_learner([tmp_path]))
+    write_notebook(tmp_path / "li_01_第一条磁带.ipynb", "练习 01.1：正确。")
+    write_notebook(tmp_path / "wang" / "lessons" / "02_走进磁带.ipynb", "练习 02.1：正确。")
+    ann, jane, li, wang = read_hand_ins(find_hand_in_files_by_learner([tmp_path]))
+    assert (li.learner, wang.learner) == ("li", "wang") and li.records["01.1"].is_solved
     assert {name: work.is_solved for name, work in ann.records.items()} == {"01.1": False, "01.2": True}
     assert ann.records["01.1"].wrong_answers == {"8.0": "That is y."} and ann.records["01.1"].tries is None
     assert jane.learner == "doe_jane_4711" and jane.records["01.1"].is_solved

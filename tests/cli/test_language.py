@@ -18,12 +18,18 @@ from minitape.cli.class_figures import compute_class_figures
 from minitape.cli.course_map import MAP_FILE
 from minitape.cli.handins import find_hand_in_files_by_learner, read_hand_ins
 from minitape.cli.kernel import prepare_kernel_environment
-from minitape.cli.lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
+from minitape.cli.lesson_files import (
+    copy_missing_lessons,
+    find_lessons_folder,
+    list_notebook_files,
+    map_names_to_titles,
+)
 from minitape.cli.nbgrader import export_lesson
 from minitape.common import translation
 from minitape.common.atomic_write import write_file
-from minitape.common.translation import LANGUAGE_VARIABLES, find_lessons_language
+from minitape.common.translation import LANGUAGE_VARIABLES, find_lessons_language, load_translations
 from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.course_texts import TEXTS_FOLDER
 from minitape.picture.truncation import measure_width
 from tests.translate import synchronize_translation
 
@@ -71,8 +77,55 @@ def test_a_new_learner_gets_the_systems_language(variables, language, lab, tmp_p
     folder = tmp_path / "minitape-lessons"
     assert find_lessons_language(folder) == language
     names = [p.name for p in list_notebook_files(find_lessons_folder(language))]
-    assert [p.name for p in list_notebook_files(folder)] == [MAP_FILE, *names]
+    titles = map_names_to_titles(find_lessons_folder(language))
+    assert [p.name for p in list_notebook_files(folder)] == sorted(
+        titles.get(name, name) for name in [MAP_FILE, *names]
+    )
     assert (SWITCH in said) == (language == "zh")
+
+
+def test_chinese_lessons_have_chinese_names_and_their_links_lead_to_them(lab, tmp_path):
+    lab("mine", "--language", "zh")
+    folder = tmp_path / "mine"
+    numbered = [path.name for path in list_notebook_files(folder) if path.name != MAP_FILE and path.name[0] in "01"]
+    assert len(numbered) == 14 and numbered[2] == "03_变量.ipynb"
+    assert all(re.fullmatch(r"\d\d_[\u4e00-\u9fff][\w]*\.ipynb", name) for name in numbered), numbered
+    linked = {
+        (path.name, name)
+        for path in list_notebook_files(folder)
+        for cell in nbformat.read(path, as_version=4).cells
+        for name in re.findall(r"\]\(([^:()]+\.ipynb)", cell.source)
+    }
+    assert {name for path, name in linked if path == MAP_FILE} >= set(numbered)
+    assert [(path, name) for path, name in linked if not (folder / name).is_file()] == []
+
+
+def test_a_chinese_folder_from_before_keeps_its_names(lab, tmp_path):
+    folder = tmp_path / "mine"
+    copy_missing_lessons(folder, language="zh")
+    (folder / "03_variables.ipynb").unlink()
+    lab("mine")
+    names = {path.name for path in list_notebook_files(folder)}
+    assert FIRST in names and "01_第一条磁带.ipynb" not in names and "03_变量.ipynb" in names
+    assert "](03_变量.ipynb)" in (folder / MAP_FILE).read_text(encoding="utf-8")
+
+
+def iter_texts(value):
+    """Yield all texts of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from iter_texts(part)
+
+
+@pytest.mark.parametrize("path", sorted(TEXTS_FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_what_a_kernel_says_links_to_no_lesson_because_a_learners_copy_may_have_another_name(path):
+    said = list(iter_texts(json.loads(path.read_text(encoding="utf-8"))))
+    in_chinese = load_translations(path.stem, "zh")
+    told = [*said, *(in_chinese[text] for text in said if text in in_chinese)]
+    assert len(told) > 1.5 * len({*said} & {*in_chinese}) > 10
+    assert [text for text in told if re.search(r"\]\((?!glossary)[\w-]+\.ipynb", text)] == []
 
 
 WHY = """
@@ -175,9 +228,9 @@ def test_the_language_that_is_asked_for_comes_first_and_a_folder_keeps_its_own(l
         ("minitape-lessons", "en"),
         ("minitape-lessons-zh", "zh"),
     ]
-    (tmp_path / "minitape-lessons-zh" / FIRST).unlink()
+    (tmp_path / "minitape-lessons-zh" / "01_第一条磁带.ipynb").unlink()
     assert SWITCH in lab("minitape-lessons-zh")
-    cells = nbformat.read(tmp_path / "minitape-lessons-zh" / FIRST, as_version=4).cells
+    cells = nbformat.read(tmp_path / "minitape-lessons-zh" / "01_第一条磁带.ipynb", as_version=4).cells
     assert cells[0].source.startswith("# 1. 第一条磁带\n")
 
 
