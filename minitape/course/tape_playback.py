@@ -217,7 +217,8 @@ def _format_expression(row: RowFields, expressions: Expressions) -> str:
         row: An operation.
         expressions: The expressions of its tape.
     """
-    return re.sub(ROW_NUMBER, "…", expressions.list_texts_longest_first(row)[0])
+    text = re.sub(ROW_NUMBER, "…", expressions.list_texts_longest_first(row)[0])
+    return re.sub(r"^(\[…\])\((.+)\)$", r"\2\1", text)  # x[…] instead of […](x)
 
 
 def _find_line(row: OptionalRow) -> str:

@@ -610,6 +610,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("05.5", "x + step", "x - step", "make the loss grow"),
     ("05.5", "        tape.watch(x)\n", "", "x is a tensor that the tape does not watch"),
     ("05.5", "tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)", "only the sign counts"),
+    ("05.5", "tf.sign(tape.gradient(loss, x))", "(lambda g: g / tf.abs(g))(tape.gradient(loss, x))", "0 / 0 is NaN"),
     ("05.5", "x + step * ", "", "These are only the signs"),
     ("05.5", "x + step", "step", "This is how far each number moves. Add it to"),
     ("06.3", "a, tf.stop_gradient(b)", "tf.stop_gradient(a), b", "The other way round: now the good"),
