@@ -59,16 +59,18 @@ def _find_trunk_hint(value: Answer, loss_of: UnknownFunction, a: float, b: float
     return ""
 
 
-def _find_hint_if_trunk_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Find out whether a tape recorded a path to `a`.
+def _find_fine_tuning_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Find out whether no variable was changed, or whether a tape recorded a path to `a`.
 
     Args:
         answer: The learner's function.
         observed_runs: What the tapes saw in each case.
 
     Returns:
-        The name of a sentence, or "" if the tapes watched `b` alone.
+        The name of a sentence, or "" if the tapes watched `b` alone and the variable learned.
     """
+    if not all(run.assign_count for run in observed_runs):
+        return "head never moved"
     if any(call.tape_counts[0] for run in observed_runs for call in run.calls):
         return "trunk watched"
     return ""
@@ -93,15 +95,17 @@ with tf.GradientTape(persistent=True) as tape:
             expect=lambda f, a, b: [None, f.compute_derivatives(a, b)[1]],
             cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
             mistakes=[
-                Mistake(lambda f, a, b: [*f.compute_derivatives(a, b)], named="a in watch", where=r"watch\(\W*a\b")
+                Mistake(lambda f, a, b: [None, None], named="read too early", where=r"watch\(b\)[^#]*f\(a, start\)"),
+                Mistake(lambda f, a, b: [*f.compute_derivatives(a, b)], named="a in watch", where=r"watch\(\W*a\b"),
             ],
             also=_find_hint_if_a_was_watched,
             start="""
 def only_b(f, value_of_a, value_of_b):
     a = tf.Variable(value_of_a)
     b = tf.Variable(value_of_b)
+    start = b + 0.0
     with tf.GradientTape(watch_accessed_variables=False) as tape:
-        y = f(a, b)
+        y = f(a, start)
         tape.watch(b)
     return tape.gradient(y, [a, b])
 """,
@@ -110,7 +114,7 @@ def only_b(f, value_of_a, value_of_b):
             "04.4",
             expect=lambda loss_of, a, b, steps, rate=0.1: [a, _run_head_descent(loss_of, a, b, steps, rate)],
             cases=[(BOWL, 2.0, 1.0, 1), (BOWL, 1.0, -2.0, 3), (TILTED, 0.5, 1.0, 4)],
-            also=_find_hint_if_trunk_was_watched,
+            also=_find_fine_tuning_hint,
             of_wrong=_find_trunk_hint,
         ),
     ),

@@ -184,7 +184,7 @@ def test_what_a_further_look_may_say_is_found_for_the_translator():
     told = collect_lesson_texts("04") + collect_lesson_texts("03")
     assert any("your tape did watch a" in text for text in told)
     assert "The number is right, but no variable was changed." in told
-    assert any(text.startswith("`y` isn't trainable") for text in told), "an explanation"
+    assert any(text.startswith("`W` and `b` aren't trainable") for text in told), "an explanation"
 
 
 def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys, texts):
