@@ -572,6 +572,18 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("02.6", "speeds[start] = 1.0", "pass", "How fast does the leaf where the run begins"),
     ("02.6", "enumerate(rows)", "reversed([*enumerate(rows)])", "Which row is ready first"),
     ("02.6", " * values[inputs[1]] + values[inputs[0]] * ", " * ", "If only one factor moves"),
+    ("02.6", (
+        "speeds[row] = speeds[inputs[0]] + speeds[inputs[1]]\n"
+        '        elif operation == "multiply":\n'
+        "            speeds[row] = speeds[inputs[0]] * values[inputs[1]] + values[inputs[0]] * speeds[inputs[1]]"
+    ), (
+        "speeds[inputs[0]] += speeds[row]; speeds[inputs[1]] += speeds[row]\n"
+        '        elif operation == "multiply":\n'
+        "            speeds[inputs[0]] += speeds[row] * values[inputs[1]]\n"
+        "            speeds[inputs[1]] += speeds[row] * values[inputs[0]]"
+    ), "This still sends to the inputs"),
+    ("02.6", "speeds[start] = 1.0", "speeds = [float(row[0] == 'leaf') for row in rows]",
+     "Only the leaf start gets a 1"),
     ("03.3", "w.numpy()", "w", "a second name for the same box?"),
     ("03.3", "return best", "return lowest", "That's the lowest loss."),
     ("03.3", "lowest, best = loss, w.numpy()", "best = w.numpy()", "Does lowest ever change?"),
@@ -592,6 +604,15 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
      "Which setting keeps the tape from"),
     ("04.3", "tf.Variable(value_of_a)", "tf.constant(value_of_a)", "Which setting keeps the tape from"),
     ("04.3", "[a, b])", '[a, b], unconnected_gradients="zero")', "A zero would hide that"),
+    ("04.3", (
+        "    with tf.GradientTape(watch_accessed_variables=False) as tape:\n"
+        "        tape.watch(b)\n        y = f(a, b)"
+    ), (
+        "    start = b + 0.0\n    with tf.GradientTape(watch_accessed_variables=False) as tape:\n"
+        "        tape.watch(b)\n        y = f(a, start)"
+    ), "which was computed before the tape was on"),
+    ("04.4", "b.assign_sub(0.1 * tape.gradient(loss, b))", "b = b - 0.1 * tape.gradient(loss, b)",
+     "rebinds b to a new tensor"),
     ("04.4", "(watch_accessed_variables=False)", "()", "recorded the whole trunk"),
     ("04.4", "assign_sub", "assign_add", "b climbs"),
     ("04.4", "        tape.watch(b)", "        tape.watch([a, b])", "recorded the whole trunk"),
