@@ -27,10 +27,6 @@ def _label_results_of_solution(solution: Program, label: str = "a variable") -> 
     )
 
 
-def _run_descent(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
-    return run_gradient_descent(f, start, steps, rate)
-
-
 def _find_best_start(f: Polynomial, start: float, steps: int, rate: float) -> float:
     """Return where the lowest of the values lies at which steps down the slope of `f` start."""
     starts = [run_gradient_descent(f, start, step, rate) for step in range(steps)]
@@ -84,13 +80,13 @@ EXERCISES = complete_exercises(
         Exercise("03.1", expect={"after one step": 2.5, "after two steps": 3.25}),
         Exercise(
             "03.2",
-            expect=_label_results_of_solution(_run_descent),
+            expect=_label_results_of_solution(run_gradient_descent),
             cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
             view=_label_variable_or_tensor,
             also=_find_variable_use_hint,
             mistakes=[
-                Mistake(_label_results_of_solution(_run_descent, "a tensor"), named="tensor returned"),
-                Mistake(_run_descent, named="plain number returned"),
+                Mistake(_label_results_of_solution(run_gradient_descent, "a tensor"), named="tensor returned"),
+                Mistake(run_gradient_descent, named="plain number returned"),
             ],
         ),
         Exercise(

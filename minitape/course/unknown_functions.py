@@ -158,7 +158,7 @@ class TracedNumber(Polynomial):
         return result
 
 
-def run_gradient_descent(f: Polynomial, start: float, steps: int, rate: float) -> float:
+def run_gradient_descent(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
     """Return the point that the given number of steps down the slope of `f` leads to.
 
     Args:
