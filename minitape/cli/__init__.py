@@ -54,7 +54,11 @@ os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 LANGUAGE_OPTION = click.option(
     "--language", metavar="CODE", help="The language of the course's own lessons, such as zh."
 )
-NOTEBOOKS_ARGUMENT = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
+ANY_PATH = click.Path(path_type=Path)
+OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
+OUTPUT_FOLDER = click.Path(path_type=Path, file_okay=False)
+EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+NOTEBOOKS_ARGUMENT = click.argument("notebooks", nargs=-1, type=ANY_PATH)
 CHECK_FAILED_CODE = 2
 
 
@@ -117,7 +121,7 @@ def main() -> None:
 
 
 @main.command("lab")
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=ANY_PATH)
 @LANGUAGE_OPTION
 @click.option(
     "--ip", default="127.0.0.1", show_default=True, help=("The address to listen on (in a container: 0.0.0.0).")
@@ -242,7 +246,7 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: s
 @click.option(
     "--json",
     "answers",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT_FILE,
     metavar="FILE",
     help="Also write the explanations to a JSON file.",
 )
@@ -307,7 +311,7 @@ def explain_command(
 
 
 @main.command("save")
-@click.argument("notebooks", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("notebooks", nargs=-1, required=True, type=ANY_PATH)
 @timeout_option
 def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     """Run NOTEBOOKS and save them with their outputs.
@@ -361,10 +365,10 @@ def quote_for_shell(path: Path) -> str:
 
 
 @main.command("class")
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folders", nargs=-1, required=True, type=EXISTING_FOLDER)
 @click.option(
     "--csv",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT_FILE,
     metavar="FILE",
     help=("Also write all results to a CSV file."),
 )
@@ -399,7 +403,7 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
 @click.option(
     "--to",
     "course",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUTPUT_FOLDER,
     default=".",
     metavar="COURSE",
     help="The folder of the nbgrader course. By default, the current folder.",
@@ -433,8 +437,8 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 
 
 @main.command("site")
-@click.argument("out", type=click.Path(path_type=Path, file_okay=False))
-@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("out", type=OUTPUT_FOLDER)
+@click.argument("folder", required=False, type=EXISTING_FOLDER)
 @click.option(
     "--language",
     "languages",
@@ -456,7 +460,7 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 @click.option(
     "--pyodide",
     metavar="FOLDER",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=EXISTING_FOLDER,
     help="With --lite or --run: use Python for the browser (Pyodide) from this folder instead of its CDN.",
 )
 @click.option(
