@@ -6,6 +6,7 @@ The line begins with "Healthy:" only if no problem was observed. Otherwise, it b
 from collections.abc import Callable, Collection
 
 from ...common.grouping import group_values_by_key
+from ...explain.reasons.suspects import format_step_count
 from ...explain.translated_sentences import fill, format_range
 from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
@@ -73,8 +74,7 @@ def _describe_pass_and_step_counts(run: RunAccounts) -> str:
     if not taken:
         text = fill("{passes} and no optimizer step", passes=passes)
     else:
-        steps = fill("1 step") if taken == 1 else fill("{n} steps", n=taken)
-        text = fill("{passes} and {steps}", passes=passes, steps=steps)
+        text = fill("{passes} and {steps}", passes=passes, steps=format_step_count(taken))
     followed = sum(optimizer.followed_steps for optimizer in run.optimizers)
     if followed < taken:
         text += fill(" ({n} of them followed in full)", n=followed)

@@ -53,7 +53,7 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
             check_unoptimized_sources,
             check_variables_untracked_by_layer,
         ),
-        find_source_key=lambda source: find_handle_id(source),
+        find_source_key=find_handle_id,
         find_source_rows=recording.list_rows,
         find_optimizer_steps=lambda source: [
             step for step in log.optimizer_steps if find_handle_id(source) in step.handle_ids
