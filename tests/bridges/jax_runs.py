@@ -48,6 +48,17 @@ w = jnp.zeros(3)
 print(loss(w))
 for step in range(5):
     w = w - 0.0 * jax.grad(loss)(w)  #!  #- w = w - 0.1 * jax.grad(loss)(w)
+#@ the_gradient_is_added_to_each_parameter wrong_sign
+params = {"w": jnp.ones((3, 2)), "b": jnp.zeros(2)}
+x = jax.random.normal(jax.random.key(0), (8, 3))
+def mse(p, x):
+    return jnp.mean((x @ p["w"] + p["b"] - 3.0) ** 2)
+@jax.jit
+def update(params, x):
+    g = jax.grad(mse)(params, x)
+    return {k: params[k] + 0.1 * g[k] for k in params}  #!  #- return {k: params[k] - 0.1 * g[k] for k in params}
+for _ in range(8):
+    params = update(params, x)
 #@ an_auxiliary_result_updates_the_other_argument connected
 def loss(a, b):
     out = jnp.tanh(a * b)

@@ -6,11 +6,12 @@ The programs run in the process of the tests, because importing a framework take
 import json
 import linecache
 
+import numpy as np
 import pytest
 
 from minitape.cli.explain_program import run_and_explain_program
 
-from . import jax_runs, tensorflow_runs
+from . import jax_runs, jax_updates, tensorflow_runs
 from .cases import apply_fixes, list_blamed_line_numbers, parse_programs_by_name, strip_fix_comments
 
 BEGINNINGS = {
@@ -20,7 +21,11 @@ BEGINNINGS = {
 PROGRAMS = [
     pytest.param(framework, cause, text, id=f"{framework}-{name}")
     for framework, cases in {
-        "jax": jax_runs.CASES + jax_runs.OPTAX_CASES + jax_runs.FLAX_CASES,
+        "jax": jax_runs.CASES
+        + jax_runs.OPTAX_CASES
+        + jax_runs.FLAX_CASES
+        + jax_updates.CASES
+        + jax_updates.HEALTHY_CASES,
         "tensorflow": tensorflow_runs.CASES,
     }.items()
     for name, (cause, text) in parse_programs_by_name(cases).items()
@@ -34,7 +39,7 @@ def explain(tmp_path, framework, text):
         The exit status, and the causes and lines of all problems.
     """
     pytest.importorskip(framework)
-    for library in ("optax", "flax"):
+    for library in ("optax", "flax", "equinox"):
         if f"import {library}" in text or f"from {library}" in text:
             pytest.importorskip(library)
     program, file = tmp_path / "train.py", tmp_path / "answers.json"
@@ -91,6 +96,18 @@ def test_a_compiled_step_without_any_gradient_is_explained_instead_of_its_error(
 
 def test_a_step_that_loses_its_parameters_is_not_also_blamed_for_its_state(tmp_path):
     assert {cause for cause, _ in explain(tmp_path, "jax", jax_runs.STATE_OF_LOST_PARAMETERS)[1]} == {"not_applied"}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_step_has_the_wrong_sign_if_the_loss_grows_in_numpy(tmp_path, sign):
+    w, losses = np.zeros(3), []
+    for _ in range(6):
+        losses.append(np.sum((w - 3.0) ** 2))
+        w = w + sign * 0.1 * 2.0 * (w - 3.0)
+    program = parse_programs_by_name(jax_updates.CASES)["the_gradient_is_added_without_a_compiler"][1]
+    text = apply_fixes(program) if sign < 0 else strip_fix_comments(program)
+    causes = {cause for cause, _ in explain(tmp_path, "jax", text)[1]}
+    assert causes == ({"wrong_sign"} if losses[-1] > losses[0] else set())
 
 
 def test_the_index_of_the_bad_example_and_frozen_parameters_are_named(tmp_path, capsys):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import partial, wraps
 from io import StringIO
-from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttribut
 from ...engine.types import Action, ExitProperty
 from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
-from ...explain.reasons.program_text import find_statement, list_call_sites
+from ...explain.reasons.program_text import find_statement
 from ...explain.translated_sentences import fill
 from ...recording.sites import CallStack, Site, find_user_call_stack, find_user_site
 from ..framework_adapter import is_any_name_read_later
@@ -30,6 +29,7 @@ from ..nonfinite_values import explain_nonfinite_target
 from ..outside_values import unwrap_function
 from ..sampling import require_positive_step_count
 from ..traced_draws import TracedDraws
+from .ascents import explain_ascent, find_mask_with_added_gradients
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_moving_average_arguments
 from .recording import JaxRecording, jax, record
@@ -55,12 +55,10 @@ class StateFacts(NamedTuple):
     Attributes:
         arrays: The arrays of floats in the state.
         call_count: The number of consecutive calls that received this state.
-        has_raw_updates: Whether the call returned some gradients as they were, as ``optax.masked`` does.
     """
 
     arrays: list[np.ndarray]
     call_count: int = 0
-    has_raw_updates: bool = False
 
 
 def find_result_dropping_or_innermost_site(call_stack: CallStack) -> Site:
@@ -195,16 +193,14 @@ class FirstGradients:
             return original_update(updates, state, *args, **kwargs)
         with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call other optimizers.
             results = original_update(updates, state, *args, **kwargs)
-        leaves, new_leaves = map(tree_leaves, (updates, results[0]))
         # If all gradients are zero, a step may leave the state unchanged.
-        if self._may_watch_call((updates, state)) and any(map(np.any, leaves)):
+        if self._may_watch_call((updates, state)) and any(map(np.any, tree_leaves(updates))):
             self._watched_updates += 1
             site = find_result_dropping_or_innermost_site(find_user_call_stack())
             last = self._states.get(site, StateFacts([]))
             arrays = [np.asarray(array) for array in list_float_arrays(state)]
             is_repeated = bool(last.arrays) and all(map(np.array_equal, arrays, last.arrays))
-            are_raw = set(map(is_, new_leaves, leaves))
-            self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1, len(are_raw) > 1)
+            self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1)
         return results
 
     def _update_average_and_explain_swap(
@@ -273,6 +269,7 @@ class FirstGradients:
         )
         yield next(filter(None, nonfinite), None)
         yield from map(explain_array_in_static_field, recordings)
+        yield explain_ascent(recordings)
         # At these lines, the new parameters are dropped too. The explanation of the parameters covers this.
         dropped_sites = {
             update.site
@@ -280,12 +277,11 @@ class FirstGradients:
             for row, update in recording.updates.items()
             if update.is_moved and recording.unchanged_counts.get(row)
         }
+        for site in filter(None, map(find_mask_with_added_gradients, recordings)):
+            yield explain_cause("jax", "not_applied", site, "raw")
         for site, facts in self._states.items():
-            if facts.has_raw_updates:
-                masks = list_call_sites(site[0], "masked")
-                yield explain_cause("jax", "not_applied", (masks or [site])[-1], "raw")
             # If a line drops all its new values, the lost state is not a separate problem.
-            elif facts.call_count > 2 and site not in dropped_sites:
+            if facts.call_count > 2 and site not in dropped_sites:
                 yield explain_cause("jax", "state_not_kept", site, fields={"n": facts.call_count})
         yield from self.stale_values
         yield from self._swapped_averages.values()
@@ -540,7 +536,7 @@ class FirstGradients:
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
             key = _get_code_or_function(function)
             if not self._are_gradients_accumulated:
-                recording.copy_updates_and_count_unchanged_arguments(self._latest_recordings.get(key, recording))
+                recording.compare_arguments_with_previous_step(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording
             self.steps += 1
             # The program's own call must be the first to raise an error.

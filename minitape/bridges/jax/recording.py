@@ -20,6 +20,7 @@ from ...recording.sites import NOWHERE, Site, find_user_site
 from ..checkup import FrameworkRecording
 from ..known_errors import find_error_site
 from ..recording import RowNumber
+from .ascents import compute_share_along_gradient
 from .backward_pass import JaxBackwardPass
 from .jaxpr_run import JaxprRunner, TracerValues, disable_jit, expose_tracer_values
 from .program_origin import JaxLeaf, JaxOrigin, RecordedCall
@@ -88,6 +89,8 @@ class JaxRecording(FrameworkRecording):
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
         updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
+        shares_along_gradient: For an argument row, the share of its elements that moved along the gradient in each
+            step so far.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
         final_leaves: The arrays that the program's last steps returned. Empty while the program may take more steps.
 
@@ -111,6 +114,7 @@ class JaxRecording(FrameworkRecording):
         self.differentiated_rows: list[int] = []
         self.unchanged_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
+        self.shares_along_gradient: dict[int, list[float]] = {}
         self.unreached_rows: set[int] = set()
         self.final_leaves: list = []
 
@@ -137,7 +141,7 @@ class JaxRecording(FrameworkRecording):
         These are the differentiated leaves and the leaves that the program updates with a gradient.
         """
         origin = JaxOrigin(*self.recorded_call)
-        gradient_names = self._collect_gradient_names()
+        gradient_names = self.collect_gradient_names()
         updated_rows = {
             leaf.row
             for leaf in self.argument_leaves
@@ -148,10 +152,11 @@ class JaxRecording(FrameworkRecording):
             [leaf.row for leaf in self.argument_leaves if leaf.row in updated_rows.union(self.differentiated_rows)]
         )
 
-    def _collect_gradient_names(self) -> set[str]:
+    def collect_gradient_names(self) -> set[str]:
         """Return the program's names for the gradient, without the names of the value and of auxiliary results."""
         statement = find_statement(self.recorded_call.site)
-        names = {*statement.bound_names}
+        # A step such as ``w = w - rate * grad(loss)(w, v)`` binds the parameter, and not the gradient.
+        names = {*statement.bound_names} - statement.read_names
         target = statement.node.targets[0] if isinstance(statement.node, ast.Assign) else None
         if isinstance(self.value, tuple) and isinstance(target, ast.Tuple):
             # The statement has the form ``(value, aux), gradient = ...`` or ``gradient, aux = ...``.
@@ -159,15 +164,15 @@ class JaxRecording(FrameworkRecording):
             names &= {unparse(node) for node in list_nodes(gradient, ast.expr)}
         return names
 
-    def copy_updates_and_count_unchanged_arguments(self, previous: JaxRecording) -> None:
-        """Count the arguments that a step recomputed without changing them.
+    def compare_arguments_with_previous_step(self, previous: JaxRecording) -> None:
+        """Count the arguments that a step recomputed without changing them, and note in which direction others moved.
 
         Args:
-            previous: The previous recording of the same function. Its counts are carried over.
+            previous: The previous recording of the same function. Its updates, counts and shares are carried over.
         """
-        for earlier, leaf in zip(
-            previous.list_differentiated_leaves(), self.list_differentiated_leaves(), strict=False
-        ):
+        earlier_leaves = previous.list_differentiated_leaves()
+        gradients = dict(zip(previous.differentiated_rows, tree_leaves(previous.gradient), strict=False))
+        for earlier, leaf in zip(earlier_leaves, self.list_differentiated_leaves(), strict=False):
             update = previous.updates.get(earlier.row)
             if update is not None:
                 self.updates.setdefault(leaf.row, update)
@@ -179,6 +184,10 @@ class JaxRecording(FrameworkRecording):
             # If no step took place, the array does not show whether steps change it.
             if not took_no_step and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
+            if earlier.row in gradients:
+                share = compute_share_along_gradient(earlier.value, leaf.value, gradients[earlier.row])
+                shares = previous.shares_along_gradient.get(earlier.row, [])
+                self.shares_along_gradient[leaf.row] = shares if share is None else [*shares, share]
 
     def list_differentiated_leaves(self) -> list[JaxLeaf]:
         """Return the leaves of the differentiated arguments."""

@@ -111,6 +111,21 @@ CAUSES = (
         """,
     ),
     Cause(
+        "wrong_sign",
+        "suspect",
+        """
+        [jax]
+        In {n} steps in a row, all parameters moved in the direction of the gradient of {what}, because the step{line}
+        adds the gradient. Each step therefore makes {what} larger.
+        Fix: Subtract the gradient, as in p - rate * g.
+
+        [jax: chain]
+        In {n} steps in a row, all parameters moved in the direction of the gradient of {what}, because no part of the
+        optimizer{line} changes the sign. Each step therefore makes {what} larger.
+        Fix: End the chain with optax.scale_by_learning_rate(rate), or with optax.scale(-1.0) after a schedule.
+        """,
+    ),
+    Cause(
         "optimizer_remade",
         "suspect",
         """
