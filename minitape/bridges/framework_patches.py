@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from inspect import getattr_static, signature
+from inspect import getattr_static, ismethod, unwrap
 from itertools import takewhile
 from threading import get_ident
 from types import ClassMethodDescriptorType
@@ -85,15 +85,11 @@ class FrameworkPatches:
             handler: The function to call instead. Its first argument is the original function.
         """
         own_attribute = vars(owner).get(function_name)  # If the class only inherits the attribute, this is None.
-        function = getattr(owner, function_name) if own_attribute is None else _get_underlying_function(own_attribute)
-        any_attribute = getattr_static(owner, function_name) if own_attribute is None else own_attribute
+        attribute = getattr_static(owner, function_name) if own_attribute is None else own_attribute
+        function = _get_underlying_function(attribute)
         # A class method of a class written in C must be bound again in each call.
-        is_c_classmethod = isinstance(any_attribute, ClassMethodDescriptorType)
-        if is_c_classmethod:
-            function = lambda cls, *args, **kwargs: any_attribute.__get__(None, cls)(*args, **kwargs)  # noqa: E731
-        is_classmethod = is_c_classmethod or isinstance(own_attribute, classmethod)
-
-        positional_names: list[str] | None = None  # Reading two signatures takes longer than everything else done here.
+        if isinstance(attribute, ClassMethodDescriptorType):
+            function = lambda cls, *args, **kwargs: attribute.__get__(None, cls)(*args, **kwargs)  # noqa: E731
 
         # A wrapper that refers to itself would keep the recording's arrays until the garbage collector runs.
         under = [own_attribute, function]
@@ -105,11 +101,9 @@ class FrameworkPatches:
                 return original(*args, **kwargs)
             if not kwargs:
                 return handler(original, *args)
-            nonlocal positional_names
-            if positional_names is None:
-                handler_arity = len(_list_positional_names(handler)) - 1
-                positional_names = _list_positional_names(function)[:handler_arity]
-            given = [kwargs.pop(name) for name in takewhile(kwargs.__contains__, positional_names[len(args) :])]
+            names = _list_positional_names(handler)[1:]
+            names = _list_positional_names(function)[: len(names)] if names else ()
+            given = [kwargs.pop(name) for name in takewhile(kwargs.__contains__, names[len(args) :])]
             return handler(original, *args, *given, **kwargs)
 
         wrapped: Any = call_handler
@@ -117,7 +111,7 @@ class FrameworkPatches:
         replacement: Any = wrapped
         if function_name == "__new__":
             replacement = staticmethod(wrapped)
-        elif is_classmethod:
+        elif isinstance(attribute, (classmethod, ClassMethodDescriptorType)):
             replacement = classmethod(wrapped)
         self.add_undo_action(partial(_remove_wrapper, owner, function_name, wrapped))
         setattr(owner, function_name, replacement)
@@ -133,13 +127,11 @@ class FrameworkPatches:
             self._undo_actions.pop()
 
 
-def _list_positional_names(function: Callable) -> list[str]:
-    """Return the names of the parameters that may be passed by position, or an empty list for a function in C."""
-    try:
-        parameters = signature(function).parameters.values()
-    except ValueError:
-        return []
-    return [parameter.name for parameter in parameters if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD]
+def _list_positional_names(function: Any) -> Sequence[str]:
+    """Return the names of the parameters that may be passed by position, or no names for a function in C."""
+    function = unwrap(getattr(function, "func", function))  # The function inside a partial.
+    code = getattr(function, "__code__", None)
+    return () if code is None else code.co_varnames[ismethod(function) : code.co_argcount]
 
 
 def _get_underlying_function(attribute: Any) -> Any:

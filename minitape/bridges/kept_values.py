@@ -6,7 +6,7 @@ a picture shows.
 
 import ctypes
 import weakref
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from ..picture.shown_values import ArraySummary, to_value_fields
 from ..picture.snapshot_types import OptionalValue, ValueFields
@@ -14,9 +14,6 @@ from ..recording.value_summary import ValueSummary
 
 BYTE_LIMIT = 64 * 2**20
 SMALL_SIZE = 4096  # Arrays of at most this many elements do not count towards the limit.
-
-
-NotedValue = TypeVar("NotedValue")
 
 
 class KeptValue(ValueSummary):
@@ -57,7 +54,7 @@ class KeptValue(ValueSummary):
         self.content = None
 
 
-class IdentityMap(Generic[NotedValue]):
+class IdentityMap:
     """A map from objects to values. An entry is dropped when its object is deleted.
 
     Objects are compared by identity, because ``==`` compares tensors element by element.
@@ -72,7 +69,7 @@ class IdentityMap(Generic[NotedValue]):
         """Create an empty map."""
         self._entries: dict[int, tuple] = {}
 
-    def __setitem__(self, owner: Any, value: NotedValue) -> None:
+    def __setitem__(self, owner: Any, value: Any) -> None:
         """Store the value for an object, with a weak reference to the object."""
         self._entries[id(owner)] = weakref.ref(owner), value
 
@@ -82,19 +79,15 @@ class IdentityMap(Generic[NotedValue]):
 
     def get(self, owner: Any, default: Any = None) -> Any:
         """Return the value for an object, or ``default`` if none exists."""
-        ref, value = self._entries.get(id(owner), (None, None))
-        return value if ref is not None and ref() is owner else default
+        entry = self._entries.get(id(owner))
+        return default if entry is None or entry[0]() is not owner else entry[1]
 
-    def setdefault(self, owner: Any, default: NotedValue) -> NotedValue:
+    def setdefault(self, owner: Any, default: Any) -> Any:
         """Return the value for an object. If none exists, store and return ``default``."""
         value = self.get(owner)
         if value is None:
             self[owner] = value = default
         return value
-
-    def discard_owner(self, owner: Any) -> None:
-        """Remove the entry for an object, if there is one."""
-        self._entries.pop(id(owner), None)
 
 
 class MemoryBudget:

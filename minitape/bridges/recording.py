@@ -182,8 +182,8 @@ class Recording(PictureSource):
         Returns:
             The new row's number.
         """
-        if self.is_any_tracked(inputs):
-            facts.setdefault("cut", CUT_BY_CAUSE.get(facts.get("cause", "")))
+        if (cause := facts.get("cause")) and self.is_any_tracked(inputs):
+            facts.setdefault("cut", CUT_BY_CAUSE.get(cause))
         row = RecordedRow(
             len(self.rows),
             op,

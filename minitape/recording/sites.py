@@ -62,7 +62,7 @@ def find_user_site() -> Site:
     True
     """
     frame = find_user_frame(sys._getframe(1))
-    return get_site_running_in_frame(frame)
+    return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def get_site_running_in_frame(frame: FrameType | None) -> Site:

@@ -16,6 +16,7 @@ from minitape.bridges import torch as bridge  # noqa: E402
 from minitape.bridges.recording import map_layer_paths_to_descriptions  # noqa: E402
 from minitape.bridges.torch import row_log  # noqa: E402
 from minitape.bridges.torch.kept_tensors import KeptTensors, TorchValue, to_numpy  # noqa: E402
+from minitape.bridges.torch.ledger.tensor_accounts import compute_fingerprint, has_fingerprint  # noqa: E402
 from minitape.picture.layer_folds import fold_layers  # noqa: E402
 from minitape.picture.shown_values import to_value_fields  # noqa: E402
 
@@ -341,6 +342,68 @@ def test_an_adjoint_is_what_is_left_after_hooks_of_the_program():
         y.backward()
     assert w.grad == 11.0
     assert [recording.sweeps[0].adjoints[recording.find_row(t)].shown()["data"] for t in (y, w)] == [5.0, 11.0]
+
+
+@pytest.mark.parametrize("by", ["grad", "backward"])
+def test_a_result_whose_gradient_is_requested_has_an_adjoint(by):
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    with bridge.record() as recording:
+        h = w * 3
+        first, _ = torch.split(h * h, 1)
+        loss = first.sum()
+        if by == "grad":
+            (gradient,) = torch.autograd.grad(loss, [h])
+        else:
+            h.retain_grad()
+            loss.backward(inputs=[h])
+            gradient = h.grad
+    (sweep,) = recording.sweeps
+    assert sweep.adjoints[recording.list_rows(h)[0]].shown()["data"] == gradient.tolist() == [6.0, 0.0]
+    assert recording.find_row(w) not in sweep.adjoints
+    assert not h._backward_hooks
+
+
+@pytest.mark.parametrize("clear", ["optimizer", "module", "each"])
+def test_gradients_set_to_none_are_recorded_alike_in_any_spelling(clear):
+    net = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters())
+    net(torch.ones(2)).sum().backward()
+    with bridge.record() as recording:
+        net(torch.ones(2)).sum().backward()
+        if clear == "each":
+            for parameter in net.parameters():
+                parameter.grad = None
+        else:
+            {"optimizer": optimizer, "module": net}[clear].zero_grad()
+        after = net.weight * 2
+    clearings = [recording.log.grad_clearings.get(parameter) for parameter in net.parameters()]
+    assert [clearing.sweep_count for clearing in clearings] == [1, 1]
+    assert {clearing.site[0] for clearing in clearings} == {__file__}
+    assert net.weight.grad is None and recording.find_row(after) is not None  # the block goes on recording
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.randn(1025),
+        torch.randn(40, 60)[:, ::2],
+        torch.randn(7)[1:],
+        torch.randn(3, 700).t(),
+        torch.randn(5).half(),
+        torch.randn(600, dtype=torch.complex64),
+        torch.randn(3, dtype=torch.complex128),
+        torch.randint(0, 9, (11,), dtype=torch.int8),
+    ],
+    ids=lambda tensor: f"{tensor.dtype}-{tuple(tensor.shape)}",
+)
+def test_a_fingerprint_changes_with_each_element(tensor):
+    before = compute_fingerprint(tensor)
+    assert has_fingerprint(tensor.clone(memory_format=torch.contiguous_format), before)
+    for position in range(0, tensor.numel(), 97):
+        changed = tensor.clone(memory_format=torch.contiguous_format)
+        changed.view(-1)[position] += 1
+        assert not has_fingerprint(changed, before)
+    assert not has_fingerprint(tensor.neg(), before)
 
 
 def test_a_picture_can_ask_why():

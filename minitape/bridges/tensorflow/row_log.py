@@ -106,12 +106,12 @@ class TensorFlowLog:
         self.running_line = RunningLine()
         self.tape_history = TapeHistory()
         self.tensor_rows = TensorRows(self.recording, self.running_line, self.tape_history)
-        self.creations: IdentityMap[Creation] = IdentityMap()
+        self.creations = IdentityMap()
         self.custom_rules: dict = {}
         self.misused_call: tuple[Site, str, str] = NOWHERE, "", ""
         self.explanation_of_failed_step: Any = None
         self.assignments: list[tuple] = []
-        self.copied_tensors: IdentityMap[tuple[Any, Site]] = IdentityMap()
+        self.copied_tensors = IdentityMap()
         self.handles_with_stored_gradients = set[int]()
         self.function_calls: list[FunctionCall] = []
         self.later_functions = set[Any]()

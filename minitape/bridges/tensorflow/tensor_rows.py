@@ -40,11 +40,11 @@ class TensorRows:
         self.running_line = running_line
         self.tape_history = tape_history
         self.variables_by_handle: dict[int, tf.Variable] = {}
-        self.returned_gradients: IdentityMap[ReturnedGradient] = IdentityMap()
+        self.returned_gradients = IdentityMap()
         self.is_recorded_later = False
         self.unsettled_rows: list[int] = []
         self.current_rows: dict[int, int] = {}
-        self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()
+        self._rows_by_tensor = IdentityMap()  # The values are lists of rows.
         self._kept_handles: list = []  # Handles stay alive here because their identities are used as keys.
         self._memory_budget = MemoryBudget()
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -81,34 +80,48 @@ class TorchGraph:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
                 hooks[key] = hooks.pop(key)
 
-    def attach_share_hooks_to_call(self, output_rows: list[int], outputs: Tensors) -> None:
-        """Attach the hooks that read the shares that a call sends to its input rows.
+    def attach_hooks_to_call(self, output_rows: list[int], outputs: Tensors, output_nodes: list) -> None:
+        """Attach the hooks that read the adjoints of a call's results and the shares that it sends to its input rows.
+
+        A node has one hook for both, because calling a hook takes longer than everything that the hook does.
 
         Args:
             output_rows: The rows of one call's results.
             outputs: The results, in the same order.
+            output_nodes: Their autograd nodes, or None for a leaf.
         """
-        output_nodes = []
-        for row, tensor in zip(output_rows, outputs, strict=True):
-            node = find_autograd_node(tensor)
+        outputs_by_node: dict[Any, list] = {}
+        for row, tensor, node in zip(output_rows, outputs, output_nodes, strict=True):
             if node is not None:
-                output_nodes.append(node)
-                self._rows_by_node.setdefault(node, {})[tensor.output_nr] = row
-                # This hook reads the complete adjoint of the result.
-                hook = partial(self._run_hook_safely, partial(self._record_complete_adjoint, row, False))
+                output_number = tensor.output_nr
+                self._rows_by_node.setdefault(node, {})[output_number] = row
+                outputs_by_node.setdefault(node, []).append((output_number, row))
+        if not outputs_by_node:
+            return
+        rows = [self.log.rows[row] for row in output_rows]
+        take_next_input_position = build_next_input_position_function(rows[0])
+        edges_by_node = dict(self._iter_nodes_with_edges_to_rows([*outputs_by_node]))
+        for node in outputs_by_node | edges_by_node:
+            ports = [(number, row, take_next_input_position(row)) for number, row in edges_by_node.get(node, ())]
+            facts = outputs_by_node.get(node, ()), output_rows[0], ports
+            hook = partial(self._run_hook_safely, self._record_adjoints_and_shares, *facts)
+            self._hook_handles.append(node.register_hook(hook))
+        for recorded_row in rows[1:]:
+            recorded_row.inputs = rows[0].inputs
+
+    def attach_adjoint_hooks_to_requested_results(self, tensors: Tensors) -> None:
+        """Attach hooks to the results for which the program requests gradients.
+
+        A pass ends at these results, so it does not run their nodes.
+
+        Args:
+            tensors: The tensors for which the program requests gradients.
+        """
+        for tensor in tensors:
+            row = self.log.find_current_row(tensor)
+            if row is not None and find_autograd_node(tensor) is not None:
+                hook = partial(self._run_hook_safely, self._record_complete_adjoint, row, False)
                 self._hook_handles.append(tensor.register_hook(hook))
-        if output_nodes:
-            rows = [self.log.rows[row] for row in output_rows]
-            take_next_input_position = build_next_input_position_function(rows[0])
-            for node, edge_rows in self._iter_nodes_with_edges_to_rows(output_nodes):
-                ports = [(edge_number, row, take_next_input_position(row)) for edge_number, row in edge_rows]
-                self._hook_handles.append(
-                    node.register_hook(
-                        partial(self._run_hook_safely, partial(self._record_sent_shares, output_rows[0], ports))
-                    )
-                )
-            for recorded_row in rows[1:]:
-                recorded_row.inputs = rows[0].inputs
 
     def find_nearest_ancestor_rows(self, tensors: Iterable[Tensor]) -> list[int]:
         """Return the nearest rows that the tensors depend on in autograd's graph."""
@@ -230,10 +243,25 @@ class TorchGraph:
             value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)
         sweep.set_adjoint(row, value)
 
-    def _record_sent_shares(
-        self, call_row: int, input_ports: list[tuple[int, int, int]], products: tuple, _: Any
+    def _record_adjoints_and_shares(
+        self,
+        output_rows: Iterable,
+        call_row: int,
+        input_ports: Iterable,
+        products: tuple,
+        adjoints: tuple,
     ) -> None:
-        """Record the shares that a call sends to its inputs, each given as (edge number, row, port)."""
+        """Record the adjoints that arrived at a node, and the shares that the node sends on.
+
+        Args:
+            output_rows: The rows of the node's results, each given as (output number, row).
+            call_row: The first row of the call.
+            input_ports: The inputs to which the node sends shares, each given as (edge number, row, port).
+            products: What the node sends along its edges.
+            adjoints: What arrived at its outputs.
+        """
+        for output_number, row in output_rows:
+            self._record_complete_adjoint(row, False, adjoints[output_number])
         sweep = self._find_or_begin_current_sweep()
         keep_value = self.log.kept_tensors.keep_value
         for edge_number, row, port in input_ports:
@@ -293,15 +321,16 @@ def build_next_input_position_function(recorded_row: RecordedRow) -> Callable[[i
     Args:
         recorded_row: The row of the call's first result.
     """
-    use_counts: Counter[int] = Counter()
+    waiting_positions: dict[int, list[int]] = {}
+    for position, input_row in enumerate(recorded_row.inputs):
+        waiting_positions.setdefault(input_row, []).append(position)
 
     def take_next_input_position(row: int) -> int:
-        positions = [position for position, input_row in enumerate(recorded_row.inputs) if input_row == row]
-        if use_counts[row] >= len(positions):
-            # The arguments of the call did not contain this input. It may be a hidden state.
-            recorded_row.inputs = [*recorded_row.inputs, row]
-            positions.append(len(recorded_row.inputs) - 1)
-        use_counts[row] += 1
-        return positions[use_counts[row] - 1]
+        positions = waiting_positions.get(row)
+        if positions:
+            return positions.pop(0)
+        # The arguments of the call did not contain this input. It may be a hidden state.
+        recorded_row.inputs = [*recorded_row.inputs, row]
+        return len(recorded_row.inputs) - 1
 
     return take_next_input_position

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os.path import dirname
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -29,7 +30,7 @@ def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *
     """
 
     def run_hook_if_active(*args: Any) -> Any:
-        if torch.compiler.is_dynamo_compiling() or not patches.is_active_in_this_thread:
+        if torch.compiler.is_dynamo_compiling() or patches.thread_id != get_ident():
             return None
         return hook(*args)
 

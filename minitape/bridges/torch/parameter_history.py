@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ...common.shared_results import get_shared_result
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..kept_values import IdentityMap
-from .kept_tensors import OptionalTensor
+from .kept_tensors import OptionalTensor, Tensors
 
 
 class ParameterCopy(NamedTuple):
@@ -38,11 +38,11 @@ class ParameterHistory:
     def __init__(self) -> None:
         """Start with an empty history."""
         self.called_modules: list[weakref.ref[nn.Module]] = []
-        self.tensor_names = IdentityMap[str]()
-        self.parameter_copies = IdentityMap[ParameterCopy]()
-        self._removal_sites = IdentityMap[Site]()
+        self.tensor_names = IdentityMap()
+        self.parameter_copies = IdentityMap()
+        self._removal_sites = IdentityMap()
         self._insertions: list[tuple[weakref.ref, Site]] = []
-        self.freezing_sites = IdentityMap[Site]()
+        self.freezing_sites = IdentityMap()
 
     def find_last_deep_copy_site(self, tensor: OptionalTensor, original: Tensor) -> Site:
         """Return the line of the last copy in the chain of copies from ``original`` to a leaf.
@@ -110,3 +110,12 @@ class ParameterHistory:
     def find_tensor_name(self, tensor: Tensor) -> str:
         """Return the name of a tensor in its module, or "tensor"."""
         return self.tensor_names.get(tensor, "tensor")
+
+
+def list_optimized_parameters(optimizer: Any) -> Tensors:
+    """Return the parameters that an optimizer updates.
+
+    Args:
+        optimizer: The optimizer.
+    """
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]

@@ -50,12 +50,13 @@ class TorchExtra:
 
     __slots__ = "tensor_ref node_name custom_rule call_stack is_wrapped".split()
 
-    def __init__(self, tensor: Tensor, call_stack: CallStack = (), is_wrapped: bool = False) -> None:
-        """Store the facts about a tensor's row."""
+    def __init__(
+        self, tensor: Tensor, node: Any = None, call_stack: CallStack = (), is_wrapped: bool = False
+    ) -> None:
+        """Store the facts about a tensor's row. A result in autograd's graph has a ``node``."""
         self.tensor_ref = weakref.ref(tensor)
         self.call_stack = call_stack
         self.is_wrapped = is_wrapped
-        node = find_autograd_node(tensor)
         self.node_name = "" if node is None else node.name()
         self.custom_rule = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
@@ -113,8 +114,6 @@ class TorchLog:
         grad_clearings: The events in which each tensor's ``.grad`` was set to None.
         unrecorded_use_sites: The lines on which unrecorded calls, such as ``torch.func`` transforms, used each
             tensor.
-        grad_reads: For each ``.grad`` that the program read, the target rows of its backward pass and the line of the
-            read.
         missing_grad_reads: The (row, site) pair for each read of ``.grad`` that returned None because the tensor is not
             a leaf.
         creations: The lines that created parameters, and tensors from functions without tensor arguments.
@@ -135,23 +134,23 @@ class TorchLog:
         self.unrecorded_rows: set[int] = set()
         self.custom_calls: dict[Any, list[Any]] = {}
         self.in_place_changes: list[tuple[int, int]] = []
-        self.grad_clearings = IdentityMap[GradClearing]()
-        self.unrecorded_use_sites = IdentityMap[Site]()
-        self.grad_reads = IdentityMap[tuple[list[int], Site]]()
+        self.grad_clearings = IdentityMap()
+        self.unrecorded_use_sites = IdentityMap()
         self.missing_grad_reads: list[tuple[int, Site]] = []
-        self._current_rows = IdentityMap[tuple[int, int]]()  # The values are (row, tensor version).
-        self._rows_by_tensor = IdentityMap[list[int]]()
+        self._rows_by_tensor = IdentityMap()  # The values are lists of rows.
+        # For each row, the version of its tensor, or -1 if the row has been forgotten.
+        self._tensor_versions: dict[int, int] = {}
         # Only leaves that require gradients are stored here.
         self._leaves_by_storage: dict[int, Callable[[], OptionalTensor]] = {}
-        self._leaf_origins = IdentityMap[LeafOrigin]()
-        self.creations = IdentityMap[Site]()
+        self._leaf_origins = IdentityMap()
+        self.creations = IdentityMap()
 
     # -- which row ---------------------------------------------------------------------------------
 
     def find_current_row(self, tensor: Tensor) -> int | None:
         """Return the row of a tensor in its current version, or None if it has no row."""
-        row, version = self._current_rows.get(tensor, (None, 0))
-        return row if version == count_in_place_changes(tensor) else None
+        rows: list[int] = self._rows_by_tensor.get(tensor)
+        return rows[-1] if rows and self._tensor_versions[rows[-1]] == count_in_place_changes(tensor) else None
 
     def find_or_add_row(self, tensor: Tensor) -> int:
         """Return the row of a tensor in its current version.
@@ -188,7 +187,7 @@ class TorchLog:
 
     def forget_current_row(self, tensor: Tensor) -> None:
         """Forget the row for a tensor, so that the tensor's next use adds a new row."""
-        self._current_rows.discard_owner(tensor)
+        self._tensor_versions |= dict.fromkeys(self._rows_by_tensor.get(tensor, ()), -1)
 
     def register_row(self, tensor: Tensor, row: int) -> None:
         """Record that a row stands for a tensor's current version.
@@ -197,8 +196,8 @@ class TorchLog:
             tensor: The tensor.
             row: The number of the row.
         """
-        self._current_rows[tensor] = row, count_in_place_changes(tensor)
         self._rows_by_tensor.setdefault(tensor, []).append(row)
+        self._tensor_versions[row] = count_in_place_changes(tensor)
 
     def record_creation_site(self, tensor: Tensor) -> None:
         """Record the line that created a parameter, or a tensor from a function without tensor arguments."""
@@ -267,17 +266,17 @@ class TorchLog:
             return None
         return leaf if get_storage_id(leaf) == get_storage_id(tensor) else None
 
-    def record_grad_read_with_targets(self, gradient: Tensor, target_rows: list[int]) -> None:
+    def record_grad_read(self, gradient: Tensor) -> None:
         """Record that the program read a ``.grad``.
 
-        Values computed from this gradient also depend on the targets' ancestors.
+        Values computed from this gradient also depend on the ancestors of the last backward pass's targets.
 
         Args:
             gradient: The gradient read by the program.
-            target_rows: The target rows of the last backward pass.
         """
+        target_rows = self.recording.sweeps[-1].target if self.recording.sweeps else []
         if target_rows and self.find_current_row(gradient) is None:
-            self.grad_reads[gradient] = target_rows, find_user_site()
+            self._leaf_origins[gradient] = LeafOrigin("create_graph", target_rows, find_user_site())
 
     def record_missing_grad_read_of_result(self, tensor: Tensor) -> None:
         """Record that the program read the missing ``.grad`` of an operation's result.
@@ -304,19 +303,20 @@ class TorchLog:
             cause: Why no gradient passes between the leaf and the rows that its values came from, if there are any.
             origin_rows: The rows whose values the leaf was created from.
         """
-        site = self.creations.get(tensor) or find_user_site()
+        is_tracked = tensor.requires_grad
         kind: Kind = "constant"
         if isinstance(tensor, nn.Parameter):
             kind = "variable"
-        elif tensor.requires_grad:
+        elif is_tracked:
             kind = "source"
-        earlier_rows = self.list_leaf_rows(tensor)
+        site = self.creations.get(tensor) or find_user_site()
         if not origin_rows:
-            cause, origin_rows, site = self._find_leaf_origin_or_default(tensor, site)
-        latest_rows = self.list_rows(tensor)[-1:]
+            cause, origin_rows, site = self._leaf_origins.get(tensor, ("", (), site))
+        all_rows = self.list_rows(tensor)
+        earlier_rows = [row for row in all_rows if self.rows[row].kind != "operation"]
         # A result becomes a leaf if the program calls requires_grad_() on it.
-        if latest_rows and self.rows[latest_rows[0]].kind == "operation":
-            origin_rows = latest_rows
+        if all_rows and all_rows[-1] not in earlier_rows:
+            origin_rows = all_rows[-1:]
         row = self.recording.add_leaf(
             self.kept_tensors.keep_value(tensor, must_copy=True),
             kind=kind,
@@ -324,24 +324,16 @@ class TorchLog:
             site=site,
             dtype=format_dtype(tensor),
             shape=tensor.shape,
-            tracked=tensor.requires_grad,
+            tracked=is_tracked,
             inputs=origin_rows,
             cause="copied" if cause == "wrapped" else cause,
             extra=TorchExtra(tensor, is_wrapped=cause == "wrapped"),
         )
         self.register_row(tensor, row)
-        if tensor.requires_grad and not self.recording.is_any_tracked(earlier_rows):
+        if is_tracked and not self.recording.is_any_tracked(earlier_rows):
             self._leaves_by_storage[get_storage_id(tensor)] = weakref.ref(tensor)
             self.graph.attach_adjoint_hook_to_leaf(tensor)
         return row
-
-    def _find_leaf_origin_or_default(self, tensor: Tensor, default_site: Site) -> LeafOrigin:
-        """Return why a leaf has no history, and the rows whose values the leaf was created from."""
-        grad_read = self.grad_reads.get(tensor)
-        if grad_read is not None:
-            return LeafOrigin("create_graph", *grad_read)
-        origin: LeafOrigin = self._leaf_origins.get(tensor, LeafOrigin("", (), default_site))
-        return origin
 
     def _add_row_of_unrecorded_result(self, tensor: Tensor) -> int:
         """Add a row for a result in autograd's graph that was computed before the block or entirely in C++."""
@@ -369,16 +361,18 @@ class TorchLog:
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         name = op.strip("_") or op
         label = LABELS.get(name, name)
+        is_grad_enabled = torch.is_grad_enabled()
         rows: list[int] = []
-        for number, tensor in enumerate(outputs):
+        nodes = [find_autograd_node(tensor) for tensor in outputs]
+        for number, (tensor, node) in enumerate(zip(outputs, nodes, strict=True)):
             # PyTorch reports that a view created under no_grad requires gradients, although the view has no history.
-            is_untracked_view = tensor._is_view() and not torch.is_grad_enabled()
+            is_tracked = tensor.requires_grad and (is_grad_enabled or not tensor._is_view())
             # Some results are new leaves, as in torch.tensor(t, requires_grad=True).
-            if tensor.requires_grad and not is_untracked_view and find_autograd_node(tensor) is None:
+            if is_tracked and node is None:
                 rows.append(self._add_leaf(tensor, cause, input_rows))
                 continue
-            is_tracked = tensor.requires_grad and not is_untracked_view
             result_cause = "" if is_tracked else self._find_cause_of_untracked_result(tensor, cause, has_tracked_input)
+            is_paused = has_tracked_input and result_cause in PAUSE_BLOCKS
             row = self.recording.add_operation(
                 name,
                 input_rows,
@@ -392,14 +386,11 @@ class TorchLog:
                 scope=self.scope,
                 tracked=is_tracked,
                 cause=result_cause,
-                extra=TorchExtra(
-                    tensor,
-                    call_stack=find_user_call_stack() if has_tracked_input and result_cause in PAUSE_BLOCKS else (),
-                ),
+                extra=TorchExtra(tensor, node, find_user_call_stack() if is_paused else ()),
             )
             self.register_row(tensor, row)
             rows.append(row)
-        self.graph.attach_share_hooks_to_call(rows, outputs)
+        self.graph.attach_hooks_to_call(rows, outputs, nodes)
         return rows
 
     def _find_cause_of_untracked_result(self, tensor: Tensor, known_cause: str, has_tracked_input: bool) -> str:
@@ -424,12 +415,14 @@ class TorchLog:
         """
         self.recording.record_escape(self.find_or_add_row(tensor), method, find_user_site())
 
-    def record_assignment_event(self, leaf: Tensor) -> None:
-        """Record that a leaf received new values from an optimizer or an in-place change."""
-        self.forget_current_row(leaf)
-        event = {"kind": "assign", "name": self.history.find_tensor_name(leaf), "line": find_user_site()[1]}
-        rows = self.list_leaf_rows(leaf)
-        self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
+    def record_assignment_events(self, leaves: Iterable[Tensor]) -> None:
+        """Record that leaves received new values from an optimizer or an in-place change."""
+        line = find_user_site()[1]
+        for leaf in leaves:
+            self.forget_current_row(leaf)
+            event = {"kind": "assign", "name": self.history.find_tensor_name(leaf), "line": line}
+            rows = self.list_leaf_rows(leaf)
+            self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
 
 PAUSE_BLOCKS = ("no_grad", "inference_mode")  # Autograd records nothing in these blocks and decorated functions.

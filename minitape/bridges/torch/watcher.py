@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch.nn.modules import module as modules
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import is_lazy
 from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
 
@@ -24,7 +24,7 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches, Watcher
 from .global_hooks import add_global_hook
-from .parameter_history import ParameterCopy
+from .parameter_history import ParameterCopy, list_optimized_parameters
 from .row_log import GradClearing, TorchLog, is_differentiable
 
 if TYPE_CHECKING:
@@ -75,11 +75,16 @@ class CallMode(TorchFunctionMode):
             return func(*args, **(kwargs or {}))
         return self.watcher.run_and_record_call(func, args, kwargs or {})
 
-    def suspend_mode(self) -> None:
-        """Remove the mode until :meth:`resume_mode` is called, so that calls run directly at no extra cost."""
+    def suspend_mode(self) -> bool:
+        """Remove the mode until :meth:`resume_mode` is called, so that calls run directly at no extra cost.
+
+        Returns:
+            Whether the mode was removed. A mode below another one stays.
+        """
         self.is_suspended = _get_current_function_mode_stack()[-1:] == [self]
         if self.is_suspended:
             _pop_mode()
+        return self.is_suspended
 
     def resume_mode(self) -> None:
         """Restore the mode, so that calls go through the watcher again."""
@@ -162,6 +167,8 @@ class TorchWatcher(Watcher):
         )
         patches.wrap_function(nn.Parameter, "__new__", self._create_and_record_parameter)
         patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
+        for owner in (optimizers.Optimizer, nn.Module):
+            patches.wrap_function(owner, "zero_grad", self._record_and_clear_gradients)
         patches.wrap_function(torch, "compile", self._compile_and_force_eager_runs)
         if "torch._dynamo" in sys.modules:
             self._force_compiled_code_to_run_eagerly()
@@ -235,7 +242,8 @@ class TorchWatcher(Watcher):
         name = getattr(func, "__name__", "")
         is_transformed = torch._C._are_functorch_transforms_active()
         if is_transformed or self.is_in_custom_function:
-            self._run_safely(self.log.record_use_in_unrecorded_call, iter_tensors_in_arguments((args, kwargs)))
+            tensors = list_tensors_in_arguments((args, kwargs))
+            self._run_safely(self.log.record_use_in_unrecorded_call, tensors)
         # torch.jit.trace would also trace the recorder's own operations.
         is_ignored = self.quiet_depth or is_transformed or torch._C._is_tracing()
         if is_ignored or name in IGNORED_FUNCTIONS or self.recording.internal_error is not None:
@@ -278,7 +286,7 @@ class TorchWatcher(Watcher):
                 return self._run_and_record_operation(func, name, args, {})
             result = func(*args)
             if name == "grad" and isinstance(result, Tensor):
-                self._run_safely(self.log.record_grad_read_with_targets, result, _list_last_target_rows(self.log))
+                self._run_safely(self.log.record_grad_read, result)
             elif name == "grad" and result is None and args[0].grad_fn is not None:
                 self._run_safely(self.log.record_missing_grad_read_of_result, args[0])
             return result
@@ -292,6 +300,21 @@ class TorchWatcher(Watcher):
             self.log.grad_clearings[args[0]] = GradClearing(find_user_site(), len(self.recording.sweeps))
         return func(*args)
 
+    def _record_and_clear_gradients(self, original: Callable, owner: Any, set_to_none: bool = True) -> None:
+        """Record that all gradients of an optimizer or a module are set to None, in place of the calls that do so."""
+        if not set_to_none or self.quiet_depth or not self._call_mode.suspend_mode():
+            original(owner, set_to_none)
+            return
+        try:
+            parameters = owner.parameters() if isinstance(owner, nn.Module) else list_optimized_parameters(owner)
+            clearing = GradClearing(find_user_site(), len(self.recording.sweeps))
+            for tensor in parameters:
+                if tensor.grad is not None:
+                    self.log.grad_clearings[tensor] = clearing
+            original(owner, set_to_none)
+        finally:
+            self._call_mode.resume_mode()
+
     def _forget_row_and_record_freezing(self, tensor: Tensor, is_required: bool) -> None:
         """Forget the row of a tensor whose ``requires_grad`` is set, and record the place if that freezes it."""
         self.log.forget_current_row(tensor)
@@ -303,9 +326,9 @@ class TorchWatcher(Watcher):
         if self.log.is_full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
-        inputs = [] if uses_only_argument_shape(function_name) else list(iter_tensors_in_arguments((args, kwargs)))
+        inputs = [] if uses_only_argument_shape(function_name) else list_tensors_in_arguments((args, kwargs))
         # A lazy module's parameters have no values before the module's first call.
-        if any(isinstance(tensor, UninitializedTensorMixin) for tensor in inputs):
+        if any(map(is_lazy, inputs)):
             return func(*args, **kwargs)
         changed_tensors = list_arguments_changed_in_place(function_name, args, kwargs)
         # The tensor is about to receive its first values, so its present content is meaningless.
@@ -333,7 +356,7 @@ class TorchWatcher(Watcher):
         Returns:
             The input rows before the change.
         """
-        rows = [self.log.find_or_add_row(tensor) for tensor in inputs]
+        rows = list(map(self.log.find_or_add_row, inputs))
         self.log.kept_tensors.copy_kept_values_before_change(changed_tensors)
         return rows
 
@@ -346,20 +369,21 @@ class TorchWatcher(Watcher):
         result: Any,
     ) -> None:
         """Record an operation's results, or the new values of arguments changed in place."""
-        outputs = changed_tensors or list(iter_tensors_in_arguments((result,)))
+        outputs = changed_tensors or list_tensors_in_arguments((result,))
         if changed_tensors:
             outputs = [
                 output for output in outputs if not self._record_leaf_assignment_and_check_if_leaf(output, inputs)
             ]
         else:
-            outputs = [output for output in outputs if not any(output is input_tensor for input_tensor in inputs)]
+            input_ids = {*map(id, inputs)}
+            outputs = [output for output in outputs if id(output) not in input_ids]
         if not outputs:
             return
         if not inputs:
             for tensor in outputs:
                 self.log.record_creation_site(tensor)
             return
-        rows = rows_before if rows_before is not None else [self.log.find_or_add_row(output) for output in inputs]
+        rows = rows_before if rows_before is not None else list(map(self.log.find_or_add_row, inputs))
         for tensor in changed_tensors:
             base = tensor._base if tensor._is_view() else None
             base_rows = [] if base is None else self.log.list_rows(base)[-1:]
@@ -389,7 +413,7 @@ class TorchWatcher(Watcher):
             self.log.record_origin_of_leaf_values(
                 leaf, [input_tensor for input_tensor in inputs if input_tensor is not tensor], cause
             )
-            self.log.record_assignment_event(leaf)
+            self.log.record_assignment_events([leaf])
         return leaf is tensor
 
     def _run_and_record_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -409,10 +433,12 @@ class TorchWatcher(Watcher):
 
     def _run_and_record_backward(self, func: Any, function_name: str, args: tuple, kwargs: dict) -> Any:
         """Run autograd's own backward pass while the hooks record the adjoints."""
-        targets = list(iter_tensors_in_arguments(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
+        targets = list_tensors_in_arguments(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),))
         graph = self.log.graph
         rows = self._run_safely(_find_or_add_rows_unless_full, self.log, targets) or []
         graph.keeps_graph = bool(kwargs.get("retain_graph") or kwargs.get("create_graph"))
+        requested = list_tensors_in_arguments((args[1:2] if function_name == "grad" else (), kwargs.get("inputs")))
+        self._run_safely(graph.attach_adjoint_hooks_to_requested_results, requested)
         graph.record_backward_start(rows, function_name, find_user_site())
         self.quiet_depth += 1
         self.recording.failed_target_rows = []
@@ -424,9 +450,8 @@ class TorchWatcher(Watcher):
             self.recording.failed_target_rows = rows
             self.recording.failed_sweep = graph.current_sweep
             if function_name == "grad":
-                sources = list(iter_tensors_in_arguments(args[1:2] or (kwargs.get("inputs"),)))
                 self.recording.failed_source_rows = (
-                    self._run_safely(_find_or_add_rows_unless_full, self.log, sources) or []
+                    self._run_safely(_find_or_add_rows_unless_full, self.log, requested) or []
                 )
             raise
         finally:
@@ -490,32 +515,32 @@ class TorchWatcher(Watcher):
     def _suspend_recording_for_step(self, optimizer: Any) -> None:
         """Suspend recording during a step, because the step changes the parameters' values."""
         self.quiet_depth += 1
-        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, parameters)
+        self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, list_optimized_parameters(optimizer))
         self._call_mode.suspend_mode()
 
     def _resume_recording_after_step(self, optimizer: Any, *_: Any) -> None:
         """Resume recording after a step, and record the parameters' new values."""
         self._call_mode.resume_mode()
         self.quiet_depth -= 1
-        for group in optimizer.param_groups:
-            for tensor in group["params"]:
-                if self.log.list_rows(tensor):
-                    self._run_safely(self.log.record_assignment_event, tensor)
+        used_parameters = filter(self.log.list_rows, list_optimized_parameters(optimizer))
+        self._run_safely(self.log.record_assignment_events, used_parameters)
 
 
-def iter_tensors_in_arguments(arguments: Any) -> Iterable[Tensor]:
-    """Yield the tensors in arguments, including those in nested tuples, lists, dictionaries and slices.
+def list_tensors_in_arguments(arguments: Iterable[Any]) -> Tensors:
+    """Return the tensors in arguments, including those in nested tuples, lists, dictionaries and slices.
 
-    >>> [t.item() for t in iter_tensors_in_arguments((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
+    >>> [t.item() for t in list_tensors_in_arguments([torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}])]
     [1, 2, 3]
     """
+    tensors: Tensors = []
     for value in arguments.values() if isinstance(arguments, dict) else arguments:
-        part = (value.start, value.stop, value.step) if isinstance(value, slice) else value
-        if isinstance(part, Tensor):
-            yield part
-        elif isinstance(part, (tuple, list, dict)):
-            yield from iter_tensors_in_arguments(part)
+        if isinstance(value, Tensor):
+            tensors.append(value)
+        elif isinstance(value, (tuple, list, dict)):
+            tensors += list_tensors_in_arguments(value)
+        elif isinstance(value, slice):
+            tensors += list_tensors_in_arguments((value.start, value.stop, value.step))
+    return tensors
 
 
 def uses_only_argument_shape(function_name: str) -> bool:
@@ -539,19 +564,13 @@ def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dic
         kwargs: Its keyword arguments.
     """
     if kwargs.get("out") is not None:
-        return list(iter_tensors_in_arguments((kwargs["out"],)))
+        return list_tensors_in_arguments((kwargs["out"],))
     is_in_place = (
         function_name in IN_PLACE_METHODS
         or (function_name.endswith("_") and not function_name.endswith("__"))
         or kwargs.get("inplace") is True
     )
-    return list(iter_tensors_in_arguments(args[:1])) if is_in_place else []
-
-
-def _list_last_target_rows(log: TorchLog) -> list[int]:
-    """Return the rows of the last backward pass's targets."""
-    sweeps = log.recording.sweeps
-    return sweeps[-1].target if sweeps else []
+    return list_tensors_in_arguments(args[:1]) if is_in_place else []
 
 
 def _find_break_cause_by_name(function_name: str, inputs: Tensors, outputs: Tensors) -> str:
@@ -574,7 +593,7 @@ def _find_or_add_rows_unless_full(log: TorchLog, tensors: Tensors) -> list[int]:
 
 def _record_returned_gradients(log: TorchLog, targets: Tensors, result: Any) -> None:
     """Record the gradients returned by ``torch.autograd.grad``, because the program may compute with them."""
-    for tensor in iter_tensors_in_arguments((result,)):
+    for tensor in list_tensors_in_arguments((result,)):
         if log.find_current_row(tensor) is None and not log.is_full:
             input_rows = log.graph.find_nearest_ancestor_rows([tensor]) or [
                 log.find_or_add_row(target) for target in targets

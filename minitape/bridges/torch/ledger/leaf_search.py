@@ -52,7 +52,7 @@ class LeafSearch:
         """Start without any leaves."""
         self.names: dict[int, str] = {}
         self.pass_counts = Counter[Site]()
-        self._tensors_seen_once = IdentityMap[bool]()
+        self._tensors_seen_once = IdentityMap()
 
     def search_each_line_once_more(self) -> None:
         """Search the graph of each line's next pass, because a parameter may have been unfrozen since the last one."""

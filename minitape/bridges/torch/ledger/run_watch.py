@@ -51,6 +51,7 @@ from ...run_watch.schedules import TINY_RATE
 from ..distributed_tensors import get_local_part
 from ..global_hooks import add_global_hook
 from ..kept_tensors import OptionalTensor, Tensors
+from ..parameter_history import list_optimized_parameters
 from .leaf_search import LeafSearch
 from .misuse_watch import (
     load_state_and_record_if_own,
@@ -148,7 +149,7 @@ class TorchRunWatch:
         self.norms_by_pass: dict[int, dict[int, float]] = {}
         self.measured_passes: frozenset[int] = frozenset()
         self._scaler_watch = ScalerWatch(weakref.proxy(self))
-        self._optimizers = IdentityMap[FollowedOptimizer]()
+        self._optimizers = IdentityMap()
         self._stepped_on: dict[int, set[int]] = {}  # For each pass, the optimizers whose steps used its gradients.
         self._backward_depth = self._closure_depth = 0
         self._resting_passes, self._has_rested = 0, False
@@ -563,7 +564,7 @@ class TorchRunWatch:
         group_sizes = tuple([len(group["params"]) for group in optimizer.param_groups])
         if group_sizes != followed.group_sizes:
             followed.group_sizes, followed.sample = group_sizes, None
-            tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+            tensors = list_optimized_parameters(optimizer)
             epsilon = optimizer.defaults.get("eps")
             if isinstance(epsilon, float) and any(tensor.dtype is torch.float16 for tensor in tensors):
                 followed.account.half_epsilon = epsilon

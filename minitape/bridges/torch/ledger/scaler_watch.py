@@ -32,8 +32,8 @@ class ScalerWatch:
         self.watch = watch
         self.is_stepping = False
         self._optimizer_stepped = False
-        self._accounts = IdentityMap[ScalerAccount]()
-        self._scales = IdentityMap[float]()  # The scales of losses.
+        self._accounts = IdentityMap()
+        self._scales = IdentityMap()  # The scales of losses.
 
     def install_hooks(self, patches: FrameworkPatches) -> None:
         """Wrap the methods of scalers.

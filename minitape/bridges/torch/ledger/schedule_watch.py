@@ -39,8 +39,8 @@ class ScheduleWatch:
         """Prepare to follow a run's schedules and layers."""
         self.watch = watch
         self._layer_patches = FrameworkPatches()
-        self._schedules = IdentityMap[ScheduleAccount]()
-        self._modes = IdentityMap[LayerMode]()
+        self._schedules = IdentityMap()
+        self._modes = IdentityMap()
 
     def install_hooks(self, patches: FrameworkPatches) -> None:
         """Wrap the methods of schedules and layers.
