@@ -48,6 +48,7 @@ class TorchGraph:
         self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the numbers of a node's outputs.
         self._hook_handles: list[RemovableHandle] = []
         self._leaf_hooks: list[tuple[Tensor, Callable]] = []
+        self._requested_rows: set[int] = set()  # The results that have a hook of their own.
         self._task_id = -1
         self.current_sweep: BackwardPass | None = None
         # For each row, the sum of its shares so far, and the kept value if there was only one share.
@@ -119,7 +120,8 @@ class TorchGraph:
         """
         for tensor in tensors:
             row = self.log.find_current_row(tensor)
-            if row is not None and find_autograd_node(tensor) is not None:
+            if row is not None and not tensor.is_leaf and row not in self._requested_rows:
+                self._requested_rows.add(row)
                 hook = partial(self._run_hook_safely, self._record_complete_adjoint, row, False)
                 self._hook_handles.append(tensor.register_hook(hook))
 
@@ -133,7 +135,7 @@ class TorchGraph:
         ]
         return list(dict.fromkeys(nearest_rows))
 
-    def _iter_nodes_with_edges_to_rows(self, start_nodes: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
+    def _iter_nodes_with_edges_to_rows(self, start_nodes: list) -> Iterable[tuple[Any, list]]:
         """Search the given nodes and their ancestors, and yield the nodes that have edges to rows.
 
         Each node is paired with the (edge number, row) pairs of its edges. The search stops at nodes that have rows.
@@ -321,7 +323,7 @@ def build_next_input_position_function(recorded_row: RecordedRow) -> Callable[[i
     Args:
         recorded_row: The row of the call's first result.
     """
-    waiting_positions: dict[int, list[int]] = {}
+    waiting_positions: dict[int, list] = {}
     for position, input_row in enumerate(recorded_row.inputs):
         waiting_positions.setdefault(input_row, []).append(position)
 

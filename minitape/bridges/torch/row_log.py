@@ -50,9 +50,7 @@ class TorchExtra:
 
     __slots__ = "tensor_ref node_name custom_rule call_stack is_wrapped".split()
 
-    def __init__(
-        self, tensor: Tensor, node: Any = None, call_stack: CallStack = (), is_wrapped: bool = False
-    ) -> None:
+    def __init__(self, tensor: Tensor, node: Any = None, call_stack: CallStack = (), is_wrapped: bool = False) -> None:
         """Store the facts about a tensor's row. A result in autograd's graph has a ``node``."""
         self.tensor_ref = weakref.ref(tensor)
         self.call_stack = call_stack
@@ -361,12 +359,11 @@ class TorchLog:
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         name = op.strip("_") or op
         label = LABELS.get(name, name)
-        is_grad_enabled = torch.is_grad_enabled()
         rows: list[int] = []
         nodes = [find_autograd_node(tensor) for tensor in outputs]
         for number, (tensor, node) in enumerate(zip(outputs, nodes, strict=True)):
             # PyTorch reports that a view created under no_grad requires gradients, although the view has no history.
-            is_tracked = tensor.requires_grad and (is_grad_enabled or not tensor._is_view())
+            is_tracked = tensor.requires_grad and (torch.is_grad_enabled() or not tensor._is_view())
             # Some results are new leaves, as in torch.tensor(t, requires_grad=True).
             if is_tracked and node is None:
                 rows.append(self._add_leaf(tensor, cause, input_rows))

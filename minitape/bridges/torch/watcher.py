@@ -160,16 +160,17 @@ class TorchWatcher(Watcher):
             (replacement_hook, modules._global_module_registration_hooks),
         ):
             add_global_hook(patches, hook, *registries)
-        patches.wrap_function(torch.autograd.Function, "apply", self._run_and_record_custom_function)
-        # A program may have stored ``f = Mine.apply`` before the block began.
-        patches.wrap_function(
-            torch.autograd.function._SingleLevelFunction, "apply", self._run_and_record_custom_function
-        )
-        patches.wrap_function(nn.Parameter, "__new__", self._create_and_record_parameter)
-        patches.wrap_function(torch.autograd.Variable, "__new__", self._create_and_record_parameter)
-        for owner in (optimizers.Optimizer, nn.Module):
-            patches.wrap_function(owner, "zero_grad", self._record_and_clear_gradients)
-        patches.wrap_function(torch, "compile", self._compile_and_force_eager_runs)
+        for owner, function_name, handler in (
+            (torch.autograd.Function, "apply", self._run_and_record_custom_function),
+            # A program may have stored ``f = Mine.apply`` before the block began.
+            (torch.autograd.function._SingleLevelFunction, "apply", self._run_and_record_custom_function),
+            (nn.Parameter, "__new__", self._create_and_record_parameter),
+            (torch.autograd.Variable, "__new__", self._create_and_record_parameter),
+            (optimizers.Optimizer, "zero_grad", self._record_and_clear_gradients),
+            (nn.Module, "zero_grad", self._record_and_clear_gradients),
+            (torch, "compile", self._compile_and_force_eager_runs),
+        ):
+            patches.wrap_function(owner, function_name, handler)
         if "torch._dynamo" in sys.modules:
             self._force_compiled_code_to_run_eagerly()
         patches.add_undo_action(self._call_mode.remove_mode)
@@ -242,8 +243,7 @@ class TorchWatcher(Watcher):
         name = getattr(func, "__name__", "")
         is_transformed = torch._C._are_functorch_transforms_active()
         if is_transformed or self.is_in_custom_function:
-            tensors = list_tensors_in_arguments((args, kwargs))
-            self._run_safely(self.log.record_use_in_unrecorded_call, tensors)
+            self._run_safely(self.log.record_use_in_unrecorded_call, list_tensors_in_arguments((args, kwargs)))
         # torch.jit.trace would also trace the recorder's own operations.
         is_ignored = self.quiet_depth or is_transformed or torch._C._is_tracing()
         if is_ignored or name in IGNORED_FUNCTIONS or self.recording.internal_error is not None:
@@ -437,7 +437,7 @@ class TorchWatcher(Watcher):
         graph = self.log.graph
         rows = self._run_safely(_find_or_add_rows_unless_full, self.log, targets) or []
         graph.keeps_graph = bool(kwargs.get("retain_graph") or kwargs.get("create_graph"))
-        requested = list_tensors_in_arguments((args[1:2] if function_name == "grad" else (), kwargs.get("inputs")))
+        requested = list_tensors_in_arguments((args[1:2], kwargs.get("inputs")))
         self._run_safely(graph.attach_adjoint_hooks_to_requested_results, requested)
         graph.record_backward_start(rows, function_name, find_user_site())
         self.quiet_depth += 1
