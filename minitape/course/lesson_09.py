@@ -19,17 +19,19 @@ TWISTED = compile_unknown_function(
 )
 
 
-def _find_best_point(loss_of: Polynomial, steps: int, rate: float = 0.25) -> float:
-    """Descend, and go back and halve the rate after each step that was too long."""
-    place, best, lowest = 0.0, 0.0, np.inf
+def _find_best_point(loss_of: Polynomial, steps: int, momentum: float = 0.8) -> float:
+    """Roll a ball downhill, and undo each step that rolls too far and halve the momentum."""
+    place, speed, lowest = 0.0, 0.0, np.inf
+    best = place, speed
     for _ in range(steps):
         loss = loss_of._compute(place)
         if loss <= lowest:
-            best, lowest = place, loss
-            place -= rate * loss_of.derivative(place)
+            best, lowest = (place, speed), loss
+            speed = momentum * speed - 0.05 * loss_of.derivative(place)
+            place += speed
         else:
-            place, rate = best, rate / 2.0
-    return best
+            (place, speed), momentum = best, momentum / 2.0
+    return best[0]
 
 
 def _descend(loss_of: UnknownFunction, steps: int, remembers: float = 1.0, rate: float = 1.0) -> list[float]:
@@ -77,20 +79,21 @@ def slope_of_total(f, start, points):
         Exercise(
             "09.5",
             expect=_find_best_point,
-            cases=[(BUMPY, 7), (STEEP, 5)],
+            cases=[(BUMPY, 12), (STEEP, 11)],
             start="""
 def fit(loss_of, steps):
-    w, rate = tf.Variable(0.0), 0.25
-    best, best_loss = w, float("inf")
+    w, speed = tf.Variable(0.0), tf.Variable(0.0, trainable=False)
+    best, best_loss, momentum = w, float("inf"), 0.8
     for _ in range(steps):
         with tf.GradientTape() as tape:
             loss = loss_of(w)
         if loss <= best_loss:
             best, best_loss = w, loss
-            w.assign_sub(rate * tape.gradient(loss, w))
+            speed.assign(momentum * speed - 0.05 * tape.gradient(loss, w))
+            w.assign_add(speed)
         else:
             w = best
-            rate = rate / 2.0
+            momentum = momentum / 2.0
     return best
 """,
         ),

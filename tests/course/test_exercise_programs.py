@@ -47,6 +47,14 @@ def solved(name: str, right: str, wrong: str) -> str:
     return SOLUTIONS[name].replace(right, wrong)
 
 
+def grow_memory_late(root: str) -> str:
+    """Return Adagrad with the two lines of each step swapped, where `root` stands for the root of a memory."""
+    growing = "        seen_a.assign_add(da**2)\n        seen_b.assign_add(db**2)\n"
+    moving = "        a.assign_sub(da / tf.sqrt(seen_a))\n        b.assign_sub(db / tf.sqrt(seen_b))\n"
+    late = f"        a.assign_sub(da / {root.format('a')})\n        b.assign_sub(db / {root.format('b')})\n{growing}"
+    return solved("09.6", growing + moving, late)
+
+
 def parse_programs(text: str) -> list[tuple[str, ...]]:
     """What follows each line `#@ EXERCISE | WORDS`, as (exercise, program, words); words may be missing."""
     parts = (part.partition("\n") for part in text.split("#@ ")[1:])
@@ -73,7 +81,7 @@ FORMULAS = {
     "08.6": "lambda f, values: [[v > 0 and 1 / v for v in values], [v > 0 and -1 / v**2 for v in values]]",
     "08.3": "lambda f, values: 2.0 * np.array(values) / len(values)",
     "09.2": "lambda f, start, points: sum(2.0 * start * x * x for x in points)",
-    "09.5": "lambda loss_of, steps: 2.0187090421 if steps == 7 else 2.8125",
+    "09.5": "lambda loss_of, steps: 2.0624 if steps == 12 else 3.20700",
     "10.2": "lambda f, value: [2.0 * value, 2.0 * value + 5.0]",
     "10.4": "lambda f, value, times: 2.0**times * value ** (2**times - 1)",
     "10.6": "lambda throw, target: 0.5 * np.arcsin(target / 10.2)",
@@ -430,6 +438,9 @@ def values_and_slopes(f, values):
     ),
     ("12.2", solved("12.2", "*things)", "one, other)").replace("in things", "in (one, other)"), "as many things as"),
     ("09.6", SOLUTIONS["09.6"].replace("**2", ""), "or of a negative number"),
+    ("09.6", grow_memory_late("tf.sqrt(seen_{0} + 1e-7)"), "It should grow first."),
+    ("09.6", grow_memory_late("(tf.sqrt(seen_{0}) + 1e-7)"), "It should grow first."),
+    ("09.6", grow_memory_late("tf.sqrt(seen_{0})"), "The memory should grow first."),
     ("09.6", SOLUTIONS["09.6"].replace("seen_b", "seen_a"), "both variables share one memory"),
     ("09.6", SOLUTIONS["09.6"].replace("assign_add(d", "assign(d"), "remembered its last gradient only"),
     ("09.6", SOLUTIONS["09.6"].replace("tf.sqrt", ""), "divided by the sum of the squares"),
@@ -672,25 +683,26 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.6", "1.0 / ", "", "That's the second derivative."),
     ("07.6", "derivative(derivative(f))", "derivative(f)", "That's 1 / slope."),
     ("07.6", "1.0 / derivative(derivative(f))(x)", "0.1", "You compute 'x' but never use it."),
-    ("09.5", "w.assign_sub(", "w = w - (", "the tape does not watch the new tensor"),
+    ("09.5", "w.assign_add(", "w = w + (", "the tape does not watch the new tensor"),
     ("01.5", "x = x - 0.1 * tape.gradient(y, x)", "x.assign_sub(0.1 * tape.gradient(y, x))", "Only a variable can"),
     ("01.5", "0.1 *", "0.3 *", "comes from the learning rate 0.3"),
     ("06.4", "gradient(z, x)", "gradient(x, z)", "how the input changes with the result"),
     ("10.6", "range(10)", "range(9)", "one step too few"),
-    ("09.5", "w.assign_sub", "w = w.assign_sub", "with assign or assign_sub"),
+    ("09.5", "w.assign_add", "w = w.assign_add", "with assign or assign_add"),
     ("10.4", "k, y = tf.while_loop", "y, k = tf.while_loop", "the target is the counter"),
     ("12.3", " or not inputs", "", "so skip them"),
     ("12.4", "adjoints[i] + share", "share", "do what it did in the step before"),
-    ("09.5", "w.numpy(), loss", "w, loss", "going back leads nowhere"),
+    ("09.5", "w.numpy(), speed", "w, speed", "going back leads nowhere"),
+    ("09.5", "speed.assign(best_speed)", "pass", "as fast as in the step that rolled too far"),
+    ("09.5", "speed.numpy(), loss", "speed, loss", "as fast as in the step that rolled too far"),
+    ("09.5", "speed.assign(best_speed)", "speed.assign(0.0)", "like the one after the power cut"),
     ("09.5", "w.assign(best)", "pass", "your best never gets better"),
-    ("09.5", "rate = rate / 2.0", "pass", "your best never gets better"),
+    ("09.5", "momentum = momentum / 2.0", "pass", "your best never gets better"),
     ("09.5", "loss <= best_loss", "loss < best_loss", "your best never gets better"),
     ("09.5", "w.assign(best)", "w = best", "something that no tape watches by itself"),
     ("09.5", "    return best", "        return best", "A return statement ends your loop"),
-    ("09.5", (
-        "w.assign_sub(rate * tape.gradient(loss, w))"
-    ), "w - rate * tape.gradient(loss, w)", "Your function returns 0, where w begins."),
-    ("09.5", "w.numpy(), loss", "w, loss + 0.0", "after the last step"),
+    ("09.5", "w.assign_add(speed)", "w + speed", "Your function returns 0, where w begins."),
+    ("09.5", "w.numpy(), speed.numpy(), loss", "w, speed.numpy(), loss + 0.0", "after the last step"),
     ("09.5", "return best", "return best_loss", "the smallest loss itself"),
     ("09.5", "loss <= best_loss", "loss > best_loss", "0, where w begins"),
     ("09.6", "range(steps)", "range(0)", "Both of your numbers are 0."),

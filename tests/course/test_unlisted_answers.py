@@ -47,8 +47,8 @@ RIGHT_PROGRAMS = [
         .replace("y, x)", "y, x)[0]"),
     ),
     ("06.3", solved("06.3", "tf.stop_gradient(b)", "b.numpy()")),
-    ("09.5", solved("09.5", "w.numpy(), loss", "tf.identity(w), loss")),
-    ("09.5", solved("09.5", "w.numpy(), loss", "tf.Variable(w), float(loss)")),
+    ("09.5", solved("09.5", "w.numpy(), speed", "tf.identity(w), speed")),
+    ("09.5", solved("09.5", "w.numpy(), speed.numpy(), loss", "tf.Variable(w), tf.Variable(speed), float(loss)")),
 ]
 RIGHT_PROGRAMS += parse_programs(
     """

@@ -48,9 +48,11 @@ BY_HAND = {
     "07.1": "slope = slope_by_hand(f, value)\n    return slope + 2.0 * slope * bend_by_hand(f, value)",
     "07.4": "return value - slope_by_hand(f, value) / bend_by_hand(f, value)",
     "08.2": "return slope_by_hand(f, value)",
-    "09.5": "w, best, lowest, rate = 0.0, 0.0, 1e9, 0.25\n    for _ in range(steps):\n"
-    "        loss = float(loss_of(number(w)))\n        if loss <= lowest:\n            best, lowest = w, loss\n"
-    "            w = w - rate * slope_by_hand(loss_of, w)\n        else: w, rate = best, rate / 2.0\n    return best",
+    "09.5": "w, speed, best, kept, lowest, momentum = 0.0, 0.0, 0.0, 0.0, 1e9, 0.8\n    for _ in range(steps):\n"
+    "        loss = float(loss_of(number(w)))\n        if loss <= lowest:\n"
+    "            best, kept, lowest = w, speed, loss\n"
+    "            speed = momentum * speed - 0.05 * slope_by_hand(loss_of, w)\n            w += speed\n"
+    "        else: w, speed, momentum = best, kept, momentum / 2.0\n    return best",
     "10.6": "angle = 0.4\n    for _ in range(10): angle -= float(throw(number(angle)) - target) / "
     "slope_by_hand(throw, angle)\n    return angle",
 }
