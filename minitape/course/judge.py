@@ -230,8 +230,11 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         hint,
         part_hint,
         format_answer(original),
-        # If the view converted the answer to another kind, this is the converted answer.
-        compared_as="" if describe_kind(original) == describe_kind(answer) else format_answer(answer),
+        # If the view converted the answer to another kind, this is the converted answer. A table of properties looks
+        # like the inside of the machine, so it is left out.
+        compared_as=""
+        if isinstance(answer, dict) or describe_kind(original) == describe_kind(answer)
+        else format_answer(answer),
         is_typo=bool(comparison.quotes_hint),
         safe_details=[]
         if describe_wrong is describe_wrong_collection and not comparison.quotes_hint

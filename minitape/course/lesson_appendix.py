@@ -53,7 +53,7 @@ EXERCISES = complete_exercises(
             mistakes=[Mistake(raise_error, named="places are lists", error="InvalidArgumentError")],
         ),
         Exercise("appendix.4", expect=[5.0, 0.0, 0.0, 0.0, 1.0]),
-        Exercise("appendix.5", expect={"A": "dense", "B": "string", "C": "sparse", "D": "ragged"}),
+        Exercise("appendix.5", expect={"A": 20, "B": 12, "C": 24, "D": 4}),
         Exercise("appendix.6", expect={"A": "tensor", "B": "variable", "C": "frozen", "D": "number"}),
         Exercise(
             "appendix.7",

@@ -5,6 +5,7 @@ what its key expects.
 import sys
 from collections import Counter
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -27,6 +28,20 @@ def compute_shapes_of_sums():
             return "error"
 
     return {name: compute_shape_of_sum(*pair) for name, pair in pairs.items()}
+
+
+def count_stored_numbers():
+    """Count what minitape's tensors store for four nests."""
+    nests = [[2.0], [3.0], [1.0], [4.0, 2.0, 5.0, 1.0, 3.0]]
+    ragged = tf.ragged.constant(nests)
+    table = np.array([nest + [0.0] * (5 - len(nest)) for nest in nests], np.float32)
+    sparse = tf.SparseTensor(np.argwhere(table), table[table != 0.0], table.shape)
+    return {
+        "A": table.size,
+        "B": ragged.values.numpy().size + ragged.row_lengths().numpy().size,
+        "C": sparse.values.numpy().size + sparse.indices.numpy().size,
+        "D": int(tf.size(tf.constant([" ".join(map(str, nest)) for nest in nests]))),
+    }
 
 
 def run_two_steps():
@@ -336,6 +351,7 @@ PROGRAMS = {
     "11.1": compute_gradients_through_python,
     "01.3": compute_gradients_by_watch_time,
     "appendix.1": compute_shapes_of_sums,
+    "appendix.5": count_stored_numbers,
     "appendix.4": compute_gradient_of_weighted_picks,
     "03.1": run_two_steps,
     "03.5": list_watched_after_assign,

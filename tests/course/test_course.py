@@ -630,6 +630,8 @@ def test_a_variable_of_integers_is_not_one_that_holds_decimals():
     assert "This variable contains integers, and will never accept 1.5." in count_try_and_build_feedback(
         "appendix.7", tf.Variable([1, 2], shape=[None])
     )
+    said = count_try_and_build_feedback("appendix.7", tf.Variable([1.0, 2.0]))
+    assert "compared" not in said and "the number of axes or their length?" in said
     assert "isn't a variable" in count_try_and_build_feedback("appendix.7", tf.constant([1.0, 2.0]))
     assert "isn't a variable" in count_try_and_build_feedback("appendix.7", [1.0, 2.0])
     assert "correct" in count_try_and_build_feedback(
