@@ -118,7 +118,7 @@ PATIENTS = {
     ),
 }
 """The programs, by patient. The names reveal nothing about the diseases."""
-LAST_WEEK_PATIENT = Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh((x @ w1 + b1).numpy())"}, (("cut", 1),))
+LAST_WEEK_PATIENT = Patient({"x @ w1 + b1": "x @ w1.numpy() + b1"}, (("cut", 1),))
 """The patient that the lesson itself examines and diagnoses, which lies in no bed."""
 PATIENT_PAIRS = (
     ("ash", "maple"),
@@ -150,9 +150,11 @@ def select_patients_for_beds(learner_name: str) -> tuple[str, ...]:
         return hashlib.sha256(f"{plain_name}/{patient_name}".encode()).digest()
 
     beds = sorted((min(pair, key=compute_digest) for pair in PATIENT_PAIRS), key=compute_digest)
-    if beds[0] in ("birch", "willow"):
-        beds.reverse()  # the disease that is hardest to see would discourage in the first bed
-    return tuple(beds)
+    hardest = ("birch", "willow")  # in the first bed, the disease that is hardest to see would discourage
+    if beds[0] in hardest:
+        beds.reverse()
+    first = next(name for name in beds if PATIENTS[name].diseases and name not in hardest)
+    return first, *(name for name in beds if name != first)
 
 
 class GradientCount(NamedTuple):
@@ -377,6 +379,8 @@ class Ward:
             print_text(
                 say("Bed {bed} has no diagnosis yet. Hand in a diagnosis before you treat the patient.", bed=bed)
             )
+        elif not self.get_patient_in_bed(bed).diseases:
+            print_text(say("The patient in bed {bed} is well, so there is nothing to cure.", bed=bed))
         elif shell is None:
             print_text(text)
         else:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .answer_comparison import sort_distinct_parts
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
+from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, raise_error
 from .forty_lines import CUT_LINE, describe_cut_direction
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
@@ -86,6 +86,7 @@ def slopes(f, values):
         y = tf.constant(np.mean(results.numpy()))
     return tape.gradient(y, x)
 """,
+            mistakes=[Mistake(raise_error, named="y is a plain number", where=r"np\.mean", error="_id")],
         ),
         Exercise("08.4", expect=[None, 0.0, None, 0.0]),
         Exercise("08.5", expect=[5, 6, 7], view=sort_distinct_parts),

@@ -13,7 +13,7 @@ import numpy as np
 from ..common.translation import join_sentences, say
 from .broken_networks import PATIENTS, Patient, PatientCase, find_current_ward, select_patients_for_beds
 from .course_texts import read_lesson
-from .exercise import Answer, Exercise, complete_exercises, say_from_lesson
+from .exercise import Answer, Exercise, Mistake, complete_exercises, say_from_lesson
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
@@ -195,10 +195,18 @@ def _learn(numbers: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np
         hidden = np.tanh(numbers @ w1)
         gradient = (1.0 / (1.0 + np.exp(-hidden @ w2)) - labels) / len(labels)
         w1, w2 = w1 - numbers.T @ (np.outer(gradient, w2) * (1.0 - hidden**2)), w2 - hidden.T @ gradient
-    return lambda birds: np.tanh(birds @ w1) @ w2
+
+    def compute_scores(birds: np.ndarray) -> np.ndarray:
+        scores = np.tanh(birds @ w1) @ w2
+        _answers_from_positive_numbers[len(birds)] = scores > 0.0 if np.min(numbers) > 0.0 else None
+        return scores
+
+    return compute_scores
 
 
 _learn.__name__ = "learn"
+_answers_from_positive_numbers: dict[int, np.ndarray | None] = {}
+"""The last answers about each number of birds, if the network learned from positive numbers only."""
 _random = np.random.default_rng(13)
 
 
@@ -208,7 +216,7 @@ def _build_birds(signs: np.ndarray) -> np.ndarray:
 
 
 SIGNS = np.resize([1.0, -1.0], 40)
-ASKED_SIGNS = {len(signs): signs for signs in map(np.array, ([1.0, -1.0] * 6, [1.0] * 7, [-1.0]))}
+ASKED_SIGNS = {len(signs): signs for signs in map(np.array, ([1.0, -1.0] * 6, [1.0] * 6 + [-1.0], [-1.0]))}
 UNITS = ([5.0, 800.0], [44.0, 4200.0]), ([0.2, 28.0], [1.7, 148.0]), ([5.0, 800.0], [44.0, 4200.0])
 NUMBERS = Exercise("13.1", expect=65)
 STANDARDIZE = Exercise(
@@ -219,6 +227,13 @@ STANDARDIZE = Exercise(
         for (scale, middle), signs in zip(UNITS, ASKED_SIGNS.values(), strict=True)
     ],
     order=0,
+    mistakes=[
+        Mistake(
+            lambda learn, seen, labels, birds: _answers_from_positive_numbers.get(len(birds)),
+            named="all numbers positive",
+            where=r"learn\(",
+        )
+    ],
     start="""
 def classify(learn, seen, labels, birds):
     answer = learn(seen, labels)
