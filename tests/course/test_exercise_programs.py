@@ -436,6 +436,11 @@ def values_and_slopes(f, values):
         ).replace("self.rows) - 1", "self.rows)"),
         "The first row is row 0",
     ),
+    (
+        "12.1",
+        solved("12.1", "rows[self.row]", "rows[self.row - 1]").replace("self.rows) - 1", "self.rows)"),
+        "Where does a list begin to count?",
+    ),
     ("12.2", solved("12.2", "*things)", "one, other)").replace("in things", "in (one, other)"), "as many things as"),
     ("09.6", SOLUTIONS["09.6"].replace("**2", ""), "or of a negative number"),
     ("09.6", grow_memory_late("tf.sqrt(seen_{0} + 1e-7)"), "It should grow first."),
