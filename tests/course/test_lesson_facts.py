@@ -301,10 +301,13 @@ def test_ten_untrained_networks_get_27_to_171_of_the_moons_points_right():
 def test_eight_switches_get_74_and_with_a_rule_88_percent_of_the_points_right(capsys):
     cells = list(read_code_cells("11_your_own_operations.ipynb").values())
     training = next(place for place, source in enumerate(cells) if "def train(bend):" in source)
-    names: dict[str, Any] = {"tf": tf, "np": np, "Plot": Plot}
+    told: list[Any] = []
+    names: dict[str, Any] = {"tf": tf, "np": np, "Plot": Plot, "predict": lambda *asked: None}
+    names["reveal"] = lambda name, truth: told.append((name, truth))
     exec(SOLUTIONS["11.6"], names)
-    for source in cells[training : training + 2]:
+    for source in cells[training : training + 3]:
         exec(source, names)
+    assert told == [("11.p8", 0.75)]
     assert "0.74 right without a rule, 0.88 with yours" in capsys.readouterr().out
 
 
