@@ -11,7 +11,13 @@ from .unknown_functions import Polynomial
 _random = np.random.default_rng(14)
 BENDS = Polynomial(0, 1, 0, -0.1), Polynomial(0.5, 0.25, 0.25)
 CASES = [
-    (bend, *(_random.normal(0.0, 1.0, shape).astype(np.float32) for shape in ((2, 2), (2, 1), (rows, 2), (rows, 1))))
+    (
+        bend,
+        *(
+            _random.normal(0.0, 1.0, shape).round(1).astype(np.float32)
+            for shape in ((2, 2), (2, 1), (rows, 2), (rows, 1))
+        ),
+    )
     for bend, rows in zip(BENDS, (2, 5), strict=True)
 ]
 

@@ -6,6 +6,7 @@ installed.
 
 import importlib
 import json
+import re
 import sys
 from typing import Any
 
@@ -13,6 +14,9 @@ from minitape.bridges.framework_import import import_framework
 from minitape.common.atomic_write import write_file
 from minitape.course.framework_programs import FOLDER, FRAMEWORK_NAMES, JsonObject, read_and_register_program_source
 from minitape.explain.explanation import Explanation
+
+LINE_NUMBER = re.compile(r"  # line \d+`")
+"""The comment that numbers a line of a program. A fix that quotes the line leaves the comment out."""
 
 
 def record_program(name: str) -> JsonObject:
@@ -45,7 +49,7 @@ def convert_explanation_to_json(explanation: Explanation) -> JsonObject:
     parts = {
         "cause": explanation.cause,
         "message": explanation.message,
-        "fix": explanation.fix,
+        "fix": LINE_NUMBER.sub("`", explanation.fix),
         "filename": explanation.filename,
         "line": explanation.line,
     }
@@ -55,4 +59,4 @@ def convert_explanation_to_json(explanation: Explanation) -> JsonObject:
 if __name__ == "__main__":
     for asked in sys.argv[1:]:
         kept = json.dumps(record_program(asked), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        write_file(FOLDER / f"{asked}.json", f"{kept}\n")
+        write_file(FOLDER / f"{asked}.json", f"{LINE_NUMBER.sub('`', kept)}\n")
