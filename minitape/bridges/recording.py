@@ -216,8 +216,10 @@ class Recording(PictureSource):
 
     def sweep(self, target: Sequence[int] = ()) -> BackwardPass:
         """Add a backward pass that starts at the ``target`` rows, and return it."""
-        self.sweeps.append(BackwardPass(target))
-        return self.sweeps[-1]
+        backward_pass = BackwardPass(target)
+        backward_pass.row_count = len(self.rows)
+        self.sweeps.append(backward_pass)
+        return backward_pass
 
     def store_first_internal_error_and_warn(self, error: Exception) -> None:
         """Store the first error that the bridge itself raised, and warn that the recording ended early.

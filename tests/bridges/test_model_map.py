@@ -81,6 +81,29 @@ def test_each_step_has_the_norm_the_update_and_the_cause_of_each_parameter(tmp_p
     assert [len(parameter["norms"]) for parameter in both.parameters] == [6] * 4
 
 
+def list_rows_of_map(step_count: int) -> list[list[Any]]:
+    """Return the operations that the map of a small network lists after some steps."""
+    from minitape.bridges.torch import record
+    from minitape_widgets.model_map import list_module_rows
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh())
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with record(first=step_count) as recording:
+        for _ in range(step_count):
+            optimizer.zero_grad()
+            net(torch.ones(2, 4)).square().sum().backward()
+            optimizer.step()
+    return sorted(row for rows in list_module_rows(recording).values() for row in rows)
+
+
+def test_the_rows_of_a_map_are_those_of_the_last_step_with_their_gradients() -> None:
+    of_one, of_three = list_rows_of_map(1), list_rows_of_map(3)
+    assert [row[1] for row in of_three] == [row[1] for row in of_one], "the operations of one step"
+    assert of_three[0][0] > of_one[-1][0], "and of the last one"
+    assert all(isinstance(row[-1], float) for row in of_three), of_three
+
+
 def test_a_large_model_keeps_the_norm_of_each_gradient_and_gives_a_small_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gradients beyond the memory budget have no elements, but their norms are those of PyTorch."""
     from minitape.bridges import kept_values

@@ -172,7 +172,6 @@ class SweepWatcher:
         tapes = reversed(log.tape_history.tapes)
         matching_tapes = (reference for reference in tapes if getattr(reference.tape_ref(), "_tape", None) is tape)
         sweep.tape = next(matching_tapes, None)
-        sweep.row_count = len(log.rows)
         sweep.site, sweep.call_stack = log.running_line.find_site(), log.running_line.find_call_stack()
         sweep.source_results = [
             (weakref.ref(tensor), gradient is not None) for tensor, gradient in zip(sources, gradients, strict=False)
