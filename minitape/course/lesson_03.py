@@ -87,6 +87,11 @@ EXERCISES = complete_exercises(
             mistakes=[
                 Mistake(_label_results_of_solution(run_gradient_descent, "a tensor"), named="tensor returned"),
                 Mistake(run_gradient_descent, named="plain number returned"),
+                Mistake(
+                    _label_results_of_solution(lambda f, start, steps: run_gradient_descent(f, start, 1)),
+                    named="variable made again",
+                    where=r"for [^#]*tf\.Variable\(start\)",
+                ),
             ],
         ),
         Exercise(
