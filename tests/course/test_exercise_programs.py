@@ -663,6 +663,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ), "tf.stop_gradient(x)", "Which part shouldn't be stopped"),
     ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(factor * x) + x - factor * x",
      "The wrong half is stopped"),
+    ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "factor * x / factor", "dividing takes the factor back"),
     ("06.5", "stop_gradient(x - factor * x)", "stop_gradient(x)", "too much by factor * x"),
     ("07.3", "outer.gradient(bend, x)", "bend", "the second derivative"),
     ("07.3", "y = f(x)", "y = derivative(f)(x)", "The right result is in bend"),
