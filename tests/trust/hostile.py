@@ -218,6 +218,7 @@ def read_hand_ins(how: Any, value: Any, text: str, name: str) -> None:
 
     # Otherwise, the course's own lessons would be read while the block is watched.
     handins.find_lessons_folder, handins.list_notebook_files = lambda: None, lambda folder: []
+    handins.find_lesson_folders_by_language = dict
     notebook_rules.translate_verdicts_to_english("")  # This call fills the tables of verdicts.
     folder = FOLDER / "class" / "eve"
     folder.mkdir(parents=True, exist_ok=True)
