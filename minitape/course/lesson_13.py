@@ -216,7 +216,7 @@ def _build_birds(signs: np.ndarray) -> np.ndarray:
 
 
 SIGNS = np.resize([1.0, -1.0], 40)
-ASKED_SIGNS = {len(signs): signs for signs in map(np.array, ([1.0, -1.0] * 6, [1.0] * 6 + [-1.0], [-1.0]))}
+ASKED_SIGNS = {len(signs): signs for signs in map(np.array, ([1.0, -1.0] * 6, [1.0] * 6 + [-1.0], [1.0]))}
 UNITS = ([5.0, 800.0], [44.0, 4200.0]), ([0.2, 28.0], [1.7, 148.0]), ([5.0, 800.0], [44.0, 4200.0])
 NUMBERS = Exercise("13.1", expect=65)
 STANDARDIZE = Exercise(

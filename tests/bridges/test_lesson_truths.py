@@ -27,6 +27,8 @@ LESSONS = sorted(list_built_in_lessons() - {"12", "13", "14"})
 TRAINING = "13"  # TensorFlow takes 45 s for its trainings.
 MIN_SHARE = 0.6
 """At least this share of all predictions is revealed in TensorFlow. The others ask about minitape's rows."""
+ABOUT_MINITAPE = {"10.p11"}
+"""Questions about minitape by name: TensorFlow needs one recording, as the reply to that choice says."""
 OWN_NAMES = {
     name: lambda *_, **__: None
     for name in ("predict", "check", "again", "progress", "TapeView", "Exercise", "add_exercise")
@@ -74,7 +76,7 @@ def test_predictions_have_the_same_answers(lesson, runs):
     (own, _), (theirs, _) = runs[lesson]
     different = {
         name: (own[name], theirs[name])
-        for name in own.keys() & theirs.keys()
+        for name in (own.keys() & theirs.keys()) - ABOUT_MINITAPE
         if not compare_answers(theirs[name], own[name], 1e-4, 1e-6).is_right
     }
     assert different == {}

@@ -133,7 +133,7 @@ PROGRAMS = [
 PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes that were guessed
     ("06.5", solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0")
      .replace("z = rest", "z = factor * rest"),
-     "you compute something more after rest"),
+     "your code keeps computing after rest"),
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x.assign(tf.round(x))"), "leave x as it is"),
     ("12.2", SOLUTIONS["12.2"].replace("(g * y, g * x)", "(g * z / x, g * z / y)"), "ZeroDivisionError"),
     ("12.3", solved("12.3", "range(target.row, -1, -1)", "range(target.row + 1)"), "3.0 comes back to the sum"),

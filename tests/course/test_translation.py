@@ -80,7 +80,7 @@ def chinese(tmp_path, monkeypatch):
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")  # so many words in a row are a sentence
 # a test, which may have several lines, what is quoted, Python's messages, answers, code
 OF_THE_PROGRAM = re.compile(
-    r"\[[x ]\] .*(?:\n {6}\S.*)*|'.*?'|\w+Error: .*|应当是：.*|from \S+ import \w+|for \w+ in \w+\("
+    r"\[[x ]\] .*(?:\n {6}\S.*)*|'.*?'|\w+Error: .*|应当是：.*|这一行：.*|from \S+ import \w+|for \w+ in \w+\("
 )
 
 

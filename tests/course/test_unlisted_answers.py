@@ -101,7 +101,7 @@ def classify(learn, seen, labels, birds):
 WRONG = [
     ("02.1", {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Counting starts at 0"),
     ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, item 1: The answer must be a number."),
-    ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1}, "A: 2 is once for each call."),
+    ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1}, "A: 2 would be one print for each call."),
     ("10.1", [5.0, 16.0, 7.0, 0.0], "Hint: C: 7 is y itself."),
     ("02.2", {"x": 28.0, "u": 6.0, "v": 4.0, "y": 2.0}, "u is used twice"),  # two slips: one of them is listed
     ("05.2", {"A": "no error", "B": 12.0, "C": 16.0, "D": "error"}, "not yet"),
@@ -125,7 +125,7 @@ WRONG_PROGRAMS = [
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"),
      "The right result is in tape.gradient(y, x)"),
-    ("11.3", solved("11.3", "rest(limit(f(x)))", "limit(rest(f(x)))"), "is limit called between f and rest?"),
+    ("11.3", solved("11.3", "rest(limit(f(x)))", "limit(rest(f(x)))"), "limits only the 1 with which the sweep begins"),
     ("11.3", solved("11.3", "rest(limit(f(x)))", "rest(f(limit(x)))"), "limit belongs between the two"),
     ("11.6", solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
      "in a network, x holds many numbers"),

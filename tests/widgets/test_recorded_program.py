@@ -116,5 +116,5 @@ def test_the_pictures_of_the_first_lessons_can_be_changed(page, language):
     found = {cell for cell, is_accepted in zip(programs, accepted, strict=True) if is_accepted}
     assert len(found) >= 19, found
     ids = {cell.split()[1] for cell in found}
-    assert ids >= {"first-tape-12", "inside-07", "inside-21", "watched-11", "state-12", "flow-06"}
+    assert ids >= {"first-tape-12", "inside-07", "inside-21", "freeze", "state-12", "flow-06"}
     assert any("second_order_grad" in program for cell, program in programs.items() if cell in found)
