@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jax.tree_util import tree_leaves
 
+from ...common.syntax import list_nodes
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import (
     Statement,
@@ -108,10 +109,9 @@ def _find_added_gradient(recording: JaxRecording, origin: JaxOrigin, call: State
     gradient_names = recording.collect_gradient_names()
     for statement in list_statements(call.file):
         is_step = statement is call or gradient_names & statement.read_names
-        adds = any(isinstance(node, ast.Add) for node in ast.walk(statement.node))
         if (
             is_step
-            and adds
+            and list_nodes(statement.node, ast.Add)
             and statement.enclosing_functions == call.enclosing_functions
             and parameter_names & statement.read_names
             and not _has_minus(statement)
@@ -122,7 +122,7 @@ def _find_added_gradient(recording: JaxRecording, origin: JaxOrigin, call: State
 
 def _has_minus(statement: Statement) -> bool:
     """Return whether a statement subtracts or negates a value."""
-    return any(isinstance(node, (ast.Sub, ast.USub)) for node in ast.walk(statement.node))
+    return bool(list_nodes(statement.node, ast.Sub, ast.USub))
 
 
 def find_mask_with_added_gradients(recording: JaxRecording) -> Site | None:

@@ -161,9 +161,13 @@ def explain_sums_of_gradients_without_reset(file: str | None) -> OptionalExplana
     Args:
         file: The program's file.
     """
+    has_stepped = any(
+        int(optimizer.iterations) > 1 for optimizer in iter_living_instances(tf.keras.optimizers.Optimizer)
+    )
+    if not has_stepped:
+        return None
     statements = list_statements(file)
-    optimizers = list(iter_living_instances(tf.keras.optimizers.Optimizer))
-    for step in statements if any(int(optimizer.iterations) > 1 for optimizer in optimizers) else ():
+    for step in statements:
         call = (step.find_call("apply_gradients") and step.find_call("zip")) or step.find_call("apply")
         sums = next(iter(call.args), None) if call else None
         if not isinstance(sums, (ast.Name, ast.Attribute)):
