@@ -16,7 +16,7 @@ from minitape_widgets.wire_format import decode_snapshot
 from tests.jupyterlab_page import wait_for_frame
 from tests.translate import collect_said_texts
 
-from .conftest import states
+from .conftest import states, type_keys
 
 ROOT = Path(__file__).parents[2]
 CHINESE = ROOT / "notebooks" / "zh"
@@ -136,6 +136,24 @@ def test_a_saved_page_has_no_english_words(shown: Any) -> None:
     ] and page.title() == "磁带"
     left = {text for text in texts if ENGLISH.search(NAMES.sub("", text))}
     assert left == set()
+
+
+def test_a_chinese_label_stays_in_its_card_and_beside_its_picture(chinese: None, page: Any, tmp_path: Path) -> None:
+    weight, bias = tf.Variable(tf.ones((3, 4)) * 0.5, name="w"), tf.Variable(tf.ones(4) * 0.5, name="b")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.tanh(tf.ones((2, 3)) @ weight + bias))
+    tape.gradient(loss, [weight, bias])
+    TapeView(tape).save(tmp_path / "a.html")
+    page.set_content((tmp_path / "a.html").read_text(encoding="utf-8"))
+    page.wait_for_selector(".mt-node")
+    page.locator(".mt-view").focus()
+    type_keys(page, "End", "ArrowLeft")
+    widths = """cards => cards.map(card => {
+      const text = [...card.querySelectorAll("text")].map(one => one.textContent).join(" ");
+      const letters = [...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? 14.5 : 7.25), 0);
+      return card.querySelector("rect").width.baseVal.value - letters;
+    })"""
+    assert min(page.locator(".mt-product").evaluate_all(widths)) >= 6
 
 
 def test_what_is_wrong_leads_to_its_row(shown: Any) -> None:

@@ -511,6 +511,39 @@ def test_everything_has_a_role_and_a_name(show):
     assert "Forward, row 0" in page.get_by_role("status").filter(has_text="Forward").inner_text()
 
 
+def test_the_toolbar_is_one_tab_stop_in_which_the_arrow_keys_move(show):
+    page = show(tf.snapshot(*accumulation()))
+    focused = "() => document.activeElement.getAttribute('aria-label')"
+    within = "() => !!document.activeElement.closest('.mt-toolbar')"
+    page.locator(".mt-view").focus()
+    type_keys(page, "Tab")
+    assert page.evaluate(focused) == "Search rows"
+    position = read_position(page)
+    type_keys(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft")
+    assert page.evaluate(focused) == "Show only the selected row and nearby rows (n)"
+    assert read_position(page) == position
+    type_keys(page, "Shift+Tab")
+    assert not page.evaluate(within)
+    type_keys(page, "Tab", "a", "ArrowLeft", "ArrowRight")  # in a text the caret moves
+    assert page.evaluate(focused) == "Search rows"
+    type_keys(page, "ArrowRight")
+    assert page.evaluate(focused) == "Folding"
+    type_keys(page, "Tab")
+    assert not page.evaluate(within)
+    page.get_by_role("button", name="Zoom in (+)").click()  # after a click the arrow keys step
+    type_keys(page, "ArrowLeft")
+    assert read_position(page) != position
+
+
+def test_the_end_of_the_sweep_is_said(show):
+    page = show(tf.snapshot(*accumulation()))
+    said = page.locator(".mt-said-only")
+    type_keys(page, "End")
+    assert said.inner_text().startswith("Backward, row 1") and said.inner_text().endswith("; the sweep ends here")
+    type_keys(page, "ArrowLeft")
+    assert "ends" not in said.inner_text()
+
+
 EMPTY = """() => [...document.querySelectorAll('button, summary, select, a')].filter((one) => {
     if (!one.getClientRects().length) return false;  // it is hidden
     const drawn = [...one.querySelectorAll('svg *')].some((part) => part.getBBox().width + part.getBBox().height > 0);

@@ -3,9 +3,10 @@
 import pytest
 
 import minitape as tf
+from minitape_widgets import TapeView
 from tests.jupyterlab_page import read_box
 
-from .conftest import build_chain_snapshot, layers, type_keys
+from .conftest import accumulation, build_chain_snapshot, layers, square, type_keys
 from .test_storeys import cubic
 from .twelve_programs import TWELVE
 
@@ -39,6 +40,20 @@ def test_a_finger_hits_what_is_pressed_and_the_player_stays_at_the_bottom_beside
         player = read_box(page.locator(".mt-stepbar"))
         assert player["y"] + player["height"] == pytest.approx(PHONE["height"], abs=20)
         assert player["x"] + player["width"] <= PHONE["width"]
+
+
+def test_a_phone_shows_all_controls_of_a_comparison(page, tmp_path):
+    page.set_viewport_size(PHONE)
+    TapeView.compare(square()[0], accumulation()[0]).save(tmp_path / "both.html")
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    page.wait_for_selector(".mt-node")
+    for bar in page.locator(".mt-toolbar").all():
+        right = sum(read_box(bar)[side] for side in ("x", "width"))
+        for control in bar.locator("button:visible, select:visible, input:visible").all():
+            box = read_box(control)
+            assert box["height"] >= 44 and box["x"] + box["width"] <= right
+            icon = control.locator("svg")
+            assert not icon.count() or read_box(icon)["height"] >= 14
 
 
 def test_the_numbers_of_a_step_are_seen_without_scrolling(show, page):

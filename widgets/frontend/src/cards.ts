@@ -7,6 +7,7 @@ import { INSET, LETTER, LINE, MAP, type Label } from "./labels";
 import type { Row, Value } from "./schema";
 import { isShort } from "./shapes";
 import { sizeOf } from "./value";
+import { wide } from "./words";
 
 export const PRODUCT = 11; // characters of a number on an edge
 
@@ -47,7 +48,7 @@ export function label({ id, x, y, w, h, lines, map, leader }: Label): SVGGElemen
           text,
         ),
       );
-      end -= LETTER * (text.length + 1);
+      end -= LETTER * (wide(text) + 1);
     }
   });
   const picture = signedMap(map, x - w / 2 + INSET, y + h / 2 - MAP - 4, w - 2 * INSET, MAP);

@@ -128,7 +128,7 @@ function writeShare(
   let at: readonly number[] = place || [];
   let text = place
     ? SHARE_ROOMS.map((room) => sizeOf(share, room, room > 6 ? 3 : 2)).find(
-        (one) => one.length * LETTER + 2 <= place[2],
+        (one) => wide(one) * LETTER + 2 <= place[2],
       )
     : undefined;
   if (text && twin) {

@@ -104,13 +104,13 @@ export class Inspector {
         : "";
       return `${t("to {0}: ", title(to))}${inSentence(product, to)}${added}`;
     });
-    const none = store.rows.filter(
-      (one) => timeline.position === timeline.swept && store.gave(one.row) === "None",
-    );
+    const isLast = timeline.position === timeline.swept && !timeline.unfinished;
+    const none = store.rows.filter((one) => isLast && store.gave(one.row) === "None");
     return [
       `${t("Backward, row {0}", row.row)}: ${title(row)}`,
       ...sent,
       ...none.map((one) => `${title(one)}: None`),
+      ...(isLast ? [t("the sweep ends here")] : []),
     ].join("; ");
   }
 

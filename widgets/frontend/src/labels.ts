@@ -113,7 +113,7 @@ export function placeLabels(
         room,
       );
       const [w, h] = [
-        Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 2 * INSET,
+        Math.max(...lines.map((line) => wide(line.join(" ")))) * LETTER + 2 * INSET,
         6 + LINE * lines.length + (map ? MAP + 3 : 0),
       ];
       const id = edgeId(edge);

@@ -263,7 +263,7 @@ function paintMaps(
   drawn.mapped = [value, adjoint];
   const seen = (one: Value | null, y: number, room: number, shape: string): SVGGElement | null => {
     const round = of?.kind === "source" ? 6 : 0; // its ends
-    const x = Math.max(MAP_X, MAP_PAD + round + CHAR * shape.length);
+    const x = Math.max(MAP_X, MAP_PAD + round + CHAR * wide(shape));
     return one && !isShort(one, room, of) && x < NODE_W - 24
       ? signedMap(one, x, y, NODE_W - x - 8 - round, 15)
       : null;

@@ -254,7 +254,7 @@ function fitting(name: string, pixels: number, font?: string): string {
 function alike(value: Value, row: Row, room: number): string | null {
   const same = each(value);
   const text = `${shapeText(row)} ${same}`;
-  return same && text.length <= room ? text : null;
+  return same && wide(text) <= room ? text : null;
 }
 
 /** Is there room to write a value out, or of that of a row to say what it is everywhere? */

@@ -65,6 +65,7 @@ export class Toolbar {
   );
   private stop: HTMLButtonElement;
   private modes: [string, HTMLButtonElement][];
+  private isByKey = false; // was the focus moved by keys?
 
   constructor(
     private store: Store,
@@ -140,6 +141,32 @@ export class Toolbar {
         button("help", "Keys (?)", actions.help),
       ),
     );
+    this.stopAt(this.search);
+    on(this.el, "focusin", ({ target }) => this.stopAt(target as HTMLElement));
+    on(this.el, "focusout", () => this.stopAt(this.search));
+    on(this.el, "keydown", (event) => this.move(event));
+  }
+
+  private get items(): HTMLElement[] {
+    return [...this.el.querySelectorAll<HTMLElement>("a,button,input,select")];
+  }
+
+  /** Makes one item the only one at which Tab stops. */
+  private stopAt(item: HTMLElement): void {
+    for (const one of this.items) one.tabIndex = one === item ? 0 : -1;
+    this.isByKey = item.matches(":focus-visible");
+  }
+
+  /** Moves the focus by arrow keys, unless the item was clicked: then these keys step. */
+  private move(event: KeyboardEvent): void {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const { search } = this;
+    const caret = by === 1 ? search.value.length : 0;
+    if (!by || !this.isByKey || (event.target === search && search.selectionEnd !== caret)) return;
+    const seen = this.items.filter((one) => one.checkVisibility());
+    seen[seen.indexOf(event.target as HTMLElement) + by]?.focus();
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   private look(): void {

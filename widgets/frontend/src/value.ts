@@ -123,7 +123,7 @@ export function sizeOf(value: Value, room = 16, digits = 3): string {
     return text ?? elide(value.text ?? "…", room);
   if (notFinite(value)) return notFinite(value);
   const same = each(value);
-  return same && same.length <= room
+  return same && wide(same) <= room
     ? same
     : `±${rounded(String(Number(magnitude(value).toPrecision(digits))), digits)}`;
 }
